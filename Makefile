@@ -1,0 +1,50 @@
+# `make help` lists the targets. Every target makes the environment it needs in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test unit lint docs bench clean
+
+help:  ## Show the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+.venv/.base: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(PIP) install -e ".[plot]"
+	@touch $@
+
+.venv/.test: .venv/.base
+	$(PIP) install -e ".[test]"
+	@touch $@
+
+.venv/.docs: .venv/.test
+	$(PIP) install -e ".[docs]"
+	@touch $@
+
+.venv/.bench: .venv/.test
+	$(PIP) install -e ".[bench]"
+	@touch $@
+
+demo: .venv/.base  ## Score a data set, compare in an FPR band, draw the ROC picture
+	$(BIN)/python -m aucuba.demo
+
+test: lint unit  ## Lint, type check and run the tests
+
+unit: .venv/.test
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/.test  ## ruff and mypy only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: .venv/.docs  ## Build the HTML documentation, warnings as errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+bench: .venv/.bench  ## Run the benchmarks and rewrite their tables
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## Remove the environment and everything built
+	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated demo_output

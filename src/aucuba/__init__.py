@@ -1,0 +1,14 @@
+"""aucuba: learn scores that are best where the ROC curve matters.
+
+The map of the library:
+
+- ``aucuba.metrics``: partial AUC and its relatives, with intervals, scorers and displays
+- ``aucuba.design``, ``aucuba.risks``, ``aucuba.solvers``: data, losses and algorithms; a learner is
+  one of each
+"""
+
+from aucuba import metrics
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "metrics"]

@@ -1,0 +1,6 @@
+"""Where the data live: the only code that touches X."""
+
+from aucuba.design.base import Design
+from aucuba.design.table import TableDesign
+
+__all__ = ["Design", "TableDesign"]

@@ -1,0 +1,41 @@
+"""The contract of a Design: the data as a linear map from models to scores."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from aucuba._typing import FloatArray
+
+
+class Design(Protocol):
+    """The data as a linear map ``A`` from a Hilbert space of models to the scores of the rows.
+
+    A model is a float64 vector: the weights ``w`` for tables, the dual coefficients ``v`` for
+    kernels. A Design knows the data and nothing else: no labels, no losses, no FPR ranges. For all
+    models ``a`` and score gradients ``g``
+
+        ``scores(a) @ g == inner(a, adjoint(g))``
+
+    which is all that a solver uses, so that every solver works on every Design.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Number of scores."""
+        ...
+
+    def zeros(self) -> FloatArray:
+        """The model that scores every row zero."""
+        ...
+
+    def scores(self, model: FloatArray) -> FloatArray:
+        """``A model``: ``X @ w`` for a table, ``K @ v`` for a kernel."""
+        ...
+
+    def adjoint(self, gradient: FloatArray) -> FloatArray:
+        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel."""
+        ...
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        """Inner product of two models: ``a @ b`` for a table, ``a @ K @ b`` for a kernel."""
+        ...

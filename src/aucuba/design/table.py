@@ -1,0 +1,52 @@
+"""Designs on tables of numbers: dense arrays and sparse CSR matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._typing import FloatArray
+
+
+class TableDesign:
+    """``scores = X @ w`` for a dense array or a SciPy CSR matrix, float32 or float64.
+
+    X is never copied or scaled. The products run in the precision of X (a float32 table would
+    otherwise be copied to float64 at every pass); models and scores are float64.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Finite floats; the caller has validated them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.design import TableDesign
+    >>> TableDesign(np.eye(2)).scores(np.array([1.0, 2.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    def zeros(self) -> FloatArray:
+        return np.zeros(self.X.shape[1])
+
+    def scores(self, model: FloatArray) -> FloatArray:
+        return self._in_float64(self.X @ model.astype(self.X.dtype, copy=False))
+
+    def adjoint(self, gradient: FloatArray) -> FloatArray:
+        return self._in_float64(self.X.T @ gradient.astype(self.X.dtype, copy=False))
+
+    def inner(self, a: FloatArray, b: FloatArray) -> float:
+        return float(a @ b)
+
+    @staticmethod
+    def _in_float64(vector: Any) -> FloatArray:
+        return np.asarray(vector, dtype=np.float64)
