@@ -306,7 +306,8 @@ class PartialAUCClassifier(RegionClassifier):
             return
         design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
         solution = self._solve_convex(design, None, labels, region, monitor, None)
-        carries = np.flatnonzero(solution.coef)
+        # A collapsed model keeps one row, so that kernels with new rows are defined.
+        carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
         self.dual_coef_ = solution.coef[carries]
         self.kernel_rows_ = kept[carries] if precomputed else X[carries]
         threshold = threshold_for(design.scores(solution.coef), labels, region.upper_limit)

@@ -63,6 +63,9 @@ class LBFGSSolver:
             status = Status.INTERRUPTED
         if trace.stopped:
             status = Status.STOPPED_BY_CALLBACK
+        if not trace.history:
+            # A stationary start ends SciPy's loop before its first iteration; it was looked at.
+            trace.record()
         return Solution(
             coef=begin if trace.model is None else trace.model,
             status=status,
@@ -96,6 +99,12 @@ class _Trace:
             self.model, self.value = model.copy(), value
 
     def iteration(self, _: FloatArray) -> None:
+        row = self.record()
+        if self.monitor is not None and self.monitor(row):
+            self.stopped = True
+            raise StopIteration
+
+    def record(self) -> dict[str, Any]:
         row = {
             "iteration": len(self.history) + 1,
             "objective": self.value,
@@ -103,6 +112,4 @@ class _Trace:
             "seconds": time.perf_counter() - self.start,
         }
         self.history.append(row)
-        if self.monitor is not None and self.monitor(row):
-            self.stopped = True
-            raise StopIteration
+        return row
