@@ -9,8 +9,8 @@ The map of the library:
 """
 
 from aucuba import metrics
-from aucuba.linear import PartialAUCClassifier
+from aucuba.linear import PartialAUCClassifier, PartialAUCClassifierCV
 
 __version__ = "0.1.0"
 
-__all__ = ["PartialAUCClassifier", "__version__", "metrics"]
+__all__ = ["PartialAUCClassifier", "PartialAUCClassifierCV", "__version__", "metrics"]
