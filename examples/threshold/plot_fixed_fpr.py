@@ -76,6 +76,7 @@ for column, (name, color) in enumerate(zip(names, ["tab:green", "tab:gray"], str
     ax.hist(rates[:, column, 0], bins, alpha=0.6, color=color, label=label)
 ax.axvline(max_fpr, color="black", linestyle="--", label="promised rate")
 ax.set(xlabel="true false positive rate", ylabel="studies", title="200 held-out negatives")
+ax.set_ylim(top=1.5 * ax.get_ylim()[1])
 ax.legend(frameon=False)
 plt.show()
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -50,6 +52,18 @@ def test_grid_search_as_the_base(data):
     search = GridSearchCV(LogisticRegression(solver="liblinear"), {"C": [0.1, 1.0]}, cv=2)
     model = FixedFPRClassifier(search, cv=0.5, random_state=0).fit(*data)
     assert model.estimator_.best_params_["C"] in (0.1, 1.0)
+
+
+def test_grid_search_over_the_promise_of_a_frozen_base(data):
+    X, y = data
+    base = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2])
+    grid = {"max_fpr": [0.1, 0.3]}
+    frozen = FixedFPRClassifier(FrozenEstimator(base), cv="prefit")
+    search = GridSearchCV(frozen, grid, cv=2, scoring="balanced_accuracy").fit(X[1::2], y[1::2])
+    assert search.best_estimator_.n_negatives_ == np.sum(y[1::2] == 0)
+    thawed = GridSearchCV(frozen.set_params(estimator=base), grid, cv=2, error_score="raise")
+    with pytest.raises(NotFittedError, match="FrozenEstimator keeps it"):
+        thawed.fit(X[1::2], y[1::2])
 
 
 def test_clone_keeps_parameters_and_forgets_the_fit(data, inner):

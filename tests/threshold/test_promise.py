@@ -31,7 +31,7 @@ def linear_fpr(model):
 
 def count_violations(name, cv, n_sets, max_fpr, confidence):
     rng = np.random.default_rng(20)
-    fresh = rng.normal(size=(40_000, 2))
+    fresh = rng.normal(size=(20_000, 2))
     violations, bound = 0, 0.0
     for seed in range(n_sets):
         base = BASES[name]

@@ -61,7 +61,8 @@ def require_fitted(estimator: Any) -> None:
     except NotFittedError as error:
         raise NotFittedError(
             f"cv='prefit' needs a fitted estimator, and this {type(estimator).__name__} is not "
-            "fitted. Fit it on other rows first, or let cv=0.5 hold out half of these."
+            "fitted. Fit it on other rows first, or let cv=0.5 hold out half of these. (Cloning, as in "
+            "a grid search, forgets the fit; sklearn.frozen.FrozenEstimator keeps it.)"
         ) from error
 
 

@@ -30,14 +30,14 @@ from aucuba.threshold._held_out import (
     require_both_classes,
     require_fitted,
 )
-from aucuba.threshold.order_statistic import threshold_rank, violation_probability
+from aucuba.threshold.order_statistic import (
+    threshold_rank,
+    tie_safe_threshold,
+    violation_probability,
+)
 
 # decision_function comes first: probabilities round to 0 and 1, and such ties cost true positives.
 _RESPONSE_METHODS = ("decision_function", "predict_proba")
-
-# The error of a dot product of d terms is about sqrt(d) roundings: room for some thousand features,
-# and far below the distance between the scores of rows that differ.
-_ROUNDINGS = 64
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
@@ -198,7 +198,7 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             scores = self._prefit_scores(X, negative, params)
         else:
             scores = self._held_out_scores(X, target, negative, routed)
-        self.threshold_ = _tie_safe_threshold(scores, self.rank_)
+        self.threshold_ = tie_safe_threshold(scores, self.rank_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -218,7 +218,7 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Above zero where ``classes_[1]`` is predicted; if ``pos_label`` is ``classes_[0]``, at
             zero too.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "threshold_")
         margin = self._margin(X)
         return margin if self._positive_index else -margin
 
@@ -235,7 +235,7 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "threshold_")
         index = self._positive_index
         labels: AnyArray = self.classes_[np.where(self._margin(X) > 0, index, 1 - index)]
         return labels
@@ -254,27 +254,9 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples, 2)
             Probabilities in the order of ``classes_``.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "threshold_")
         probabilities: FloatArray = self.estimator_.predict_proba(X)
         return probabilities
-
-    @available_if(_estimator_has("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Log-probabilities of the base estimator, which the threshold does not change.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Log-probabilities in the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        log_probabilities: FloatArray = self.estimator_.predict_log_proba(X)
-        return log_probabilities
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Requests of the base estimator's ``fit`` and of the splitter's ``split``.
@@ -412,19 +394,6 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _margin(self, X: Any) -> FloatArray:
         scores = finite_scores(self._positive_scores(self.estimator_, X), "The base score")
         return scores - self.threshold_
-
-
-def _tie_safe_threshold(scores: AnyArray, rank: int) -> float:
-    """The rank-th smallest score, raised by a few roundings of the largest one.
-
-    BLAS may round the score of one row differently in another batch. Rows that tie with the
-    threshold, often many of them when features are discrete, would then slip above it together.
-    """
-    values = finite_scores(scores, "The base score")
-    precision = np.finfo(np.result_type(scores, np.float32)).eps
-    return float(
-        np.partition(values, rank - 1)[rank - 1] + _ROUNDINGS * precision * np.abs(values).max()
-    )
 
 
 def _binary_classes(estimator: Any) -> AnyArray:

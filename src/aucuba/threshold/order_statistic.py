@@ -22,13 +22,19 @@ import math
 from bisect import bisect_left
 from typing import Any
 
+import numpy as np
 from scipy.special import betainc
 
-from aucuba._validation import check_fraction, check_positive_number
+from aucuba._typing import AnyArray
+from aucuba._validation import check_fraction, check_positive_number, finite_scores
 
 # 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3. The slack
 # keeps a promise that holds with equality from asking for one negative more.
 _ROUNDING = 1e-12
+
+# The error of a dot product of d terms is about sqrt(d) roundings: room for some thousand features,
+# and far below the distance between the scores of rows that differ.
+_TIE_ROUNDINGS = 64
 
 
 def violation_probability(rank: int, n_negatives: int, max_fpr: float) -> float:
@@ -134,6 +140,18 @@ def threshold_rank(n_negatives: int, max_fpr: float = 0.05, confidence: float = 
         ranks, -allowed, key=lambda rank: -violation_probability(rank, n_negatives, max_fpr)
     )
     return ranks[min(index, n_negatives - 1)]
+
+
+def tie_safe_threshold(scores: AnyArray, rank: int) -> float:
+    """The rank-th smallest score, raised by a few roundings of the largest one.
+
+    BLAS may round the score of one row differently in another batch. Rows that tie with the
+    threshold, often many of them when features are discrete, would then slip above it together.
+    """
+    values = finite_scores(scores, "The base score")
+    precision = np.finfo(np.result_type(scores, np.float32)).eps
+    room = _TIE_ROUNDINGS * precision * np.abs(values).max()
+    return float(np.partition(values, rank - 1)[rank - 1] + room)
 
 
 def _promise(max_fpr: Any, confidence: Any) -> tuple[float, float]:
