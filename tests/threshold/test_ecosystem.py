@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from aucuba.linear import PartialAUCClassifier
 from aucuba.threshold import FixedFPRClassifier
 
 
@@ -64,6 +65,17 @@ def test_grid_search_over_the_promise_of_a_frozen_base(data):
     thawed = GridSearchCV(frozen.set_params(estimator=base), grid, cv=2, error_score="raise")
     with pytest.raises(NotFittedError, match="FrozenEstimator keeps it"):
         thawed.fit(X[1::2], y[1::2])
+
+
+def test_threshold_of_a_partial_auc_classifier(data):
+    X, y = data
+    base = make_pipeline(StandardScaler(), PartialAUCClassifier((0.0, 0.1)))
+    weight = np.where(y == 1, 2.0, 1.0)
+    model = FixedFPRClassifier(base, 0.1, cv=0.5, random_state=0)
+    model.fit(X, y, partialaucclassifier__sample_weight=weight)
+    assert model.guarantee_
+    assert np.mean(model.predict(X[y == 0])) < 0.1
+    assert np.mean(model.predict(X[y == 1])) > 0.9
 
 
 def test_clone_keeps_parameters_and_forgets_the_fit(data, inner):

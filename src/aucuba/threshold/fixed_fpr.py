@@ -116,7 +116,7 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Whether the bound is a theorem (held-out rows) or a heuristic (pooled folds).
     n_features_in_ : int
         Number of features; only if ``estimator_`` has it.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features; only if ``estimator_`` has it.
 
     See Also
