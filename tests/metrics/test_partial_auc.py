@@ -180,6 +180,12 @@ def test_two_way_is_the_area_in_the_corner():
         assert one_way == pytest.approx(partial_auc_score(positive, score, fpr_range=(0, max_fpr)))
 
 
+def test_two_way_is_zero_where_the_curve_misses_the_corner():
+    late = [0, 0, 1], [3, 2, 1]
+    assert two_way_partial_auc_score(*late, min_tpr=0.5, max_fpr=1.0) == 0.0
+    assert two_way_partial_auc_score(*late, min_tpr=0.5, max_fpr=0.9) == 0.0
+
+
 def test_tpr_at_fpr_takes_the_upper_end_of_a_jump():
     y, score = [0] * 10 + [1] * 4, [*range(10), 20, 8.5, 7.5, -1]
     assert tpr_at_fpr_score(y, score, fpr=0.0) == 0.25
