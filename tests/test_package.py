@@ -37,6 +37,19 @@ def test_every_public_name_exists():
         assert hasattr(aucuba, name)
 
 
+def test_citations_are_whole_bibtex_entries():
+    entries = aucuba.citation().split("\n\n")
+    assert len(entries) == 5
+    for entry in entries:
+        assert entry.startswith("@")
+        assert entry.count("{") == entry.count("}")
+        for part in ("title = ", "author = ", "year = "):
+            assert part in entry
+    assert aucuba.citation("aum", "bundle") == f"{entries[3]}\n\n{entries[4]}"
+    with pytest.raises(ValueError, match=r"method must be one of 'partial_auc', .*, got 'svm'"):
+        aucuba.citation("svm")
+
+
 def test_the_citation_names_this_version():
     lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
     assert f"version: {aucuba.__version__}" in lines
