@@ -32,6 +32,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"/plot_",
+    "subsection_order": ["../examples/metrics", "*"],
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "doc_module": ("aucuba",),
