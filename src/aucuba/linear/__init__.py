@@ -1,0 +1,5 @@
+"""Classifiers with one weight a feature, or kernels, trained for a region of the ROC curve."""
+
+from aucuba.linear.partial_auc import PartialAUCClassifier
+
+__all__ = ["PartialAUCClassifier"]
