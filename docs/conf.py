@@ -50,3 +50,13 @@ html_theme_options = {
     "header_links_before_dropdown": 6,
 }
 html_show_sourcelink = False
+
+
+def skip_members_of_others(app, what, name, member, skip, options):
+    """Leave out methods inherited from scikit-learn or the standard library."""
+    home = getattr(member, "__module__", None) or "aucuba"
+    return None if home.startswith("aucuba") else True
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_members_of_others)
