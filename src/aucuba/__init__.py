@@ -11,8 +11,8 @@ The map of the library:
 
 from aucuba import metrics
 from aucuba._citation import citation
-from aucuba.linear import PartialAUCClassifier
+from aucuba.linear import PartialAUCClassifier, PartialAUCClassifierCV
 
 __version__ = "0.1.0"
 
-__all__ = ["PartialAUCClassifier", "__version__", "citation", "metrics"]
+__all__ = ["PartialAUCClassifier", "PartialAUCClassifierCV", "__version__", "citation", "metrics"]
