@@ -46,8 +46,8 @@ SETS = {name: (lambda name=name: load_adbench(name)) for name in NAMES}
 SETS["a9a"] = lambda: (lambda X, y: (X.toarray(), y))(*load_a9a())
 STACKS = {
     "stack": None,
-    "stack, trees only": ["boosting", "forest"],
-    "stack + extra trees": ["boosting", "forest", "nystroem", "splines", "linear", "extra_trees"],
+    "stack, no extra trees": ["boosting", "forest", "nystroem", "splines", "linear"],
+    "stack, boosting and forest": ["boosting", "forest"],
 }
 BASES = ["LightGBM", "HGB", "forest"]
 METHODS = [f"{base}{kind}" for base in BASES for kind in ("", " re-weighted", " permuted")]
@@ -239,8 +239,8 @@ def write_table():
         "their defaults; LightGBM has its number of rounds chosen by five-fold log-loss. Wins and",
         "losses: paired t-test over the splits of a cell (set and range), p < .01; the last column",
         "tests the mean lifts of the cells. `permuted`: the same weights shuffled within each class,",
-        f"the same cost. {splits} of {total} set-split-range cells are finished. 2-core AMD EPYC virtual",
-        f"machine, shared, noisy; {time.strftime('%Y-%m-%d')}. Written by",
+        f"the same cost. {splits} of {total} set-split-range cells are finished. 2-core AMD EPYC",
+        f"virtual machine, shared, noisy; {time.strftime('%Y-%m-%d')}. Written by",
         "`python benchmarks/any_model_quality.py`; the cells are in the csv beside it.",
         "",
         *comparison_lines(values, cells, pairs),

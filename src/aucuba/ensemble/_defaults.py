@@ -11,7 +11,7 @@ from aucuba.ensemble._members import BoostingMember, Member, PlainMember, Reweig
 from aucuba.ensemble.region_reweighted import RegionReweighted
 from aucuba.linear import PartialAUCClassifier
 
-DEFAULT_MEMBERS = ("boosting", "forest", "nystroem", "splines", "linear")
+DEFAULT_MEMBERS = ("boosting", "forest", "extra_trees", "nystroem", "splines", "linear")
 _N_TREES = 100
 
 

@@ -62,8 +62,9 @@ class ReweightedMember(Member):
     estimator: RegionReweighted
 
     def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
-        model = clone(self.estimator)._fit_on_folds(runner, seed)
-        return StackedFit(model, model._stack_scores(runner, seed))
+        model = clone(self.estimator)
+        scores = model._fit_in_stack(runner, seed)
+        return StackedFit(model, scores)
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,8 @@ class BoostingMember(Member):
             if smooth[place] > best:
                 best, chosen, oof = float(smooth[place]), (rate, rounds[place]), stages[place]
         model = RegionReweighted(self._booster(*chosen), fpr_range, strength=self.strength)
-        model._fit_on_folds(runner, seed, oof=oof)
-        return StackedFit(model, model._stack_scores(runner, seed))
+        scores = model._fit_in_stack(runner, seed, oof)
+        return StackedFit(model, scores)
 
     def _booster(self, rate: float, rounds: int) -> Any:
         # Early stopping would hide rows from the model and end by log-loss.

@@ -130,35 +130,35 @@ class RegionReweighted(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, Bas
         folds = make_folds(self.cv, table, kept, X, y, seed)
         runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
         with fit_monitor(self, X, y, max_iter=2) as monitor:
-            self._fit_on_folds(runner, seed, monitor)
-        self.weights_ = _at(kept, self.weights_, len(y), 0.0)
-        self.oof_scores_ = _at(kept, self.oof_scores_, len(y), np.nan)
+            oof, factor = self._fit_on_folds(runner, seed, None, monitor)
+        self.oof_scores_ = _at(kept, oof, len(y), np.nan)
+        self.weights_ = _at(kept, factor, len(y), 0.0)
         return self
 
     def _fit_on_folds(
-        self, runner: Runner, seed: int, monitor: Any = None, oof: FloatArray | None = None
-    ) -> RegionReweighted:
-        """Fit on the runner's rows; ``oof`` are the plain model's scores where they are known."""
+        self, runner: Runner, seed: int, oof: FloatArray | None, monitor: Any = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Both models; out-of-fold scores (computed where ``oof`` is None) and the region's factors."""
         base = seeded(clone(self.estimator), seed)
-        self.classes_ = getattr(self, "classes_", np.array([0, 1]))
-        self.oof_scores_: FloatArray = runner.scores(base) if oof is None else oof
-        _report(monitor)
         table = runner.table
-        self.weights_: FloatArray = region_weights(
-            self.oof_scores_, table.positive, table.weight, self._upper_limit(), self.strength
-        )
-        self.estimator_, self.weighted_estimator_ = runner.fit(
-            base, [table, table.reweighted(self.weights_)]
-        )
+        scores = runner.scores(base) if oof is None else oof
         _report(monitor)
-        return self
+        factor = region_weights(
+            scores, table.positive, table.weight, self._upper_limit(), self.strength
+        )
+        tables = [table, table.reweighted(factor)]
+        self.estimator_, self.weighted_estimator_ = runner.fit(base, tables)
+        _report(monitor)
+        return scores, factor
 
-    def _stack_scores(self, runner: Runner, seed: int) -> FloatArray:
-        """Out-of-fold scores of the averaged model, for a stack; call after `_fit_on_folds`.
+    def _fit_in_stack(self, runner: Runner, seed: int, oof: FloatArray | None = None) -> FloatArray:
+        """Fit on a stack's rows and folds; out-of-fold scores of the averaged model.
 
-        The weights come from out-of-fold scores on all rows, so a held-out row has had a hand in the
+        The factors come from out-of-fold scores on all rows, so a held-out row has had a hand in the
         weights, but not in the labels, that its fold is trained with.
         """
+        self.classes_ = np.array([0, 1])
+        self.oof_scores_, self.weights_ = self._fit_on_folds(runner, seed, oof)
         base = seeded(clone(self.estimator), seed)
         weighted = runner.scores(base, runner.table.reweighted(self.weights_))
         return (self.oof_scores_ + weighted) / 2

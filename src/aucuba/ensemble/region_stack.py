@@ -39,17 +39,17 @@ class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
         \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
 
     With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
-    the range (`RegionReweighted`), a random forest, and three models with the direct step of
-    `PartialAUCClassifier` (Nystroem features, splines, the columns themselves). DataFrames may have
-    categories, strings and missing values; arrays may have missing values.
+    the range (`RegionReweighted`), a random forest, extremely randomised trees, and three models with
+    the direct step of `PartialAUCClassifier` (Nystroem features, splines, the columns themselves).
+    DataFrames may have categories, strings and missing values; arrays may have missing values.
 
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
     estimators : list, default=None
-        Members: names out of ``"boosting"``, ``"forest"``, ``"nystroem"``, ``"splines"``,
-        ``"linear"`` (the default five), ``"extra_trees"`` and ``"lightgbm"`` (if installed), and pairs
+        Members: names out of ``"boosting"``, ``"forest"``, ``"extra_trees"``, ``"nystroem"``,
+        ``"splines"``, ``"linear"`` (the default six) and ``"lightgbm"`` (if installed), and pairs
         (name, classifier). A `RegionReweighted` is fitted on the folds of the stack.
     strength : float, default=10.0
         Of the re-weighting of ``"boosting"`` and ``"lightgbm"``. Larger than for `RegionReweighted`
