@@ -11,7 +11,13 @@ import numpy as np
 from sklearn import get_config
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, indexable
+from sklearn.utils import (
+    _safe_indexing,
+    assert_all_finite,
+    check_random_state,
+    column_or_1d,
+    indexable,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -62,6 +68,7 @@ def make_table(
     X, y = indexable(X, column_or_1d(y, warn=True))
     if len(y) == 0:
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
+    assert_all_finite(y, input_name="y")
     check_classification_targets(y)
     weight = row_weights(sample_weight, len(y))
     estimator.classes_ = np.unique(y)
@@ -108,6 +115,7 @@ def make_folds(cv: Any, table: Table, kept: IntArray, X: Any, y: Any, seed: int)
             )
         splitter = StratifiedKFold(min(int(cv), fewest), shuffle=True, random_state=seed)
         return list(splitter.split(table.y, table.y))
+    y = column_or_1d(y)
     place = np.full(len(y), -1)
     place[kept] = np.arange(kept.size)
     given = [(place[a], place[b]) for a, b in check_cv(cv, y, classifier=True).split(X, y)]

@@ -131,8 +131,9 @@ class RegionReweighted(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, Bas
         runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
         with fit_monitor(self, X, y, max_iter=2) as monitor:
             oof, factor = self._fit_on_folds(runner, seed, None, monitor)
-        self.oof_scores_ = _at(kept, oof, len(y), np.nan)
-        self.weights_ = _at(kept, factor, len(y), 0.0)
+        n_rows = np.asarray(y).shape[0]
+        self.oof_scores_ = _at(kept, oof, n_rows, np.nan)
+        self.weights_ = _at(kept, factor, n_rows, 0.0)
         return self
 
     def _fit_on_folds(

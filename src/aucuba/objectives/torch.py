@@ -65,8 +65,7 @@ class PartialAUCLoss(nn.Module):
 
     Examples
     --------
-    >>> import pytest
-    >>> torch = pytest.importorskip("torch")
+    >>> import torch
     >>> from aucuba.objectives.torch import PartialAUCLoss
     >>> loss = PartialAUCLoss((0.0, 0.5))
     >>> round(float(loss(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([0, 0, 1]))), 6)
@@ -193,8 +192,7 @@ class AUMLoss(nn.Module):
 
     Examples
     --------
-    >>> import pytest
-    >>> torch = pytest.importorskip("torch")
+    >>> import torch
     >>> from aucuba.objectives.torch import AUMLoss
     >>> float(AUMLoss()(torch.tensor([3.0, 1.0]), torch.tensor([0, 1])))
     2.0
