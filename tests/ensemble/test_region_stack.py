@@ -55,6 +55,20 @@ def test_report_has_out_of_fold_values_with_errors():
     assert [row["coef"] for row in stack.report_[:2]] == pytest.approx(list(stack.coef_))
 
 
+def test_the_value_of_the_stack_is_cross_fitted():
+    X, y = numbers()
+    folds = StratifiedKFold(3)
+    stack = RegionStack(RANGE, estimators=SMALL, cv=folds).fit(X, y)
+    blended = np.empty(y.size)
+    for train, test in folds.split(X, y):
+        scaler = StandardScaler().fit(stack.oof_scores_[train])
+        model = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+        model.fit(scaler.transform(stack.oof_scores_[train]), y[train])
+        blended[test] = model.decision_function(scaler.transform(stack.oof_scores_[test]))
+    expected = partial_auc_score(y, blended, fpr_range=RANGE)
+    assert stack.report_[-1]["partial_auc"] == pytest.approx(expected)
+
+
 def test_probabilities_are_calibrated_on_new_rows():
     X, y = numbers(1200)
     stack = RegionStack(RANGE, estimators=["forest", "linear"], cv=3, random_state=0)
