@@ -55,7 +55,9 @@ def test_the_citation_names_this_version():
     assert f"version: {aucuba.__version__}" in lines
 
 
-@pytest.mark.parametrize("family", ["metrics", "linear", "threshold", "design", "risks", "solvers", "datasets"])
+@pytest.mark.parametrize(
+    "family", ["metrics", "linear", "threshold", "design", "risks", "solvers", "datasets"]
+)
 def test_every_public_class_and_function_is_in_the_reference(family):
     module = importlib.import_module(f"aucuba.{family}")
     listed = {
