@@ -21,16 +21,19 @@ def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray
     return rows[np.argsort(scores[rows])[::-1]]
 
 
-def mean_over_ties(ranked: FloatArray, mass: FloatArray, values: FloatArray) -> FloatArray:
-    """Average of the values over blocks of equal score, by mass.
+def mean_over_ties(ranked: FloatArray, mass: FloatArray | None, values: FloatArray) -> FloatArray:
+    """Average of the values over blocks of equal score, by mass (None: all equal).
 
     Every order of a block gives a subgradient, so the mean is one too, and it does not depend on the
     order of the rows.
     """
-    starts = np.flatnonzero(np.diff(ranked, prepend=np.nan) != 0)
-    if starts.size == ranked.size:
+    differs = ranked[1:] != ranked[:-1]
+    if differs.all():
         return values
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
     sizes = np.diff(starts, append=ranked.size)
+    if mass is None:
+        return np.repeat(np.add.reduceat(values, starts) / sizes, sizes)
     total = np.add.reduceat(mass, starts)
     means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1.0)
     return np.repeat(means, sizes)

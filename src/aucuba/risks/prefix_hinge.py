@@ -113,9 +113,11 @@ class PrefixHinge:
         reached = slopes.size - np.searchsorted(slopes[::-1], p, side="left")
         mass_above = sum_of_first(mass, reached)
         excess = sum_of_first(np.multiply(mass, target, out=target), reached) - mass_above * p
+        del target
         below = np.concatenate([[0.0], np.cumsum(counted[by_score])])
-        on_pieces = mass * below[np.searchsorted(p[by_score], slopes, side="right")]
-        del slopes, target
+        on_pieces = below[np.searchsorted(p[by_score], slopes, side="right")]
+        del slopes
+        on_pieces *= mass
         gradient = np.zeros_like(scores)
         gradient[self.positive] = -counted * mass_above / self.total
         gradient[self.negative[rows]] = self._on_rows(rows, ranked, piece, on_pieces) / self.total
@@ -129,7 +131,7 @@ class PrefixHinge:
             on_rows = on_pieces
             if on_pieces.size < rows.size:
                 on_rows = np.concatenate([on_pieces, np.zeros(rows.size - on_pieces.size)])
-            return mean_over_ties(ranked, np.ones(rows.size), on_rows)
+            return mean_over_ties(ranked, None, on_rows)
         weight = self.negative_weight[rows]
         on_rows = np.bincount(piece, on_pieces, rows.size).astype(np.float64, copy=False)
         return weight * mean_over_ties(ranked, weight, on_rows / weight)
