@@ -223,7 +223,7 @@ def follow(
     aum_zero = float(np.diff(lines.intercept) @ minimum)
     row_zero = np.array([0.0, aum_zero, np.diff(lines.slope) @ minimum, area])
     steepest = float(np.abs(lines.slope).max()) * min(fp[-1], fn[0])
-    rows, valid_to, crossed = _kernels.follow_path(
+    rows, kept, valid_to, crossed = _kernels.follow_path(
         lines.table(),
         fp,
         fn,
@@ -235,7 +235,7 @@ def follow(
         _FLAT * np.array([aum_zero, steepest, unit]),
         record,
     )
-    step, aum, slope, area_after = rows.T.copy()
+    step, aum, slope, area_after = rows[:, :kept]
     auc_after = area_after / unit
     # Reversing a run turns each of its pairs round once, and a tie counts every pair half.
     auc_at = np.r_[start.auc, (auc_after[1:] + auc_after[:-1]) / 2] if record else auc_after
