@@ -44,7 +44,7 @@ def _refresh(queue: Any, first: int, last: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fill_queue(lines: Any) -> Any:
+def _fill_queue(lines: Any, start: float) -> Any:
     """Tournament tree of the meetings of all adjacent pairs: leaf ``g`` is pair ``(g, g + 1)``.
 
     A leaf always holds the meeting of the two lines that are adjacent now, so that nothing stale
@@ -56,7 +56,7 @@ def _fill_queue(lines: Any) -> Any:
         half *= 2
     queue = np.empty(2 * half)
     for g in range(half):
-        queue[half + g] = _meeting(lines, g, 0.0) if g < pairs else np.inf
+        queue[half + g] = _meeting(lines, g, start) if g < pairs else np.inf
     for node in range(half - 1, 0, -1):
         queue[node] = min(queue[2 * node], queue[2 * node + 1])
     return queue
@@ -166,7 +166,7 @@ def follow_path(
     minimum = np.zeros(fp.shape[0])
     for g in range(1, lines.shape[0]):
         minimum[g] = min(fp[g], fn[g])
-    queue = _fill_queue(lines)
+    queue = _fill_queue(lines, start[0])
     step, aum, slope, area = start[0], start[1], start[2], start[3]
     rows = np.empty((4, 1024))
     for i in range(4):

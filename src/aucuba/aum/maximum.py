@@ -12,10 +12,16 @@ from aucuba._validation import check_positive_number
 from aucuba.aum import path
 from aucuba.aum.errors import ErrorFunctions
 from aucuba.aum.lines import Segment
-from aucuba.aum.value import ErrorCurves
 
 # Areas are sums of up to millions of rounded products.
 _ROUNDING = 1e-12
+
+# Lines of round numbers meet at round steps, where rounding would order pairs that are tied. An
+# irrational fraction of an interval is no such step.
+_SECTION = (3 - 5**0.5) / 2 + 0.1
+
+# Many lines may meet in one point, which no splitting takes apart; the path passes it as one row.
+_NARROW = 1e-6
 
 
 @dataclass(frozen=True)
@@ -80,13 +86,6 @@ class _PairOrder:
     @property
     def size(self) -> int:
         return int(self._rows.shape[0])
-
-    def auc(self, step: float) -> float:
-        """AUC at a step, ties as half a pair."""
-        from aucuba.aum import _kernels
-
-        self._visit(step, False)
-        return float(_kernels.ranked_auc(self._rows)[0])
 
     def turn(self, start: float, end: float) -> tuple[float, int, float]:
         """Weight of the pairs that turn right, the number of all that turn, and AUC at the end.
@@ -187,10 +186,10 @@ class _BranchAndBound:
         self.segment = segment
         self.pairs = _PairOrder(segment)
         self.n_splits = 0
-        self.step, self.auc = 0.0, self.pairs.auc(0.0)
-        gain, crossings, auc_end = self.pairs.turn(0.0, end)
+        self.step, self.auc = 0.0, segment.at(0.0).auc
+        gain, crossings, _ = self.pairs.turn(0.0, end)
         self.open = [_Interval(0.0, end, self.auc, gain, crossings)]
-        self._keep(end, auc_end)
+        self._keep(end, segment.at(end).auc)
 
     def run(self, tol: float, max_splits: float) -> AUCMaximum:
         while self.open and self.n_splits < max_splits:
@@ -198,14 +197,14 @@ class _BranchAndBound:
                 break
             self.n_splits += 1
             self._split(heapq.heappop(self.open))
-        auc = _directly(self.segment, self.step).auc
+        auc = self.segment.at(self.step).auc
         bound = max([auc, *(interval.upper_bound for interval in self.open[:1])])
         return AUCMaximum(self.step, auc, bound, self.n_splits)
 
     def _split(self, interval: _Interval) -> None:
         start, end = interval.start, interval.end
-        middle = (start + end) / 2
-        if interval.crossings <= self.pairs.size or not start < middle < end:
+        middle = start + _SECTION * (end - start)
+        if interval.crossings <= self.pairs.size or end - start <= _NARROW * end:
             self._keep(*_enumerate(self.segment, start, end))
             return
         gain, crossings, auc = self.pairs.turn(start, middle)
@@ -224,11 +223,6 @@ def _enumerate(segment: Segment, start: float, end: float) -> tuple[float, float
     """The step of greatest AUC in [start, end], and that AUC, by following the path there."""
     from aucuba.aum import _kernels
 
-    moved = Segment(segment.errors, segment.at(start), segment.direction)
-    found = path.follow(moved, _kernels.STOP_ROWS, None, max_step=end - start).best_auc()
-    step = min(start + found.step, end)
-    return step, _directly(segment, step).auc
-
-
-def _directly(segment: Segment, step: float) -> ErrorCurves:
-    return ErrorCurves.of(segment.errors, segment.errors.thresholds(segment.at(step)))
+    found = path.follow(segment, _kernels.STOP_ROWS, None, start=start, max_step=end).best_auc()
+    step = min(found.step, end)
+    return step, segment.at(step).auc

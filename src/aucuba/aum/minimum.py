@@ -10,7 +10,6 @@ from aucuba._typing import ArrayLike, FloatArray
 from aucuba.aum import path
 from aucuba.aum.errors import ErrorFunctions
 from aucuba.aum.lines import Segment
-from aucuba.aum.value import ErrorCurves
 
 # Relative rounding of a sum over all breakpoints: tangents closer than this have met.
 _ROUNDING = 1e-13
@@ -117,15 +116,16 @@ def minimize_aum(
     >>> best.step, best.aum
     (1.5, 0.0)
     """
-    segment = Segment.of(errors, predictions, direction)
     if errors.is_monotone:
+        # AUM is continuous, so ties broken by rounding do no harm to its minimum.
+        segment = Segment.of(errors, predictions, direction, tol=0.0)
         function = _MonotoneAUM(segment)
         step = _tangent_search(function)
         count = function.n_evaluations
     else:
+        segment = Segment.of(errors, predictions, direction)
         step, count = _first_minimum_on_path(segment)
-    here = ErrorCurves.of(errors, errors.thresholds(segment.at(step)))
-    return AUMMinimum(step, here.aum, count)
+    return AUMMinimum(step, segment.at(step).aum, count)
 
 
 def _tangent_search(function: _MonotoneAUM) -> float:

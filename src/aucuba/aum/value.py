@@ -55,13 +55,16 @@ class ErrorCurves:
     block: IntArray
 
     @classmethod
-    def of(cls, errors: ErrorFunctions, threshold: FloatArray) -> ErrorCurves:
+    def of(
+        cls, threshold: FloatArray, fp_diff: FloatArray, fn_diff: FloatArray, reach: float = 0.0
+    ) -> ErrorCurves:
+        """Neighbours closer than ``reach`` are tied."""
         order = np.argsort(threshold)
         ranked = threshold[order]
-        new = np.r_[True, ranked[1:] != ranked[:-1]]
+        new = np.r_[True, np.diff(ranked) > reach]
         start = np.flatnonzero(new)
-        fp = np.cumsum(np.add.reduceat(errors.fp_diff[order], start))
-        fn_gone = np.cumsum(np.add.reduceat(errors.fn_diff[order], start))
+        fp = np.cumsum(np.add.reduceat(fp_diff[order], start))
+        fn_gone = np.cumsum(np.add.reduceat(fn_diff[order], start))
         block = np.empty(order.size, dtype=np.intp)
         block[order] = np.cumsum(new) - 1
         fn = fn_gone - fn_gone[-1]
@@ -110,7 +113,7 @@ def aum(errors: ErrorFunctions, predictions: ArrayLike) -> AreaUnderMin:
     array([ 1., -1.])
     """
     values = errors.check_predictions(predictions)
-    curves = ErrorCurves.of(errors, errors.thresholds(values))
+    curves = ErrorCurves.of(errors.thresholds(values), errors.fp_diff, errors.fn_diff)
     minimum = np.minimum(curves.fp, curves.fn)
     before, after = curves.block, curves.block + 1
     alone_first = np.minimum(curves.fp[before] + errors.fp_diff, curves.fn[before] + errors.fn_diff)
