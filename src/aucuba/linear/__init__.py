@@ -1,0 +1,5 @@
+"""Linear models."""
+
+from aucuba.linear.aum_classifier import AUMClassifier
+
+__all__ = ["AUMClassifier"]
