@@ -1,5 +1,6 @@
-"""Linear models."""
+"""Classifiers with one weight a feature, or kernels, trained for a region of the ROC curve."""
 
 from aucuba.linear.aum_classifier import AUMClassifier
+from aucuba.linear.partial_auc import PartialAUCClassifier
 
-__all__ = ["AUMClassifier"]
+__all__ = ["AUMClassifier", "PartialAUCClassifier"]
