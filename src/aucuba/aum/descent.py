@@ -34,6 +34,10 @@ class LabelledData:
         return ErrorCurves.of(threshold, errors.fp_diff, errors.fn_diff, tie_reach(threshold))
 
 
+def norm(design: Design, model: FloatArray) -> float:
+    return float(np.sqrt(design.inner(model, model)))
+
+
 def tie_reach(threshold: FloatArray) -> float:
     """Thresholds this close are tied but for rounding."""
     return _TIE * float(np.mean(np.abs(threshold)))
@@ -137,10 +141,10 @@ class _Descent:
         direction = self._direction(state)
         change = design.scores(direction)
         line = Line(self.subtrain.errors, state.predictions, change)
-        length = float(np.sqrt(design.inner(direction, direction)))
+        length = norm(design, direction)
         if line.is_level or length == 0.0:
             return self._advance(state, state.model, 0.0, is_stationary=True)
-        size = float(np.sqrt(design.inner(state.model, state.model))) or 1.0
+        size = norm(design, state.model) or 1.0
         held_out = None
         if self.validation is not None:
             moved = self.validation.design
@@ -197,7 +201,7 @@ class _Descent:
     def _normalised(self, model: FloatArray) -> FloatArray:
         if not self.on_sphere:
             return model
-        length = float(np.sqrt(self.subtrain.design.inner(model, model)))
+        length = norm(self.subtrain.design, model)
         if length == 0.0:
             return model
         return model / length

@@ -6,30 +6,24 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from aucuba._typing import AnyArray, ArrayLike, BoolArray, FloatArray
-from aucuba._validation import (
-    binary_target,
-    check_choice,
-    check_fraction,
-    check_positive_number,
-    row_weights,
-)
+from aucuba._blas import one_blas_thread
+from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._validation import check_choice, check_fraction, check_positive_number
 from aucuba.aum.descent import AUMDescent, LabelledData
 from aucuba.aum.errors import ErrorFunctions
 from aucuba.aum.step_rules import STEP_RULES
 from aucuba.aum.value import balanced_subgradient
 from aucuba.design import TableDesign
-from aucuba.solvers import Status
+from aucuba.linear._base import RegionClassifier
+from aucuba.risks import Labels
+from aucuba.solvers import Solution, Status
 
 
-class AUMClassifier(ClassifierMixin, BaseEstimator):
+class AUMClassifier(RegionClassifier):
     r"""Linear model that maximises AUC by descent on the area under min(FPR, FNR).
 
     .. math::
@@ -72,7 +66,8 @@ class AUMClassifier(ClassifierMixin, BaseEstimator):
     coef_ : ndarray of shape (1, n_features)
         Weights, of norm 1.
     intercept_ : ndarray of shape (1,)
-        Where the training rows have the least sum of FPR and FNR; AUC does not depend on it.
+        Puts the threshold where the training rows have the best balanced accuracy; AUC does not
+        depend on it.
     classes_ : ndarray of shape (2,)
         The labels; ``classes_[1]`` is positive.
     history_ : list of dict
@@ -116,12 +111,7 @@ class AUMClassifier(ClassifierMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
-
+    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> AUMClassifier:
         """Learn the weights.
 
@@ -139,55 +129,16 @@ class AUMClassifier(ClassifierMixin, BaseEstimator):
             Itself.
         """
         solver = self._solver()
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order=None
-        )
-        check_classification_targets(y)
-        positive = binary_target(y)
-        weight = row_weights(sample_weight, positive.size)
-        self.classes_ = np.unique(y)
-        if weight is not None and not weight.all():
-            X, positive, weight = X[weight > 0], positive[weight > 0], weight[weight > 0]
-        subtrain_rows, validation_rows = self._split(positive)
-        subtrain = _labelled(X, positive, weight, subtrain_rows)
-        validation = None
-        if validation_rows is not None:
-            validation = _labelled(X, positive, weight, validation_rows)
-        solution = solver.solve(subtrain, _difference_of_means(subtrain), validation)
-        self.coef_ = solution.coef[np.newaxis, :]
-        self.intercept_ = np.array([_least_balanced_error(subtrain, solution.coef)])
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.status_ = str(solution.status)
-        if solution.status is Status.ITERATION_LIMIT:
-            warnings.warn(
-                f"AUMClassifier took max_iter={self.max_iter} steps and AUM or AUC was still "
-                f"improving by more than tol={self.tol}; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        X, labels, _ = self._validate(X, y, sample_weight, None)
+        subtrain_rows, validation_rows = self._split(labels.positive)
+        subtrain = _labelled(X, labels, subtrain_rows)
+        validation = None if validation_rows is None else _labelled(X, labels, validation_rows)
+        with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
+            start = _difference_of_means(subtrain)
+            solution = solver.solve(subtrain, start, validation, monitor)
+            self._adopt_linear(solution.coef, TableDesign(X).scores(solution.coef), labels, 1.0)
+        self._report(solution)
         return self
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Scores: the larger, the more positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return TableDesign(X).scores(self.coef_[0]) + self.intercept_[0]
-
-    def predict(self, X: Any) -> AnyArray:
-        """The class of each row, by the sign of `decision_function`."""
-        score = self.decision_function(X)
-        label: AnyArray = self.classes_[(score > 0).astype(np.intp)]
-        return label
 
     def _solver(self) -> AUMDescent:
         check_choice(self.step, "step", list(STEP_RULES))
@@ -208,6 +159,20 @@ class AUMClassifier(ClassifierMixin, BaseEstimator):
             max_iter=int(check_positive_number(self.max_iter, "max_iter", integer=True)),
         )
 
+    def _report(self, solution: Solution) -> None:
+        self.history_ = solution.history
+        self.n_iter_ = solution.n_iter
+        self.status_ = str(solution.status)
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if solution.status is Status.ITERATION_LIMIT:
+            warnings.warn(
+                f"AUMClassifier took max_iter={self.max_iter} steps and AUM or AUC was still "
+                f"improving by more than tol={self.tol}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
     def _split(self, positive: BoolArray) -> tuple[Any, Any]:
         if self.validation_fraction is None:
             return slice(None), None
@@ -217,24 +182,13 @@ class AUMClassifier(ClassifierMixin, BaseEstimator):
         return next(splitter.split(np.zeros((positive.size, 1)), positive))
 
 
-def _labelled(X: Any, positive: BoolArray, weight: FloatArray | None, rows: Any) -> LabelledData:
-    part = None if weight is None else weight[rows]
-    return LabelledData(
-        TableDesign(X[rows]), ErrorFunctions.from_labels(positive[rows], sample_weight=part)
-    )
+def _labelled(X: Any, labels: Labels, rows: Any) -> LabelledData:
+    weight = None if labels.weight is None else labels.weight[rows]
+    errors = ErrorFunctions.from_labels(labels.positive[rows], sample_weight=weight)
+    return LabelledData(TableDesign(X[rows]), errors)
 
 
 def _difference_of_means(data: LabelledData) -> FloatArray:
     """Mean of the positives minus mean of the negatives: the way down from the zero model."""
     level = np.zeros(data.errors.n_examples)
     return -data.design.adjoint(2 * balanced_subgradient(data.errors, level))
-
-
-def _least_balanced_error(data: LabelledData, coef: FloatArray) -> float:
-    """The constant that makes FPR + FNR least, midway between two thresholds."""
-    curves = data.curves(data.design.scores(coef))
-    if curves.threshold.size == 1:
-        return float(curves.threshold[0])
-    error = (curves.fp + curves.fn)[1:-1]
-    gap = int(np.argmax(error <= error.min() + 1e-9))
-    return float((curves.threshold[gap] + curves.threshold[gap + 1]) / 2)
