@@ -5,7 +5,7 @@ from aucuba.aum.lines import ThresholdLines
 from aucuba.aum.maximum import AUCMaximum, maximize_auc
 from aucuba.aum.minimum import AUMMinimum, minimize_aum
 from aucuba.aum.path import LineSearchPath, PathPoint, line_search_path
-from aucuba.aum.value import AreaUnderMin, aum
+from aucuba.aum.value import AreaUnderMin, aum, balanced_subgradient
 
 __all__ = [
     "AUCMaximum",
@@ -16,6 +16,7 @@ __all__ = [
     "PathPoint",
     "ThresholdLines",
     "aum",
+    "balanced_subgradient",
     "line_search_path",
     "maximize_auc",
     "minimize_aum",
