@@ -1,5 +1,6 @@
 """Area under the minimum of the errors: value, derivatives and exact line searches."""
 
+from aucuba.aum.descent import AUMDescent, LabelledData
 from aucuba.aum.errors import ErrorFunctions
 from aucuba.aum.lines import ThresholdLines
 from aucuba.aum.maximum import AUCMaximum, maximize_auc
@@ -9,9 +10,11 @@ from aucuba.aum.value import AreaUnderMin, aum, balanced_subgradient
 
 __all__ = [
     "AUCMaximum",
+    "AUMDescent",
     "AUMMinimum",
     "AreaUnderMin",
     "ErrorFunctions",
+    "LabelledData",
     "LineSearchPath",
     "PathPoint",
     "ThresholdLines",
