@@ -3,9 +3,11 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucuba import PartialAUCClassifier
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 
 ESTIMATORS = [
+    PartialAUCClassifierCV(random_state=0),
+    PartialAUCClassifierCV((0.0, 0.25), surrogate="tight", Cs=[0.1, 10.0], random_state=0),
     PartialAUCClassifier(),
     PartialAUCClassifier((0.0, 1.0), surrogate="structural"),
     PartialAUCClassifier((0.05, 0.2), surrogate="tight"),
@@ -18,6 +20,7 @@ ESTIMATORS = [
 # The checks use a handful of rows, for which the estimators rightly warn.
 @pytest.mark.filterwarnings("ignore:Plain logistic regression is returned")
 @pytest.mark.filterwarnings("ignore:The range covers only")
+@pytest.mark.filterwarnings("ignore:Too few rows")
 @pytest.mark.filterwarnings("ignore:The standard deviations of the columns")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS)

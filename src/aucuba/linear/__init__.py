@@ -2,5 +2,6 @@
 
 from aucuba.linear.aum_classifier import AUMClassifier
 from aucuba.linear.partial_auc import PartialAUCClassifier
+from aucuba.linear.partial_auc_cv import PartialAUCClassifierCV
 
-__all__ = ["AUMClassifier", "PartialAUCClassifier"]
+__all__ = ["AUMClassifier", "PartialAUCClassifier", "PartialAUCClassifierCV"]

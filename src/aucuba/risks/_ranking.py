@@ -15,10 +15,10 @@ def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray
     """
     keep = int(np.ceil(count))
     if weight is not None or keep >= scores.size:
-        return np.argsort(-scores)
-    last = -np.partition(-scores, keep - 1)[keep - 1]
+        return np.argsort(scores)[::-1]
+    last = np.partition(scores, scores.size - keep)[scores.size - keep]
     rows = np.flatnonzero(scores >= last)
-    return rows[np.argsort(-scores[rows])]
+    return rows[np.argsort(scores[rows])[::-1]]
 
 
 def mean_over_ties(ranked: FloatArray, mass: FloatArray, values: FloatArray) -> FloatArray:
@@ -34,6 +34,12 @@ def mean_over_ties(ranked: FloatArray, mass: FloatArray, values: FloatArray) -> 
     total = np.add.reduceat(mass, starts)
     means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1.0)
     return np.repeat(means, sizes)
+
+
+def sum_of_first(values: FloatArray, counts: IntArray) -> FloatArray:
+    """Sums of the first ``count`` values, one for each count."""
+    sums = np.cumsum(values)
+    return np.where(counts > 0, sums[counts - 1], 0.0)
 
 
 def rank_shares(ranked: FloatArray, weight: FloatArray, weights: RankWeights) -> FloatArray:
