@@ -166,7 +166,8 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
     errors : list of LabelErrors
         One a sequence.
     rate : bool, default=True
-        Divide by the sums of ``possible_fp`` and ``possible_fn`` over these sequences.
+        Divide by the errors of all these sequences at the smallest penalty (FP) and at the largest
+        (FN), so that both rates reach 1.
 
     Returns
     -------
@@ -186,23 +187,22 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
         value.append(at[moves])
         fp_diff.append(jump_fp[moves])
         fn_diff.append(jump_fn[moves])
-    total_fp, total_fn = 1.0, 1.0
-    if rate:
-        total_fp = sum(table.possible_fp for table in errors)
-        total_fn = sum(table.possible_fn for table in errors)
-        if total_fp <= 0 or total_fn <= 0:
-            kind = "positives" if total_fp <= 0 else "negatives"
+    steps = {
+        "example": np.concatenate(example),
+        "value": np.concatenate(value),
+        "fp_diff": np.concatenate(fp_diff),
+        "fn_diff": np.concatenate(fn_diff),
+    }
+    for column, kind in (("fp_diff", "positive"), ("fn_diff", "negative")):
+        total = float(abs(steps[column].sum()))
+        if total == 0:
             raise ValueError(
-                f"No label can be a false {kind[:-1]}, so the rate of false {kind} is undefined. Add "
-                "labels of the other kind, or use rate=False."
+                f"No penalty makes a false {kind} in these {len(errors)} sequences, so there is no ROC "
+                "curve. Add labels where changes can be too many and labels where they can be too few."
             )
-    return ErrorFunctions(
-        np.concatenate(example) if example else np.empty(0, dtype=np.intp),
-        np.concatenate(value) if value else np.empty(0),
-        (np.concatenate(fp_diff) if fp_diff else np.empty(0)) / total_fp,
-        (np.concatenate(fn_diff) if fn_diff else np.empty(0)) / total_fn,
-        n_examples=len(errors),
-    )
+        if rate:
+            steps[column] /= total
+    return ErrorFunctions(**steps, n_examples=len(errors))
 
 
 def target_intervals(errors: Sequence[LabelErrors]) -> FloatArray:
