@@ -229,6 +229,8 @@ class SupervisedChangepointDetector(BaseEstimator):
 
     def _start(self, X: FloatArray, errors: Sequence[LabelErrors], order: IntArray) -> FloatArray:
         """Interval regression on the scaled features; its coefficients predict the log penalty."""
+        if X.shape[1] == 0:
+            raise ValueError("No feature is finite and varies between the sequences.")
         limits = target_intervals(errors)
         if not np.isfinite(limits).any():
             raise ValueError(
@@ -236,8 +238,6 @@ class SupervisedChangepointDetector(BaseEstimator):
                 "nothing can be learned. Label real changes, and regions without changes."
             )
         self.interval_regression_ = IntervalRegressionCV(cv=self.cv)
-        if X.shape[1] == 0:
-            raise ValueError("No feature is finite and varies between the sequences.")
         self.interval_regression_.fit(X[order], limits[order])
         return self.interval_regression_.coef_
 

@@ -119,7 +119,8 @@ def total_errors(
         -np.concatenate([np.diff(getattr(table, kind)) for table in errors])
         for kind in ("fp", "fn")
     ]
-    order = np.argsort(at, kind="stable")
+    moves = np.flatnonzero((jumps[0] != 0) | (jumps[1] != 0))
+    order = moves[np.argsort(at[moves], kind="stable")]
     shift, start = np.unique(at[order], return_index=True)
     totals = []
     for kind, jump in zip(("fp", "fn"), jumps, strict=True):
