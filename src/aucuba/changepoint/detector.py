@@ -70,7 +70,7 @@ class SupervisedChangepointDetector(BaseEstimator):
         Coefficients of f; 0 for features that are constant or not finite in training.
     intercept_ : float
     interval_regression_ : IntervalRegressionCV
-        The start, on the features used.
+        The start, fitted to the columns ``used_features_``; it predicts log penalties.
     used_features_ : ndarray of bool
     history_ : list of dict
         One row an iterate of the descent.
@@ -156,13 +156,13 @@ class SupervisedChangepointDetector(BaseEstimator):
         finite = np.isfinite(features).all(axis=0)
         known = np.where(finite, features, 0.0)
         self.used_features_ = finite & (np.ptp(known, axis=0) > 0)
-        mean, scale = known.mean(axis=0), known.std(axis=0)
-        scale = np.where(self.used_features_, scale, 1.0)
-        scaled = ((known - mean) / scale)[:, self.used_features_]
+        used = known[:, self.used_features_]
         order = check_random_state(self.random_state).permutation(len(errors))
-        weight = self._descend(scaled, errors, -self._start(scaled, errors, order), order)
+        start = self._start(used, errors, order)
+        mean, scale = used.mean(axis=0), used.std(axis=0)
+        weight = self._descend((used - mean) / scale, errors, start * scale, order)
         self.coef_ = np.zeros(features.shape[1])
-        self.coef_[self.used_features_] = weight / scale[self.used_features_]
+        self.coef_[self.used_features_] = weight / scale
         self.intercept_ = best_shift(errors, known @ self.coef_)
         return self
 
@@ -228,7 +228,7 @@ class SupervisedChangepointDetector(BaseEstimator):
             raise ValueError("step='validation_auc' needs a validation_fraction.")
 
     def _start(self, X: FloatArray, errors: Sequence[LabelErrors], order: IntArray) -> FloatArray:
-        """Interval regression on the scaled features; its coefficients predict the log penalty."""
+        """Interval regression predicts the log penalty: its negated coefficients are those of f."""
         if X.shape[1] == 0:
             raise ValueError("No feature is finite and varies between the sequences.")
         limits = target_intervals(errors)
@@ -239,7 +239,7 @@ class SupervisedChangepointDetector(BaseEstimator):
             )
         self.interval_regression_ = IntervalRegressionCV(cv=self.cv)
         self.interval_regression_.fit(X[order], limits[order])
-        return self.interval_regression_.coef_
+        return -self.interval_regression_.coef_
 
     def _descend(
         self, X: FloatArray, errors: Sequence[LabelErrors], start: FloatArray, order: IntArray
