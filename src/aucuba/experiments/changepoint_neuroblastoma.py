@@ -87,13 +87,13 @@ def table(rows: list[Result]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for scheme in dict.fromkeys(row.scheme for row in rows):
-        for method in METHODS:
+        for method in dict.fromkeys(row.method for row in rows):
             group = [row for row in rows if (row.scheme, row.method) == (scheme, method)]
-            wrong, fp, fn, labels = (
-                sum(getattr(row, name) for row in group)
-                for name in ("errors", "fp", "fn", "n_labels")
+            fp, fn, labels = (
+                sum(getattr(row, name) for row in group) for name in ("fp", "fn", "n_labels")
             )
-            auc = [row.auc for row in group]
+            wrong = fp + fn
+            auc = [row.auc for row in group if not np.isnan(row.auc)]
             lines.append(
                 f"| {scheme} | {method} | {wrong:.0f} / {labels:.0f} | {100 * wrong / labels:.2f} "
                 f"| {fp:.0f} | {fn:.0f} | {np.mean(auc):.4f} ± {np.std(auc):.4f} |"
