@@ -37,7 +37,7 @@ def test_finds_changes_that_no_constant_penalty_finds():
     assert model.score(signals[30:], labels[30:]) > 0.95
     found = model.predict(signals[30:])
     assert sum(found[k].tolist() == ([20, 40] if k % 2 else []) for k in range(30)) > 25
-    errors = model._features_and_errors(signals[30:], labels[30:])[1]
+    errors = model.prepare(signals[30:], labels[30:])[1]
     constant = penalty_roc(errors, np.zeros(30))
     roc = model.roc(signals[30:], labels[30:])
     assert roc.errors < constant.best_fp + constant.best_fn
@@ -250,7 +250,7 @@ def test_bad_features():
         model.fit_features(np.full((6, 1), np.nan), [table] * 6)
 
 
-def test_published_features_and_errors(reference):
+def test_publishedprepare(reference):
     problem = load_chipseq()
     train, test = problem.fold != 4, problem.fold == 4
     model = SupervisedChangepointDetector(random_state=0, max_iter=50)

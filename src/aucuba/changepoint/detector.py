@@ -137,7 +137,26 @@ class SupervisedChangepointDetector(BaseEstimator):
         -------
         SupervisedChangepointDetector
         """
-        return self.fit_features(*self._features_and_errors(signals, labels))
+        return self.fit_features(*self.prepare(signals, labels))
+
+    def prepare(self, signals: Any, labels: Any) -> tuple[FloatArray, list[LabelErrors]]:
+        """Features and label errors of labelled signals: what `fit_features` takes.
+
+        Segmenting is the slow part; prepare once to fit several detectors, or to compare penalties.
+
+        Returns
+        -------
+        X : ndarray of shape (n_signals, n_features)
+        errors : list of LabelErrors
+        """
+        named = _named(signals)
+        tables = labels_by_sequence(labels, [name for name, _ in named])
+        rows = [self._signal_features(y, name) for name, y in named]
+        errors = [
+            label_errors(self._segment(y, name), table, name=_called(name))
+            for (name, y), table in zip(named, tables, strict=True)
+        ]
+        return np.stack(rows), errors
 
     def fit_features(
         self, X: ArrayLike, errors: Sequence[LabelErrors]
@@ -205,14 +224,14 @@ class SupervisedChangepointDetector(BaseEstimator):
 
     def score(self, signals: Any, labels: Any) -> float:
         """Share of the labels that the predicted changes get right."""
-        features, errors = self._features_and_errors(signals, labels)
+        features, errors = self.prepare(signals, labels)
         predicted = self.predict_log_penalty_features(features)
         wrong = sum(sum(table.at(value)) for table, value in zip(errors, predicted, strict=True))
         return float(1.0 - wrong / sum(table.n_labels for table in errors))
 
     def roc(self, signals: Any, labels: Any) -> PenaltyROC:
         """ROC curve of the predicted penalties on labelled signals."""
-        features, errors = self._features_and_errors(signals, labels)
+        features, errors = self.prepare(signals, labels)
         return penalty_roc(errors, self.predict_log_penalty_features(features))
 
     def _check_settings(self) -> None:
@@ -274,18 +293,6 @@ class SupervisedChangepointDetector(BaseEstimator):
         ranked = order[np.argsort(kind, kind="stable")]
         held_out = np.diff(np.floor(np.arange(ranked.size + 1) * self.validation_fraction)) > 0
         return [np.sort(ranked[~held_out]), np.sort(ranked[held_out])]
-
-    def _features_and_errors(
-        self, signals: Any, labels: Any
-    ) -> tuple[FloatArray, list[LabelErrors]]:
-        named = _named(signals)
-        tables = labels_by_sequence(labels, [name for name, _ in named])
-        rows = [self._signal_features(y, name) for name, y in named]
-        errors = [
-            label_errors(self._segment(y, name), table, name=_called(name))
-            for (name, y), table in zip(named, tables, strict=True)
-        ]
-        return np.stack(rows), errors
 
     def _signal_features(self, y: Any, name: Any) -> FloatArray:
         signal = check_signal(y, _called(name))

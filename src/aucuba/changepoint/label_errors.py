@@ -185,8 +185,9 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
         moves = (jump_fp != 0) | (jump_fn != 0)
         example.append(np.full(int(moves.sum()), i))
         value.append(at[moves])
-        fp_diff.append(jump_fp[moves])
-        fn_diff.append(jump_fn[moves])
+        # Adding zero turns -0.0 into 0.0.
+        fp_diff.append(jump_fp[moves] + 0.0)
+        fn_diff.append(jump_fn[moves] + 0.0)
     steps = {
         "example": np.concatenate(example),
         "value": np.concatenate(value),

@@ -10,6 +10,7 @@ import numpy as np
 
 from aucuba._typing import FloatArray, IntArray
 from aucuba.changepoint.label_errors import LabelErrors
+from aucuba.changepoint.labels import Label
 from aucuba.datasets._home import data_file
 
 
@@ -57,6 +58,29 @@ class AnnotatedSeries:
     signal: FloatArray
     annotations: list[IntArray]
 
+    def labels(self, margin: int = 5, agreement: float = 0.5) -> list[Label]:
+        """Labels from the marks: "at_least_one" where people agree, "none" where nobody saw a change.
+
+        Around a mark that at least the share ``agreement`` of the people put within ``margin`` samples
+        there is a label "at_least_one"; overlapping ones are joined. Stretches of more than
+        ``2 * margin`` samples farther than ``margin`` from every mark are labels "none". What lies
+        between has no label: people disagree there.
+        """
+        n = self.signal.size
+        marks = np.unique(np.concatenate([*self.annotations, np.empty(0, dtype=np.intp)]))
+        votes = np.array(
+            [
+                sum(np.any(np.abs(row - mark) <= margin) for row in self.annotations)
+                for mark in marks
+            ]
+        )
+        agreed = marks[votes >= agreement * len(self.annotations)] if marks.size else marks
+        changes = _joined([(mark - margin, mark + margin) for mark in agreed], n)
+        free = _gaps(_joined([(mark - margin, mark + margin) for mark in marks], n), n)
+        found = [Label(low, high, "at_least_one") for low, high in changes]
+        found += [Label(low, high, "none") for low, high in free if high - low > 2 * margin]
+        return sorted(found, key=lambda label: label.start)
+
 
 def load_chipseq(problem: str = "H3K4me3_TDH_immune") -> LabelledSequences:
     """ChIP-seq peak problems of the UCI repository, with their folds of equal numbers of labels.
@@ -98,6 +122,24 @@ def load_tcpd(*, univariate: bool = True) -> list[AnnotatedSeries]:
         marks = [np.unique(np.array(row, dtype=np.intp)) for row in annotations[name].values()]
         found.append(AnnotatedSeries(name, _filled(raw), marks))
     return found
+
+
+def _joined(regions: list[tuple[int, int]], n: int) -> list[tuple[float, float]]:
+    """Union of increasing regions within the signal, as disjoint intervals."""
+    union: list[tuple[float, float]] = []
+    for low, high in regions:
+        low, high = max(low, 0), min(high, n - 1)
+        if union and low <= union[-1][1]:
+            union[-1] = (union[-1][0], max(high, union[-1][1]))
+        else:
+            union.append((float(low), float(high)))
+    return union
+
+
+def _gaps(regions: list[tuple[float, float]], n: int) -> list[tuple[float, float]]:
+    """What disjoint increasing regions leave of the signal."""
+    edges = [0.0, *(edge for region in regions for edge in region), float(n - 1)]
+    return [(low, high) for low, high in zip(edges[::2], edges[1::2], strict=True) if low < high]
 
 
 def _filled(raw: FloatArray) -> FloatArray:
