@@ -33,9 +33,15 @@ class Design(Protocol):
         ...
 
     def adjoint(self, gradient: FloatArray) -> FloatArray:
-        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel."""
+        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel.
+
+        A stack of gradients ``(k, n_rows)`` gives a stack of models ``(k, size)`` in one pass.
+        """
         ...
 
-    def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """Inner product of two models: ``a @ b`` for a table, ``a @ K @ b`` for a kernel."""
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        """Inner products of one model, or a stack of them ``(k, size)``, with another.
+
+        ``models @ model`` for a table, ``models @ K @ model`` for a kernel.
+        """
         ...

@@ -1,0 +1,107 @@
+"""Which rates of the ROC plane matter, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucuba._typing import FloatArray
+from aucuba._validation import check_fpr_range
+
+# A weight function is sampled at this many equally spaced rates and taken as linear between them;
+# 1e-4 of the FPR axis is finer than what a hundred thousand negatives resolve at the top.
+_GRID_SIZE = 10_001
+
+
+@dataclass(frozen=True)
+class RankWeights:
+    r"""A density ``g`` on the FPR axis through its integral ``G(u) = int_0^u g``, ``max g = 1``.
+
+    The negatives of rank ``a`` to ``b`` of ``n`` together weigh ``n (G(b/n) - G(a/n))``. For a range
+    [alpha, beta] this is the length of ``(a, b] ∩ [n alpha, n beta]``: the paper's three terms and
+    its footnote 4 in one formula.
+
+    Parameters
+    ----------
+    knots, integral : ndarray
+        ``G`` at increasing rates, from 0 to 1.
+    density : ndarray or None
+        ``g`` at the knots where it is linear between them; None where ``g`` is constant between
+        knots, so that ``G`` is linear.
+    """
+
+    knots: FloatArray
+    integral: FloatArray
+    density: FloatArray | None = None
+
+    @classmethod
+    def from_range(cls, fpr_range: tuple[float, float] = (0.0, 1.0)) -> RankWeights:
+        """Weight 1 inside [alpha, beta], 0 outside."""
+        alpha, beta = check_fpr_range(fpr_range)
+        knots = np.array([0.0, alpha, beta, 1.0])
+        return cls(knots, np.array([0.0, 0.0, beta - alpha, beta - alpha]))
+
+    @classmethod
+    def from_function(cls, weight: Callable[[FloatArray], FloatArray]) -> RankWeights:
+        """Any non-negative function of the false positive rate, up to a constant factor."""
+        knots = np.linspace(0.0, 1.0, _GRID_SIZE)
+        density = np.asarray(weight(knots), dtype=np.float64)
+        if density.shape != knots.shape:
+            density = np.array([float(weight(rate)) for rate in knots])
+        if not np.all(np.isfinite(density)) or density.min() < 0 or density.max() == 0:
+            raise ValueError(
+                "fpr_weight must return finite, non-negative weights, not all zero, for rates in "
+                f"[0, 1]; its values lie between {density.min()} and {density.max()}."
+            )
+        return cls._from_density(knots, density / density.max())
+
+    @classmethod
+    def _from_density(cls, knots: FloatArray, density: FloatArray) -> RankWeights:
+        steps = (density[1:] + density[:-1]) / 2 * np.diff(knots)
+        return cls(knots, np.concatenate([[0.0], np.cumsum(steps)]), density)
+
+    @property
+    def total(self) -> float:
+        """``G(1)``: beta - alpha for a range."""
+        return float(self.integral[-1])
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every rate counts alike, as in the full AUC."""
+        return self.total == 1.0
+
+    @property
+    def last_rate(self) -> float:
+        """The rate beyond which nothing counts: beta for a range."""
+        return float(self.knots[np.searchsorted(self.integral, self.total)])
+
+    def envelope(self) -> RankWeights:
+        """The smallest non-increasing density at or above g: 1 on [0, beta] for a range."""
+        if self.density is None:
+            return RankWeights.from_range((0.0, self.last_rate))
+        return self._from_density(self.knots, np.maximum.accumulate(self.density[::-1])[::-1])
+
+    def cumulated(self, rate: FloatArray) -> FloatArray:
+        """``G(rate)``; rates beyond 1 count as 1."""
+        rate = np.minimum(rate, 1.0)
+        if self.density is None:
+            return np.interp(rate, self.knots, self.integral)
+        cell = np.clip(np.searchsorted(self.knots, rate, side="right") - 1, 0, self.knots.size - 2)
+        step = rate - self.knots[cell]
+        width = self.knots[cell + 1] - self.knots[cell]
+        slope = (self.density[cell + 1] - self.density[cell]) / width
+        return self.integral[cell] + step * (self.density[cell] + slope * step / 2)
+
+    def between(self, edges: FloatArray, n: float) -> FloatArray:
+        """Weight of the ranks between neighbouring edges, of ``n`` in all."""
+        mass: FloatArray = n * np.diff(self.cumulated(edges / n))
+        return mass
+
+    def cuts(self, n: float) -> FloatArray:
+        """Ranks between which one rank weighs as much as the next, of ``n`` in all."""
+        if self.density is not None:
+            return np.arange(1.0, n)
+        limits = self.knots[1:-1] * n
+        return np.concatenate([np.floor(limits), np.ceil(limits)])
