@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aucuba.datasets import data_home
+from aucuba.datasets.changepoints import load_chipseq, load_neuroblastoma
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +16,13 @@ def reference():
         pytest.skip(f"no reference tables in {home}; set AUCUBA_DATA")
     pytest.importorskip("pandas")
     return home
+
+
+@pytest.fixture(scope="session")
+def neuroblastoma(reference):
+    return load_neuroblastoma()
+
+
+@pytest.fixture(scope="session")
+def chipseq(reference):
+    return load_chipseq()

@@ -14,7 +14,7 @@ from aucuba.changepoint import (
     penalty_roc,
 )
 from aucuba.changepoint.descent import STEP_RULES, DescentStatus, Part, aum_descent
-from aucuba.datasets.changepoints import load_chipseq, load_tcpd
+from aucuba.datasets.changepoints import AnnotatedSeries, load_tcpd
 
 
 def make_signals(n, seed=0, jump=8.0):
@@ -89,8 +89,7 @@ def test_own_features():
     assert model.predict_log_penalty(signals).shape == (24,)
 
 
-def chipseq_part(rows):
-    problem = load_chipseq()
+def chipseq_part(problem, rows):
     X = problem.features[:, np.isfinite(problem.features).all(axis=0)]
     X = X[:, np.ptp(X, axis=0) > 0]
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -98,8 +97,9 @@ def chipseq_part(rows):
 
 
 @pytest.mark.parametrize("step", list(STEP_RULES))
-def test_descent_decreases_what_its_rule_promises(reference, step):
-    subtrain, validation = chipseq_part(np.arange(0, 120, 2)), chipseq_part(np.arange(1, 120, 2))
+def test_descent_decreases_what_its_rule_promises(chipseq, step):
+    subtrain = chipseq_part(chipseq, np.arange(0, 120, 2))
+    validation = chipseq_part(chipseq, np.arange(1, 120, 2))
     start = np.zeros(subtrain.features.shape[1])
     start[0] = -0.1
     found = aum_descent(subtrain, start, validation=validation, step=step, max_iter=8)
@@ -116,8 +116,8 @@ def test_descent_decreases_what_its_rule_promises(reference, step):
     assert again == pytest.approx(best, abs=1e-9)
 
 
-def test_first_minimum_is_the_least_aum_along_a_grid(reference):
-    part = chipseq_part(np.arange(60))
+def test_all_crossings_find_the_least_aum(chipseq):
+    part = chipseq_part(chipseq, np.arange(60))
     start = np.zeros(part.features.shape[1])
     start[0] = -0.1
     exact = aum_descent(part, start, step="all", max_iter=1).history[1]["aum"]
@@ -132,10 +132,10 @@ FIGURE6_STEPS = {1: (53, 55), 2: (110, 29), 3: (104, 29), 4: (39, 18)}
 
 @pytest.mark.parametrize("fold", [1, 4])
 @pytest.mark.parametrize("start", ["as_paper_code", "negated"])
-def test_grid_descent_equals_the_published_code_step_by_step(reference, fold, start):
+def test_grid_descent_equals_the_published_code_step_by_step(reference, chipseq, fold, start):
     import pandas as pd
 
-    problem = load_chipseq()
+    problem = chipseq
     weights = pd.read_csv(reference / "aum_reference/fig6_init_weights.csv")
     weights = weights[weights["test.fold"] == fold]
     X = problem.features[:, [problem.feature_name.index(name) for name in weights["feature"]]]
@@ -250,8 +250,8 @@ def test_bad_features():
         model.fit_features(np.full((6, 1), np.nan), [table] * 6)
 
 
-def test_publishedprepare(reference):
-    problem = load_chipseq()
+def test_published_features_and_errors(chipseq):
+    problem = chipseq
     train, test = problem.fold != 4, problem.fold == 4
     model = SupervisedChangepointDetector(random_state=0, max_iter=50)
     model.fit_features(problem.features[train], problem.subset(train))
@@ -280,3 +280,17 @@ def test_tcpd_loader(reference):
     assert nile.signal.size == 100
     assert [28] in [marks.tolist() for marks in nile.annotations]
     assert all(np.all(np.isfinite(item.signal)) for item in series)
+
+
+def test_labels_from_annotations():
+    marks = [np.array([30]), np.array([31, 60]), np.array([28, 90])]
+    series = AnnotatedSeries("s", np.zeros(120), marks)
+    assert series.labels(margin=4) == [
+        Label(0.0, 24.0, "none"),
+        Label(24.0, 35.0, "at_least_one"),
+        Label(35.0, 56.0, "none"),
+        Label(64.0, 86.0, "none"),
+        Label(94.0, 119.0, "none"),
+    ]
+    nobody = AnnotatedSeries("s", np.zeros(20), [np.empty(0, dtype=int)] * 3)
+    assert nobody.labels() == [Label(0.0, 19.0, "none")]

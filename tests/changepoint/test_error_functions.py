@@ -18,7 +18,6 @@ from aucuba.changepoint import (
     target_intervals,
 )
 from aucuba.changepoint.roc import best_shift, total_errors
-from aucuba.datasets.changepoints import load_neuroblastoma
 
 
 @st.composite
@@ -99,10 +98,10 @@ def test_only_one_kind_of_error_is_refused():
 
 
 @pytest.mark.parametrize("name", ["BIC", "constant"])
-def test_roc_reference(reference, name):
+def test_roc_reference(reference, neuroblastoma, name):
     import pandas as pd
 
-    problem = load_neuroblastoma()
+    problem = neuroblastoma
     expected = pd.read_csv(reference / f"penaltylearning_reference/rochange_{name}.csv")
     expected = expected.set_index("threshold")
     column = problem.features[:, problem.feature_name.index("log2.n")]

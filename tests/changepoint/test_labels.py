@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from aucuba.changepoint import Label, LabelErrors, Segmentation, label_errors, target_intervals
 from aucuba.changepoint.labels import KINDS, label_table, labels_by_sequence
-from aucuba.datasets.changepoints import load_chipseq, load_neuroblastoma
 
 
 @settings(max_examples=200, deadline=None)
@@ -67,10 +66,10 @@ def test_label_error_reference(reference):
     assert (errors.possible_fp, errors.possible_fn, errors.n_labels) == (2, 2, 3)
 
 
-def test_target_intervals_of_all_neuroblastoma_profiles(reference):
+def test_target_intervals_of_all_neuroblastoma_profiles(reference, neuroblastoma):
     import pandas as pd
 
-    problem = load_neuroblastoma()
+    problem = neuroblastoma
     table = pd.read_csv(
         reference / "penaltylearning_reference/target_intervals_neuroblastoma.csv.gz"
     )
@@ -84,10 +83,10 @@ def test_target_intervals_of_all_neuroblastoma_profiles(reference):
     np.testing.assert_array_equal(fewest, table["errors"])
 
 
-def test_target_intervals_of_chipseq(reference):
+def test_target_intervals_of_chipseq(reference, chipseq):
     import pandas as pd
 
-    problem = load_chipseq()
+    problem = chipseq
     path = reference / "chipseq/H3K4me3_TDH_immune/outputs.csv.xz"
     expected = pd.read_csv(path).set_index("sequenceID").loc[problem.name].to_numpy()
     np.testing.assert_allclose(target_intervals(problem.errors), expected, rtol=0, atol=1e-8)
