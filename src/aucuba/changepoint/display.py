@@ -13,7 +13,7 @@ from aucuba.changepoint.model_selection import model_selection
 from aucuba.changepoint.segmentation import Segmentation, check_signal, sample_positions, segment
 
 _CORRECT, _FALSE_POSITIVE, _FALSE_NEGATIVE = "#4daf4a", "#e41a1c", "#377eb8"
-_NAMES = {(0.0, 0.0): "no change", (1.0, 1.0): "1 change", (1.0, np.inf): "≥ 1 change"}
+_NAMES = {(0.0, 0.0): "0", (1.0, 1.0): "1", (1.0, np.inf): "≥1"}
 
 
 class ChangepointDisplay:
@@ -21,7 +21,7 @@ class ChangepointDisplay:
 
     Make one with `from_changepoints`, `from_penalty` or `from_detector`; each draws at once. Labels
     are green when the changes agree with them, red when there are too many changes (false positive) and
-    blue when there are too few (false negative).
+    blue when there are too few (false negative); the number above is the number of changes they allow.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class ChangepointDisplay:
                 fontsize="small",
             )
         if shown:
-            ax.legend(loc="lower right", fontsize="small")
+            ax.legend(loc="lower right", fontsize="small", title="labels", title_fontsize="small")
         return patches
 
     def plot_errors(self, ax: Any = None) -> Any:
@@ -215,8 +215,10 @@ def plot_label_errors(
     """Step functions FP and FN of ``f = -log(penalty)``; the chosen penalty as a vertical line."""
     ax = _axes(ax)
     breaks = -errors.max_log_penalty[:-1][::-1]
-    pad = 0.08 * np.ptp(breaks) if breaks.size > 1 else 1.0
-    ends = (breaks[0] - pad, breaks[-1] + pad) if breaks.size else (-1.0, 1.0)
+    shown = breaks if log_penalty is None else np.append(breaks, -log_penalty)
+    shown = shown if shown.size else np.zeros(1)
+    pad = 0.08 * np.ptp(shown) or 1.0
+    ends = (shown.min() - pad, shown.max() + pad)
     edges = np.concatenate([[ends[0]], breaks, [ends[1]]])
     # A slight lift keeps both curves visible where they are equal.
     for counts, color, name, lift in (
