@@ -17,7 +17,7 @@ import numpy as np
 from aucuba._typing import BoolArray, FloatArray, IntArray
 from aucuba.structured.linear_program import solve_rows
 from aucuba.structured.measures import Measure, Rows
-from aucuba.structured.total_variation import tv_scores
+from aucuba.structured.total_variation import solve_variation
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ class RankingBatch:
         repelled = np.zeros(self.n_graphs, dtype=bool)
         repelled[self.edge_graph[inner & (coupling < 0)]] = True
         easy = inner & ~repelled[self.edge_graph]
-        score = tv_scores(collapsed, self.edges[easy], coupling[easy], backend=self.backend)
+        score = solve_variation(
+            collapsed, self.edges[easy], coupling[easy], np.ones(unary.size), self.backend
+        )
         node_mass = ranking_mass(score, self.node_graph, self.position_weight(), positive)
         edge_mass = node_mass[self.edges].min(axis=1)
         for graph in np.flatnonzero(repelled).tolist():

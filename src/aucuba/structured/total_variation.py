@@ -65,12 +65,18 @@ def tv_scores(
     >>> tv_scores([2.0, 0.0, 0.5], edges=[[0, 1]], coupling=[3.0])
     array([2.5, 2.5, 0.5])
     """
-    gain = finite_scores(unary, "unary").copy()
-    pairs = check_edges(edges, gain.size)
-    weight = check_couplings(coupling, pairs) / 2
-    masses = np.ones(gain.size) if mass is None else finite_scores(mass, "mass")
-    np.add.at(gain, pairs[:, 0], weight)
-    np.add.at(gain, pairs[:, 1], weight)
+    scores = finite_scores(unary, "unary")
+    pairs = check_edges(edges, scores.size)
+    masses = np.ones(scores.size) if mass is None else finite_scores(mass, "mass")
+    return solve_variation(scores, pairs, check_couplings(coupling, pairs), masses, backend)
+
+
+def solve_variation(
+    unary: FloatArray, pairs: IntArray, coupling: FloatArray, masses: FloatArray, backend: str
+) -> FloatArray:
+    """`tv_scores` on checked input."""
+    weight = coupling / 2
+    gain = unary + np.bincount(pairs.ravel(), np.repeat(weight, 2), minlength=unary.size)
     pairs, weight = pairs[weight > 0], weight[weight > 0]
     score = gain.copy()
     nodes = np.arange(gain.size)
