@@ -36,7 +36,9 @@ class RankingSample:
         return RankingSample(self.positive[rows], self.score[rows], weight, None)
 
 
-def check_fraction(value: Any, name: str, *, low_open: bool = False, high_open: bool = False) -> float:
+def check_fraction(
+    value: Any, name: str, *, low_open: bool = False, high_open: bool = False
+) -> float:
     """A real number in [0, 1], with either end excluded on request."""
     interval = f"{'(' if low_open else '['}0, 1{')' if high_open else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -70,11 +72,11 @@ def check_fpr_range(fpr_range: Any, name: str = "fpr_range") -> tuple[float, flo
 def check_positive_number(value: Any, name: str, *, integer: bool = False) -> float:
     """A finite number above zero; with ``integer``, a whole one."""
     kind = "whole number" if integer else "number"
-    if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(value) or value <= 0:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if is_number else np.nan
+    if not 0 < number < np.inf or (integer and not number.is_integer()):
         raise ValueError(f"{name} must be a {kind} above 0, got {value!r}.")
-    if integer and value != int(value):
-        raise ValueError(f"{name} must be a whole number above 0, got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
@@ -95,7 +97,9 @@ def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
     if y.size == 0:
         raise ValueError("y_true is empty: at least one row of each class is needed.")
     if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
-        raise ValueError(f"y_true contains {np.sum(~np.isfinite(y))} NaN or infinite labels; drop them.")
+        raise ValueError(
+            f"y_true contains {np.sum(~np.isfinite(y))} NaN or infinite labels; drop them."
+        )
     labels = np.unique(y)
     if labels.size > 2:
         raise ValueError(
@@ -196,5 +200,7 @@ def _one_class(label: Any) -> str:
 
 
 def _shorten(labels: Any) -> str:
-    shown = ", ".join(repr(label.item() if hasattr(label, "item") else label) for label in labels[:5])
+    shown = ", ".join(
+        repr(label.item() if hasattr(label, "item") else label) for label in labels[:5]
+    )
     return f"[{shown}{', ...' if len(labels) > 5 else ''}]"

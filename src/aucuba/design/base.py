@@ -36,6 +36,9 @@ class Design(Protocol):
         """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel."""
         ...
 
-    def inner(self, a: FloatArray, b: FloatArray) -> float:
-        """Inner product of two models: ``a @ b`` for a table, ``a @ K @ b`` for a kernel."""
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        """Inner products of one model, or a stack of them ``(k, size)``, with another.
+
+        ``models @ model`` for a table, ``models @ K @ model`` for a kernel.
+        """
         ...

@@ -44,8 +44,8 @@ class TableDesign:
     def adjoint(self, gradient: FloatArray) -> FloatArray:
         return self._in_float64(self.X.T @ gradient.astype(self.X.dtype, copy=False))
 
-    def inner(self, a: FloatArray, b: FloatArray) -> float:
-        return float(a @ b)
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        return np.asarray(models @ model)
 
     @staticmethod
     def _in_float64(vector: Any) -> FloatArray:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._typing import FloatArray, IntArray
+from aucuba._typing import AnyArray, FloatArray, IntArray
 from aucuba._validation import RankingSample
 
 
@@ -62,7 +62,7 @@ def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve
     positive = sample.positive[rows.order]
     if sample.weight is None:
         # Counting is exact and needs one running sum; the other follows from the positions.
-        true_positive = np.cumsum(positive)[rows.block_end]
+        true_positive = np.cumsum(positive, dtype=np.intp)[rows.block_end]
         false_positive = rows.block_end + 1 - true_positive
     else:
         weight = sample.weight[rows.order]
@@ -108,6 +108,6 @@ def tpr_at(curve: RocCurve, fpr: float) -> float:
     return float(y[left] + share * (y[right] - y[left]))
 
 
-def _from_zero(cumulated: FloatArray | IntArray) -> FloatArray:
+def _from_zero(cumulated: AnyArray) -> FloatArray:
     zero = np.zeros((*cumulated.shape[:-1], 1))
     return np.concatenate([zero, cumulated], axis=-1)

@@ -108,7 +108,9 @@ def auc_at_k_score(
 
     def top(query: RankingSample) -> float:
         total = _total(query)
-        return _area_through(query, np.append(np.arange(1.0, min(int(k), total)), [min(k, total), total]))
+        return _area_through(
+            query, np.append(np.arange(1.0, min(int(k), total)), [min(k, total), total])
+        )
 
     return mean_over_groups(sample, top)
 

@@ -168,9 +168,8 @@ class RocBandDisplay:
             ax = plt.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
         several = isinstance(self.fpr, list)
-        fprs = list(self.fpr) if several else [self.fpr]
-        tprs = list(self.tpr) if several else [self.tpr]
-        lines = []
+        fprs, tprs = self._curves()
+        lines: list[Any] = []
         for index, (fpr, tpr) in enumerate(zip(fprs, tprs, strict=True)):
             style = {"label": self._label(name) if index == 0 else None, **(curve_kwargs or {})}
             if several:
@@ -187,6 +186,11 @@ class RocBandDisplay:
         ax.legend(loc="lower right")
         return self
 
+    def _curves(self) -> tuple[list[Any], list[Any]]:
+        if isinstance(self.fpr, list):
+            return list(self.fpr), list(self.tpr)
+        return [self.fpr], [self.tpr]
+
     def _label(self, name: str | None) -> str:
         name = self.name if name is None else name
         alpha, beta = self.fpr_range
@@ -200,8 +204,7 @@ class RocBandDisplay:
     def _shade(self, ax: Any, color: Any, band_kwargs: Mapping[str, Any]) -> Any:
         """Fill under the mean of the curves inside the band."""
         alpha, beta = self.fpr_range
-        several = isinstance(self.fpr, list)
-        fprs, tprs = (self.fpr, self.tpr) if several else ([self.fpr], [self.tpr])
+        fprs, tprs = self._curves()
         inside = [fpr[(fpr > alpha) & (fpr < beta)] for fpr in fprs]
         grid = np.unique(np.concatenate([[alpha, beta], *inside]))
         # Both sides of every vertical step, so that the filled area is the area that is counted.

@@ -41,7 +41,9 @@ class ScoreInterval:
     n_resamples: int
 
     def __str__(self) -> str:
-        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}] ({self.confidence:.0%} interval)"
+        return (
+            f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}] ({self.confidence:.0%} interval)"
+        )
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,9 @@ def partial_auc_score(
     """
     alpha, beta = check_fpr_range(fpr_range)
     sample = ranking_sample(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_groups(sample, lambda query: float(band_average(roc_curve(query), alpha, beta)))
+    return mean_over_groups(
+        sample, lambda query: float(band_average(roc_curve(query), alpha, beta))
+    )
 
 
 def two_way_partial_auc_score(
@@ -222,4 +224,4 @@ def _corner_average(curve: RocCurve, min_tpr: float, max_fpr: float) -> float:
     if start >= max_fpr:
         return 0.0
     mean_above = float(band_average(curve, start, max_fpr)) - min_tpr
-    return mean_above * (max_fpr - start) / ((1 - min_tpr) * max_fpr)
+    return float(mean_above * (max_fpr - start) / ((1 - min_tpr) * max_fpr))

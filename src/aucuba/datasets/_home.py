@@ -1,0 +1,32 @@
+"""Where data sets live on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def data_home() -> Path:
+    """The user's data directory: ``$AUCUBA_DATA``, else a folder in the platform's cache."""
+    chosen = os.environ.get("AUCUBA_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        cache = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        cache = Path.home() / "Library" / "Caches"
+    else:
+        cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return cache / "aucuba"
+
+
+def data_file(*parts: str) -> Path:
+    """Path of one data file, with one clear error where it is missing."""
+    path = data_home().joinpath(*parts)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"No data file {Path(*parts)} in the data directory {data_home()}. Put the file there, or "
+            "point the environment variable AUCUBA_DATA at the directory that holds it."
+        )
+    return path

@@ -1,0 +1,56 @@
+"""The members of the three families. A new member is tested by being listed here."""
+
+import numpy as np
+from scipy import sparse
+
+from aucuba.design import TableDesign
+from aucuba.risks import GroupedRisk, Labels, RankWeights, StructuralHinge, over_groups
+from aucuba.solvers import BundleSolver
+
+RANGES = [(0.0, 1.0), (0.0, 0.3), (0.15, 0.4), (0.31, 0.34)]
+
+
+def designs(rng, n_rows=30):
+    """Every kind of Design on random data, by name."""
+    X = rng.normal(size=(n_rows, 4))
+    X[np.abs(X) < 0.5] = 0.0
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    return {
+        "dense64": TableDesign(X),
+        "dense32": TableDesign(X.astype(np.float32)),
+        "strided": TableDesign(np.hstack([X, X])[:, ::2]),
+        "read_only": TableDesign(read_only),
+        "csr_array": TableDesign(sparse.csr_array(X)),
+        "csr_matrix32": TableDesign(sparse.csr_matrix(X.astype(np.float32))),
+    }
+
+
+def risks(labels):
+    """Every kind of Risk on the given labels, by name."""
+    members = {
+        f"structural{limits}": StructuralHinge(labels, RankWeights.from_range(limits))
+        for limits in RANGES
+    }
+    members["structural decreasing weight"] = StructuralHinge(
+        labels, RankWeights.from_function(lambda rate: 1 - rate)
+    )
+    halves = Labels(labels.positive, labels.weight, np.arange(labels.positive.size) % 2)
+    grouped = over_groups(
+        lambda part: StructuralHinge(part, RankWeights.from_range((0.0, 0.5))), halves
+    )
+    assert isinstance(grouped, GroupedRisk)
+    members["structural in two queries"] = grouped
+    return members
+
+
+def random_labels(rng, n_rows=30, weighted=False):
+    """Both classes in both halves."""
+    positive = rng.random(n_rows) < 0.4
+    positive[:4] = [True, True, False, False]
+    return Labels(positive, rng.uniform(0.3, 2.5, size=n_rows) if weighted else None)
+
+
+RISK_NAMES = list(risks(random_labels(np.random.default_rng(0))))
+DESIGN_NAMES = list(designs(np.random.default_rng(0)))
+CONVEX_SOLVERS = [BundleSolver]

@@ -1,0 +1,114 @@
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from aucuba.metrics import auc_at_k_score, binned_auc_score
+from tests.oracles import random_ranking
+
+
+def binned_by_pairs(positive, score, sizes):
+    """Mean over all orders that respect the scores, pairs in one bin counting one half."""
+    bin_of_rank = np.repeat(np.arange(len(sizes)), sizes)
+    orders = [
+        order
+        for order in itertools.permutations(range(len(score)))
+        if all(score[a] >= score[b] for a, b in itertools.pairwise(order))
+    ]
+    total = 0.0
+    for order in orders:
+        bins = np.empty(len(score), int)
+        bins[list(order)] = bin_of_rank
+        for i, j in itertools.product(np.flatnonzero(positive), np.flatnonzero(~positive)):
+            total += (bins[i] < bins[j]) + 0.5 * (bins[i] == bins[j])
+    return total / len(orders) / (positive.sum() * (~positive).sum())
+
+
+def random_sizes(rng, n):
+    cuts = np.sort(rng.choice(np.arange(1, n), size=rng.integers(0, n), replace=False))
+    return np.diff(np.concatenate([[0], cuts, [n]])).astype(int)
+
+
+def test_equals_the_pair_count_without_ties():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n = rng.integers(2, 9)
+        positive = np.arange(n) < rng.integers(1, n)
+        score = rng.permutation(n).astype(float)
+        sizes = random_sizes(rng, n)
+        got = binned_auc_score(positive, score, bin_sizes=sizes)
+        assert got == pytest.approx(binned_by_pairs(positive, score, sizes))
+
+
+def test_formula_with_row_weights():
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        positive, score = random_ranking(rng, max_rows=20)
+        score = score + rng.uniform(0, 0.1, size=score.size)
+        sizes = random_sizes(rng, score.size)
+        ranked = positive[np.argsort(-score)]
+        in_first = np.cumsum(ranked)[np.cumsum(sizes) - 1]
+        omega = (sizes + np.append(sizes[1:], 0)) / 2
+        p, n = positive.sum(), (~positive).sum()
+        want = (omega @ in_first - p**2 / 2) / (p * n)
+        assert binned_auc_score(positive, score, bin_sizes=sizes) == pytest.approx(want)
+
+
+def test_ties_inside_bins_change_nothing_and_across_bins_are_shared():
+    y = np.array([1, 0, 1, 0])
+    assert binned_auc_score(y, [2, 2, 1, 1], bin_sizes=[2, 2]) == 0.5
+    # Three tied rows over a bin of two: each is two thirds in it.
+    y, score = np.array([1, 0, 0, 0]), [2, 2, 2, 1]
+    want = (2 / 3 * (1 / 2 * 4 / 3 + 5 / 3) + 1 / 3 * (1 / 2 * 5 / 3)) / 3
+    assert binned_auc_score(y, score, bin_sizes=[2, 2]) == pytest.approx(want)
+
+
+def test_bins_of_one_give_the_auc_and_one_bin_gives_a_half():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        positive, score = random_ranking(rng, max_rows=20)
+        assert binned_auc_score(positive, score, bin_sizes=[score.size]) == pytest.approx(0.5)
+        score = score + rng.uniform(0, 0.1, size=score.size)
+        auc = roc_auc_score(positive, score)
+        assert binned_auc_score(positive, score, bin_sizes=1) == pytest.approx(auc)
+        assert auc_at_k_score(positive, score, k=score.size) == pytest.approx(auc)
+        assert auc_at_k_score(positive, score, k=10_000) == pytest.approx(auc)
+
+
+def test_auc_at_k_judges_no_pair_below_k():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        n = int(rng.integers(2, 15))
+        positive = np.arange(n) < rng.integers(1, n)
+        score = rng.permutation(n).astype(float)
+        k = int(rng.integers(1, n + 1))
+        rank = np.argsort(np.argsort(-score))
+        total = 0.0
+        for i, j in itertools.product(np.flatnonzero(positive), np.flatnonzero(~positive)):
+            both_below = rank[i] >= k and rank[j] >= k
+            total += 0.5 if both_below else float(rank[i] < rank[j])
+        want = total / (positive.sum() * (~positive).sum())
+        assert auc_at_k_score(positive, score, k=k) == pytest.approx(want)
+
+
+def test_whole_weights_are_repeated_rows():
+    rng = np.random.default_rng(4)
+    for _ in range(100):
+        positive, score = random_ranking(rng)
+        weight = rng.integers(1, 4, size=score.size)
+        repeated = np.repeat(positive, weight), np.repeat(score, weight)
+        sizes = random_sizes(rng, weight.sum())
+        assert binned_auc_score(
+            positive, score, bin_sizes=sizes, sample_weight=weight
+        ) == pytest.approx(binned_auc_score(*repeated, bin_sizes=sizes))
+        k = int(rng.integers(1, weight.sum()))
+        assert auc_at_k_score(positive, score, k=k, sample_weight=weight) == pytest.approx(
+            auc_at_k_score(*repeated, k=k)
+        )
+
+
+def test_queries_of_different_length():
+    y, score, qid = [1, 0, 0, 1, 0], [3, 2, 1, 1, 2], [0, 0, 0, 1, 1]
+    assert auc_at_k_score(y, score, k=1, qid=qid) == pytest.approx((1.0 + 0.0) / 2)
+    assert binned_auc_score(y, score, bin_sizes=2, qid=qid) == pytest.approx((0.75 + 0.5) / 2)

@@ -1,0 +1,81 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_validate
+
+from aucuba.metrics import RocBandDisplay, partial_auc_score
+
+X, Y = make_classification(200, 5, flip_y=0.3, random_state=1)
+BAND = (0.05, 0.3)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def polygon_area(artist):
+    total = 0.0
+    for path in artist.get_paths():
+        x, y = path.vertices.T
+        total += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+    return total
+
+
+def test_from_predictions_shades_the_area_that_it_names():
+    score = np.round(LogisticRegression().fit(X, Y).decision_function(X), 1)
+    display = RocBandDisplay.from_predictions(Y, score, fpr_range=BAND, name="mine")
+    value = partial_auc_score(Y, score, fpr_range=BAND)
+    assert display.partial_auc == value
+    assert polygon_area(display.band_) == pytest.approx(value * (BAND[1] - BAND[0]))
+    label = display.ax_.get_legend().get_texts()[0].get_text()
+    assert label == f"mine (pAUC[0.05, 0.3] = {value:.3f})"
+    np.testing.assert_array_equal(display.line_.get_xdata(), display.fpr)
+
+
+def test_from_estimator_names_the_class_and_finds_the_scores():
+    model = LogisticRegression().fit(X, Y)
+    display = RocBandDisplay.from_estimator(model, X, Y, fpr_range=BAND, plot_chance_level=True)
+    assert display.name == "LogisticRegression"
+    assert display.partial_auc == partial_auc_score(Y, model.decision_function(X), fpr_range=BAND)
+    forest = RandomForestClassifier(10, random_state=0).fit(X, Y)
+    drawn = RocBandDisplay.from_estimator(forest, X, Y, fpr_range=BAND, ax=display.ax_)
+    assert drawn.ax_ is display.ax_
+    assert drawn.partial_auc == partial_auc_score(Y, forest.predict_proba(X)[:, 1], fpr_range=BAND)
+
+
+def test_first_class_as_positive():
+    model = LogisticRegression().fit(X, Y)
+    display = RocBandDisplay.from_estimator(model, X, Y, fpr_range=BAND, pos_label=0)
+    want = partial_auc_score(Y, -model.decision_function(X), fpr_range=BAND, pos_label=0)
+    assert display.partial_auc == pytest.approx(want)
+
+
+def test_from_cv_results_draws_one_curve_a_fold():
+    results = cross_validate(
+        LogisticRegression(), X, Y, cv=4, return_estimator=True, return_indices=True
+    )
+    display = RocBandDisplay.from_cv_results(results, X, Y, fpr_range=BAND, name="LR")
+    assert len(display.line_) == 4
+    test = results["indices"]["test"][2]
+    score = results["estimator"][2].decision_function(X[test])
+    assert display.partial_auc[2] == partial_auc_score(Y[test], score, fpr_range=BAND)
+    mean = np.mean(display.partial_auc)
+    assert polygon_area(display.band_) == pytest.approx(mean * (BAND[1] - BAND[0]))
+    assert f"{mean:.3f} ±" in display.ax_.get_legend().get_texts()[0].get_text()
+
+
+def test_errors_say_what_to_do():
+    with pytest.raises(ValueError, match="return_estimator=True and return_indices=True"):
+        RocBandDisplay.from_cv_results({"test_score": []}, X, Y)
+    model = LogisticRegression().fit(X, np.arange(200) % 3)
+    with pytest.raises(ValueError, match="two classes"):
+        RocBandDisplay.from_estimator(model, X, Y)
+    with pytest.raises(ValueError, match="not among the classes"):
+        RocBandDisplay.from_estimator(LogisticRegression().fit(X, Y), X, Y, pos_label=7)
+    with pytest.raises(ValueError, match="lower limit below"):
+        RocBandDisplay.from_predictions(Y, X[:, 0], fpr_range=(0.3, 0.1))

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from aucuba.metrics import compare_partial_auc, intervals, partial_auc_interval, partial_auc_score
+
+BAND = (0.0, 0.2)
+
+
+def draw(rng, n_pos=60, n_neg=200, shift=1.0):
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    return y, rng.normal(size=y.size) + shift * y
+
+
+def test_resamples_equal_resampled_rows():
+    """The weight matrix gives what scoring the repeated rows gives, one resample after another."""
+    rng = np.random.default_rng(0)
+    y, score = draw(rng, 8, 15)
+    score = np.round(score, 1)
+    weight = rng.uniform(0.5, 2, size=y.size)
+    sample = intervals.ranking_sample(y, score, weight)
+    counts = intervals._stratified_counts(sample.positive, 30, np.random.RandomState(0).randint)
+    rows = intervals.SortedRows.of(sample.score)
+    curves = intervals.resampled_roc_curves(sample, rows, counts * weight)
+    got = intervals.band_average(curves, 0.1, 0.4)
+    for value, count in zip(got, counts.astype(int), strict=True):
+        assert count[y == 1].sum() == 8
+        assert count[y == 0].sum() == 15
+        repeated = np.repeat(np.arange(y.size), count)
+        want = partial_auc_score(
+            y[repeated], score[repeated], fpr_range=(0.1, 0.4), sample_weight=weight[repeated]
+        )
+        assert value == pytest.approx(want, abs=1e-12)
+
+
+def test_interval_covers_at_about_its_level():
+    rng = np.random.default_rng(1)
+    y, score = draw(rng, 20_000, 50_000)
+    truth = partial_auc_score(y, score, fpr_range=BAND)
+    hits = 0
+    for seed in range(200):
+        y, score = draw(rng)
+        got = partial_auc_interval(
+            y, score, fpr_range=BAND, confidence=0.9, n_resamples=200, random_state=seed
+        )
+        assert got.low <= got.value <= got.high
+        hits += got.low <= truth <= got.high
+    # 200 trials at .9: four standard errors are .085; the percentile interval is a little short.
+    assert 0.80 <= hits / 200 <= 0.97
+
+
+def test_chunks_do_not_change_the_draws(monkeypatch):
+    y, score = draw(np.random.default_rng(2))
+    whole = partial_auc_interval(y, score, fpr_range=BAND, n_resamples=50, random_state=0)
+    monkeypatch.setattr(intervals, "_CHUNK_ENTRIES", 1000)
+    assert partial_auc_interval(y, score, fpr_range=BAND, n_resamples=50, random_state=0) == whole
+
+
+def test_queries_are_resampled_whole():
+    rng = np.random.default_rng(3)
+    qid = np.repeat(np.arange(30), 10)
+    y = np.tile([1, 1, 1] + [0] * 7, 30)
+    score = rng.normal(size=300) + y
+    got = partial_auc_interval(y, score, fpr_range=BAND, qid=qid, random_state=0)
+    assert got.value == pytest.approx(partial_auc_score(y, score, fpr_range=BAND, qid=qid))
+    values = [partial_auc_score(y[qid == q], score[qid == q], fpr_range=BAND) for q in range(30)]
+    standard_error = np.std(values, ddof=1) / np.sqrt(30)
+    assert (got.high - got.low) / 3.92 == pytest.approx(standard_error, rel=0.2)
+
+
+def test_comparison_of_equal_and_of_different_scorers():
+    rng = np.random.default_rng(4)
+    y, score = draw(rng, shift=2.0)
+    same = compare_partial_auc(y, score, 2 * score + 1, fpr_range=BAND, random_state=0)
+    assert (same.difference, same.low, same.high, same.p_value) == (0, 0, 0, 1)
+    noise = rng.normal(size=y.size)
+    far = compare_partial_auc(y, score, noise, fpr_range=BAND, random_state=0)
+    assert far.low > 0
+    assert far.p_value < 0.01
+    back = compare_partial_auc(y, noise, score, fpr_range=BAND, random_state=0)
+    assert back.difference == -far.difference
+    assert back.p_value == far.p_value
+    assert (back.low, back.high) == pytest.approx((-far.high, -far.low))
+
+
+def test_p_value_is_honest_under_the_null():
+    rng = np.random.default_rng(5)
+    rejected = 0
+    for seed in range(150):
+        y, signal = draw(rng, shift=0.0)
+        a = signal + y + rng.normal(size=y.size)
+        b = signal + y + rng.normal(size=y.size)
+        rejected += (
+            compare_partial_auc(y, a, b, fpr_range=BAND, n_resamples=200, random_state=seed).p_value
+            < 0.1
+        )
+    assert 0.02 <= rejected / 150 <= 0.2
+
+
+def test_pairing_helps():
+    """Two scorers that share their noise are compared far more sharply than each is measured."""
+    rng = np.random.default_rng(6)
+    y, score = draw(rng)
+    near = score + 0.05 * rng.normal(size=y.size)
+    pair = compare_partial_auc(y, score, near, fpr_range=BAND, random_state=0)
+    alone = partial_auc_interval(y, score, fpr_range=BAND, random_state=0)
+    assert pair.high - pair.low < 0.5 * (alone.high - alone.low)
+
+
+def test_they_print_as_a_sentence():
+    y, score = draw(np.random.default_rng(7))
+    assert "95% interval" in str(partial_auc_interval(y, score, random_state=0, n_resamples=20))
+    assert "p = 1" in str(compare_partial_auc(y, score, score, random_state=0, n_resamples=20))

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+
+from aucuba.metrics import (
+    auc_at_k_score,
+    make_auc_at_k_scorer,
+    make_partial_auc_scorer,
+    make_tpr_at_fpr_scorer,
+    make_two_way_partial_auc_scorer,
+    partial_auc_score,
+    tpr_at_fpr_score,
+    two_way_partial_auc_score,
+)
+
+X, Y = make_classification(300, 5, flip_y=0.2, random_state=0)
+MODEL = LogisticRegression().fit(X, Y)
+ALL_SCORERS = [
+    (make_partial_auc_scorer((0, 0.2)), partial_auc_score, {"fpr_range": (0, 0.2)}),
+    (make_tpr_at_fpr_scorer(0.2), tpr_at_fpr_score, {"fpr": 0.2}),
+    (make_auc_at_k_scorer(30), auc_at_k_score, {"k": 30}),
+    (
+        make_two_way_partial_auc_scorer(min_tpr=0.5, max_fpr=0.4),
+        two_way_partial_auc_score,
+        {"min_tpr": 0.5, "max_fpr": 0.4},
+    ),
+]
+
+
+@pytest.mark.parametrize(("scorer", "metric", "params"), ALL_SCORERS)
+def test_scorer_equals_its_metric(scorer, metric, params):
+    assert scorer(MODEL, X, Y) == metric(Y, MODEL.decision_function(X), **params)
+    names = np.where(Y == 1, "ill", "healthy")
+    named = LogisticRegression().fit(X, names)
+    assert scorer(named, X, names) == metric(names, named.decision_function(X), **params)
+
+
+@pytest.mark.parametrize(("scorer", "metric", "params"), ALL_SCORERS)
+def test_cross_validation_and_search(scorer, metric, params):
+    assert cross_val_score(MODEL, X, Y, scoring=scorer, cv=3).shape == (3,)
+    search = GridSearchCV(MODEL, {"C": [0.1, 1.0]}, scoring=scorer, cv=3).fit(X, Y)
+    assert 0 < search.best_score_ <= 1
+
+
+def test_positive_label_may_be_the_first_class():
+    names = np.where(Y == 1, "a", "b")
+    named = LogisticRegression().fit(X, names)
+    scorer = make_partial_auc_scorer((0, 0.2), pos_label="a")
+    want = partial_auc_score(names, -named.decision_function(X), fpr_range=(0, 0.2), pos_label="a")
+    assert scorer(named, X, names) == pytest.approx(want)
+
+
+def test_models_with_probabilities_only():
+    forest = RandomForestClassifier(20, random_state=0).fit(X, Y)
+    want = partial_auc_score(Y, forest.predict_proba(X)[:, 1], fpr_range=(0, 0.2))
+    assert make_partial_auc_scorer((0, 0.2))(forest, X, Y) == want
+
+
+def test_metadata_routing_of_weights_and_queries():
+    rng = np.random.default_rng(0)
+    weight, qid = rng.integers(1, 4, size=300), np.repeat(np.arange(6), 50)
+    scorer = make_partial_auc_scorer((0, 0.2))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer.set_score_request(sample_weight=True, qid=True)
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        result = cross_validate(
+            model,
+            X,
+            Y,
+            scoring=scorer,
+            cv=GroupKFold(3),
+            params={"sample_weight": weight, "qid": qid, "groups": qid},
+            return_estimator=True,
+            return_indices=True,
+        )
+    for value, fitted, test in zip(
+        result["test_score"], result["estimator"], result["indices"]["test"], strict=True
+    ):
+        want = partial_auc_score(
+            Y[test],
+            fitted.decision_function(X[test]),
+            fpr_range=(0, 0.2),
+            sample_weight=weight[test],
+            qid=qid[test],
+        )
+        assert value == pytest.approx(want)
+
+
+def test_bad_parameters_fail_when_the_scorer_is_made():
+    with pytest.raises(ValueError, match="lower limit below"):
+        make_partial_auc_scorer((0.5, 0.1))
+    with pytest.raises(ValueError, match="k must be"):
+        make_auc_at_k_scorer(0)
+    with pytest.raises(ValueError, match="fpr must lie"):
+        make_tpr_at_fpr_scorer(-1)
+    with pytest.raises(ValueError, match="max_fpr must lie"):
+        make_two_way_partial_auc_scorer(min_tpr=0, max_fpr=0)
