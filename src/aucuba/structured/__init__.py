@@ -2,6 +2,7 @@
 
 - problems: `RankingGraph`, `grid_edges`
 - inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`
+- learning: `StructuredRanker`
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
 
@@ -10,6 +11,7 @@ from aucuba.structured.high_order import CliqueTerm, Gadget, HighOrderTerm, high
 from aucuba.structured.linear_program import RelaxedRows, ranking_lp
 from aucuba.structured.measures import AUC, AUCAtK, BinnedAUC, Measure, Rows, UnnestedAUC
 from aucuba.structured.mixed_signs import mixed_sign_scores
+from aucuba.structured.ranker import StructuredRanker
 from aucuba.structured.rounding import rank_order
 from aucuba.structured.total_variation import tv_scores
 from aucuba.structured.unnested import unnested_auc_score
@@ -25,6 +27,7 @@ __all__ = [
     "RankingGraph",
     "RelaxedRows",
     "Rows",
+    "StructuredRanker",
     "UnnestedAUC",
     "grid_edges",
     "high_order_scores",

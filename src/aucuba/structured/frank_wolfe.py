@@ -3,7 +3,8 @@ r"""Block-coordinate Frank-Wolfe inside the DC algorithm, as the structured AUC 
 For a fixed reference the dual of :math:`\tfrac12 \lVert w \rVert^2 + C R(w)` has one block a graph,
 a convex combination of corners
 
-.. math:: w_s = C_m \psi_m(z), \quad l_s = C_m \Delta_m(z), \qquad C_m = C \cdot \text{share}_m,
+.. math:: w_s = C_m \psi_m(z), \quad l_s = C_m \Delta_m(z), \qquad
+          \psi_m(z) = \varphi_m(\hat z_m) - \varphi_m(z), \quad C_m = C \cdot \text{share}_m,
 
 and :math:`w = \sum_m w_m` with the weights that must not be negative clipped at zero. The block gaps
 :math:`g_m = w \cdot (w_m - w_s) - l_m + l_s` at one ``w`` sum to primal minus dual.
@@ -11,37 +12,15 @@ and :math:`w = \sum_m w_m` with the weights that must not be negative clipped at
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aucuba._typing import BoolArray, FloatArray
+from aucuba.solvers import Monitor, Solution, Status, iterate
 from aucuba.structured.inference import Ranking
 from aucuba.structured.risk import StructuredRisk
-
-logger = logging.getLogger(__name__)
-
-Record = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Weights, objective, certificate (of the convex problem solved last) and the way there."""
-
-    weights: FloatArray
-    objective: float
-    lower_bound: float | None
-    n_iter: int
-    status: str
-    history: list[Record]
-
-    @property
-    def gap(self) -> float | None:
-        """Objective minus lower bound, where there is one."""
-        return None if self.lower_bound is None else self.objective - self.lower_bound
 
 
 @dataclass(frozen=True)
@@ -54,12 +33,10 @@ class FrankWolfe:
     nonnegative : array of bool, shape (n_weights,)
         Weights kept at or above zero.
     tol : float
-        The inner problem ends when the gap is below ``tol * max(1, objective)``, and the DC algorithm
-        when a step improves the objective by less than that.
+        A convex problem is solved when its gap is below ``tol * C``, and the DC algorithm ends when
+        a new reference improves the objective by less than that.
     max_iter : int
         Passes over the graphs, over all DC steps together.
-    max_dc : int
-        References, each with an inner problem.
     seed : int
         Of the order of the blocks.
     """
@@ -68,136 +45,161 @@ class FrankWolfe:
     nonnegative: BoolArray
     tol: float = 1e-3
     max_iter: int = 200
-    max_dc: int = 20
     seed: int = 0
 
     def solve(
-        self,
-        risk: StructuredRisk,
-        start: FloatArray,
-        callback: Callable[[Record], None] | None = None,
+        self, risk: StructuredRisk, start: FloatArray, monitor: Monitor | None = None
     ) -> Solution:
         """Run from ``start``, which chooses the first reference."""
-        parts, rng = risk.split(), np.random.default_rng(self.seed)
-        reference = risk.reference(start)
-        blocks = _Blocks.at(parts, self._references(parts, start, reference, risk), start, self)
-        best_weights, best = start, self._objective(risk, start)
-        history: list[Record] = []
-        n_iter, status, bound = 0, "the largest number of passes was reached", None
-        for step in range(self.max_dc):
-            convex = risk.with_fixed(reference)
-            while n_iter < self.max_iter:
-                n_iter += 1
-                blocks.sweep(parts, rng)
-                primal, bound = blocks.certificate(convex)
-                weights = blocks.weights()
-                objective = primal if risk.is_convex else self._objective(risk, weights)
-                record = {
-                    "iteration": n_iter,
-                    "dc_step": step,
-                    "objective": objective,
-                    "gap": primal - bound,
-                    "n_oracle": 2 * n_iter,
-                }
-                history.append(record)
-                logger.info("pass %(iteration)d: objective %(objective).6g, gap %(gap).2g", record)
-                if callback is not None:
-                    callback(record)
-                if primal - bound <= self.tol * max(1.0, primal):
-                    break
-            improved = best - objective
-            if objective < best:
-                best, best_weights = objective, weights
-            if n_iter >= self.max_iter:
-                break
-            if risk.is_convex or improved <= self.tol * max(1.0, abs(best)):
-                status = "converged"
-                break
-            fresh = risk.reference(best_weights)
-            blocks.move(parts, self._references(parts, best_weights, fresh, risk))
-            reference = fresh
-        lower = bound if risk.is_convex else None
-        return Solution(best_weights, best, lower, n_iter, status, history)
+        run = iterate(_Passes(self, risk, start), self.max_iter, monitor)
+        state = run.state
+        certified = risk.fixed is not None
+        bound = state.lower_bound if certified else float("nan")
+        return Solution(
+            coef=state.best_weights,
+            status=run.status,
+            n_iter=len(run.history),
+            objective=state.best_objective,
+            lower_bound=bound,
+            gap=(state.best_objective - bound) / self.C,
+            history=run.history,
+        )
 
-    def _objective(self, risk: StructuredRisk, weights: FloatArray) -> float:
-        return float(weights @ weights / 2 + self.C * risk.value_and_gradient(weights)[0])
-
-    @staticmethod
-    def _references(
-        parts: list[StructuredRisk], weights: FloatArray, whole: Ranking, risk: StructuredRisk
-    ) -> list[Ranking]:
-        """The reference of the data set, cut into its graphs."""
-        return [
-            Ranking(
-                whole.node_mass[risk.batch.node_graph == graph],
-                whole.edge_mass[risk.batch.edge_graph == graph],
-                whole.value[[graph]],
-            )
-            for graph in range(len(parts))
-        ]
+    def objective(self, risk: StructuredRisk, weights: FloatArray) -> float:
+        """J(w)."""
+        return float(weights @ weights) / 2 + self.C * risk.value_and_gradient(weights)[0]
 
 
 class _Blocks:
-    """The dual iterate: one weight vector and one loss a graph, and their sums."""
+    """The dual iterate: one vector and one loss a graph, their corners' references, their sum."""
 
-    def __init__(self, solver: FrankWolfe, references: list[Ranking]) -> None:
-        self.solver = solver
-        self.references = references
-        self.vectors = np.zeros((len(references), solver.nonnegative.size))
-        self.losses = np.zeros(len(references))
-        self.total = np.zeros(solver.nonnegative.size)
-
-    @classmethod
-    def at(
-        cls,
-        parts: list[StructuredRisk],
-        references: list[Ranking],
-        weights: FloatArray,
-        solver: FrankWolfe,
-    ) -> _Blocks:
-        """Every block at the corner that is worst for ``weights``."""
-        blocks = cls(solver, references)
-        for block, (part, reference) in enumerate(zip(parts, references, strict=True)):
-            loss, psi = part.corner(weights, reference)
-            blocks.losses[block] = solver.C * loss
-            blocks.vectors[block] = solver.C * psi
-        blocks.total = blocks.vectors.sum(axis=0)
-        return blocks
+    def __init__(self, solver: FrankWolfe, risk: StructuredRisk, weights: FloatArray) -> None:
+        self.solver, self.risk = solver, risk
+        self.parts = risk.split()
+        self.rng = np.random.default_rng(solver.seed)
+        self.references = self._joint(risk.reference(weights))
+        corners = [part.worst(weights) for part in self.parts]
+        self.losses = solver.C * np.array([loss for loss, _ in corners])
+        self.vectors = solver.C * (self.references - np.array([worst for _, worst in corners]))
+        self.total = self.vectors.sum(axis=0)
 
     def weights(self) -> FloatArray:
         """The primal weights of the dual iterate."""
-        clipped: FloatArray = np.where(
-            self.solver.nonnegative, np.maximum(self.total, 0.0), self.total
-        )
-        return clipped
+        positive = np.maximum(self.total, 0.0)
+        return np.where(self.solver.nonnegative, positive, self.total)
 
-    def sweep(self, parts: list[StructuredRisk], rng: np.random.Generator) -> None:
+    def sweep(self) -> None:
         """One step in every block, in random order."""
-        for block in rng.permutation(len(parts)):
+        C = self.solver.C
+        for block in self.rng.permutation(len(self.parts)):
             weights = self.weights()
-            loss, psi = parts[block].corner(weights, self.references[block])
-            direction = self.vectors[block] - self.solver.C * psi
-            gap = weights @ direction - self.losses[block] + self.solver.C * loss
+            loss, worst = self.parts[block].worst(weights)
+            direction = self.vectors[block] - C * (self.references[block] - worst)
+            gap = weights @ direction - self.losses[block] + C * loss
             length = direction @ direction
             step = float(np.clip(gap / length, 0.0, 1.0)) if length > 0 else float(gap > 0)
             self.vectors[block] -= step * direction
-            self.losses[block] += step * (self.solver.C * loss - self.losses[block])
+            self.losses[block] += step * (C * loss - self.losses[block])
             self.total -= step * direction
-
-    def certificate(self, convex: StructuredRisk) -> tuple[float, float]:
-        """Primal and dual value at the current weights, in one batched call."""
-        # The sum is formed anew: the running total gathers rounding over the sweeps.
+        # The running total gathers rounding over a sweep.
         self.total = self.vectors.sum(axis=0)
+
+    def block_gaps(self) -> FloatArray:
+        """Every block's gap at the current weights."""
+        weights, C = self.weights(), self.solver.C
+        corners = [part.worst(weights) for part in self.parts]
+        loss = np.array([loss for loss, _ in corners])
+        worst = np.array([worst for _, worst in corners])
+        direction = self.vectors - C * (self.references - worst)
+        return direction @ weights - self.losses + C * loss
+
+    def bounds(self) -> tuple[float, float]:
+        """Primal and dual value of the convex problem, by one batched call."""
         weights = self.weights()
+        loss, worst = self.risk.worst(weights)
         half = float(weights @ weights) / 2
-        primal = half + self.solver.C * convex.value_and_gradient(weights)[0]
-        return primal, float(self.losses.sum()) - half
+        value = loss + weights @ (worst - self.references.sum(axis=0))
+        return half + self.solver.C * float(value), float(self.losses.sum()) - half
 
-    def move(self, parts: list[StructuredRisk], references: list[Ranking]) -> None:
-        """Shift every corner to new references; losses do not depend on them."""
-        for block, (part, old, new) in enumerate(
-            zip(parts, self.references, references, strict=True)
-        ):
-            self.vectors[block] += self.solver.C * (part.joint(new) - part.joint(old))
-        self.references = references
+    def refer(self, weights: FloatArray) -> None:
+        """Move every corner to the reference that is best for ``weights``."""
+        fresh = self._joint(self.risk.reference(weights))
+        self.vectors += self.solver.C * (fresh - self.references)
+        self.references = fresh
         self.total = self.vectors.sum(axis=0)
+
+    def _joint(self, ranking: Ranking) -> FloatArray:
+        """The joint features of the graphs, one row each."""
+        batch = self.risk.batch
+        nodes = np.searchsorted(batch.node_graph, np.arange(batch.n_graphs + 1))
+        edges = np.searchsorted(batch.edge_graph, np.arange(batch.n_graphs + 1))
+        rows = [
+            part.joint(
+                Ranking(
+                    ranking.node_mass[nodes[graph] : nodes[graph + 1]],
+                    ranking.edge_mass[edges[graph] : edges[graph + 1]],
+                    ranking.value[[graph]],
+                )
+            )
+            for graph, part in enumerate(self.parts)
+        ]
+        return np.array(rows)
+
+
+@dataclass(frozen=True)
+class _State:
+    best_weights: FloatArray
+    best_objective: float
+    primal: float
+    lower_bound: float
+    dc_step: int
+    improved: float
+
+
+class _Passes:
+    """One pass over the blocks a step; a new reference where the convex problem is solved."""
+
+    def __init__(self, solver: FrankWolfe, risk: StructuredRisk, start: FloatArray) -> None:
+        self.solver, self.risk, self.start = solver, risk, start
+        self.slack = solver.tol * solver.C
+
+    def init(self) -> _State:
+        self.blocks = _Blocks(self.solver, self.risk, self.start)
+        objective = self.solver.objective(self.risk, self.start)
+        return _State(self.start, objective, np.inf, -np.inf, 0, np.inf)
+
+    def step(self, state: _State) -> _State:
+        dc_step, before = state.dc_step, state.best_objective
+        if self._solved(state):
+            self.blocks.refer(state.best_weights)
+            dc_step, state = dc_step + 1, _forget(state)
+        self.blocks.sweep()
+        primal, bound = self.blocks.bounds()
+        weights = self.blocks.weights()
+        convex = self.risk.fixed is not None
+        objective = primal if convex else self.solver.objective(self.risk, weights)
+        improved = state.improved + max(before - objective, 0.0)
+        if objective < state.best_objective:
+            return _State(weights, objective, primal, bound, dc_step, improved)
+        return _State(state.best_weights, before, primal, bound, dc_step, improved)
+
+    def terminate(self, state: _State) -> Status | None:
+        if not self._solved(state):
+            return None
+        stuck = self.risk.fixed is not None or state.improved <= self.slack
+        return Status.CONVERGED if stuck else None
+
+    def report(self, state: _State) -> dict[str, Any]:
+        return {
+            "dc_step": state.dc_step,
+            "objective": state.best_objective,
+            "gap": (state.primal - state.lower_bound) / self.solver.C,
+        }
+
+    def _solved(self, state: _State) -> bool:
+        return state.primal - state.lower_bound <= self.slack
+
+
+def _forget(state: _State) -> _State:
+    """The improvement is counted anew for every reference."""
+    return _State(state.best_weights, state.best_objective, np.inf, -np.inf, state.dc_step, 0.0)

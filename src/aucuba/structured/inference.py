@@ -178,3 +178,33 @@ def ranking_mass(
     if score.size:
         mass[order] = np.repeat(np.add.reduceat(position_weight, starts) / lengths, lengths)
     return mass
+
+
+def ranking_rows(score: FloatArray, rows: Rows) -> FloatArray:
+    """The fractional ranking matrix of one graph ranked by score, tied blocks sharing their places."""
+    order = np.argsort(-score, kind="stable")
+    starts = np.flatnonzero(np.diff(score[order], prepend=np.nan))
+    lengths = np.diff(np.append(starts, score.size))
+    inside = (rows.cardinality[:, None] - starts) / lengths
+    matrix = np.empty((rows.cardinality.size, score.size))
+    matrix[:, order] = np.repeat(np.clip(inside, 0.0, 1.0), lengths, axis=1)
+    return matrix
+
+
+def merge_rounding_ties(score: FloatArray, graph: IntArray) -> FloatArray:
+    """Give scores of one graph that differ by rounding alone one common value.
+
+    Different parts of a graph reach equal scores through different sums; without this the order
+    of the edges would break ties.
+    """
+    order = np.lexsort((score, graph))
+    ranked, owner = score[order], graph[order]
+    largest = np.zeros(int(graph.max(initial=-1)) + 1)
+    np.maximum.at(largest, graph, np.abs(score))
+    apart = np.diff(ranked) > 1e-12 * largest[owner[1:]]
+    starts = (
+        np.append(True, apart | (np.diff(owner) > 0)) if score.size else np.zeros(0, dtype=bool)
+    )
+    merged = np.empty_like(score)
+    merged[order] = ranked[starts][np.cumsum(starts) - 1]
+    return merged

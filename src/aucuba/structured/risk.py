@@ -128,18 +128,25 @@ class StructuredRisk:
         return replace(self, objective="fixed", fixed=reference)
 
     def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        """R(w) and a subgradient (where R is not convex, of its two parts)."""
-        augmented = self._augmented(weights)
-        reference = self.reference(weights)
-        constant, feature = self._corner(augmented, reference)
-        return float(constant - weights @ feature), -feature
+        """R(w) and a subgradient (where R is not convex, the difference of two)."""
+        loss, worst = self.worst(weights)
+        psi = self.joint(self.reference(weights)) - worst
+        return float(loss - weights @ psi), -psi
 
-    def corner(self, weights: FloatArray, reference: Ranking) -> tuple[float, FloatArray]:
-        r"""Mean loss and mean of :math:`\psi = \varphi(\hat z) - \varphi(z^*)` at the worst rankings.
+    def worst(self, weights: FloatArray) -> tuple[float, FloatArray]:
+        r"""Mean loss and mean joint feature of the loss-augmented rankings.
 
-        ``loss - w @ psi`` is the value of the convex risk with this reference.
+        A plane of the first part: :math:`A(v) \ge \text{loss} + v \cdot \varphi`, exact at
+        ``weights``.
         """
-        return self._corner(self._augmented(weights), reference)
+        unary, coupling = self.terms.unary(weights), self.terms.coupling(weights)
+        worst = self.batch.loss_augmented(unary, coupling, self.positive)
+        graph, n_graphs = self.batch.node_graph, self.batch.n_graphs
+        positives = np.bincount(graph, self.positive, minlength=n_graphs)
+        mass = np.bincount(graph, worst.node_mass * self.positive, minlength=n_graphs)
+        # 1 - AUC = 1 - (mass of the positives - P^2 / 2) / (P N)
+        loss = self.share.sum() + self._scale() @ (positives**2 / 2 - mass)
+        return float(loss), self.joint(worst)
 
     def joint(self, ranking: Ranking) -> FloatArray:
         """Weighted mean of the joint features of the graphs."""
@@ -172,19 +179,6 @@ class StructuredRisk:
             self.share[[graph]],
             self.objective,
         )
-
-    def _augmented(self, weights: FloatArray) -> Ranking:
-        unary, coupling = self.terms.unary(weights), self.terms.coupling(weights)
-        return self.batch.loss_augmented(unary, coupling, self.positive)
-
-    def _corner(self, worst: Ranking, reference: Ranking) -> tuple[float, FloatArray]:
-        graph = self.batch.node_graph
-        scale = self._scale()
-        positives = np.bincount(graph, self.positive, minlength=self.batch.n_graphs)
-        mass = np.bincount(graph, worst.node_mass * self.positive, minlength=self.batch.n_graphs)
-        # 1 - AUC = 1 - (mass of the positives - P^2 / 2) / (P N)
-        loss = float(self.share.sum()) + float(scale @ (positives**2 / 2 - mass))
-        return loss, self.joint(reference) - self.joint(worst)
 
     def _scale(self) -> FloatArray:
         """Weight of every graph over its number of pairs."""

@@ -129,7 +129,8 @@ def _split(
     gained = np.bincount(block, weights=np.where(above, excess, 0.0), minlength=n_blocks) - cut
     size = np.bincount(block, weights=np.abs(excess), minlength=n_blocks)
     size += np.bincount(edge_block, weights=weight, minlength=n_blocks)
-    worth = (gained > _RELATIVE_GAIN * size) & (counts > 0)
+    # A connected block that is cut nowhere lies on one side: nothing to split, whatever rounding says.
+    worth = (gained > _RELATIVE_GAIN * size) & (cut > 0) & (counts > 0)
     side = np.where(worth[block], above.astype(np.intp), -1)
     return side, mean
 

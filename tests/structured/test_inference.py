@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import structured_oracles as oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from aucuba.structured import (
     tv_scores,
 )
 from aucuba.structured.inference import RankingBatch, ranking_mass
+from tests.structured import oracles
 
 MEASURES = [AUC(), BinnedAUC(2), BinnedAUC([1, 3, 2]), AUCAtK(3), UnnestedAUC(), UnnestedAUC(2)]
 

@@ -1,0 +1,55 @@
+"""Training from a start that is not stuck."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from aucuba._typing import BoolArray
+from aucuba.solvers import Monitor, Solution
+from aucuba.structured.direct import Direct
+from aucuba.structured.frank_wolfe import FrankWolfe
+from aucuba.structured.risk import StructuredRisk, Terms
+
+
+def train(
+    risk: StructuredRisk,
+    node_terms: Terms,
+    nonnegative: BoolArray,
+    *,
+    C: float,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    monitor: Monitor | None,
+) -> tuple[Solution, float]:
+    """Solve without edges, then with them from there.
+
+    At ``w = 0`` every consistent ranking is as good as any other, the first reference is arbitrary
+    and the DC algorithm never leaves zero. The problem without edges is convex, and its optimum
+    gives a reference that means something.
+
+    Returns
+    -------
+    Solution, and the objective of the full problem at the start.
+    """
+    empty = np.zeros(0, dtype=np.intp)
+    alone = replace(
+        risk,
+        batch=replace(risk.batch, edges=risk.batch.edges[:0], edge_graph=empty),
+        terms=node_terms,
+        objective="consistent",
+    )
+    first = Direct(C, nonnegative, tol, max_iter).solve(alone, np.zeros(nonnegative.size))
+    if risk.objective == "fixed":
+        risk = risk.with_fixed(risk.reference(first.coef))
+    chosen: Direct | FrankWolfe = Direct(C, nonnegative, tol, max_iter)
+    if solver == "frank_wolfe":
+        chosen = FrankWolfe(C, nonnegative, tol, max_iter, seed)
+    value = risk.value_and_gradient(first.coef)[0]
+    start = float(first.coef @ first.coef) / 2 + C * value
+    if len(risk.batch.edges) == 0 and solver == "direct" and risk.objective == "consistent":
+        return first, start
+    return chosen.solve(risk, first.coef, monitor), start
