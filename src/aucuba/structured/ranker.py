@@ -66,7 +66,8 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         small graphs, or with `BinnedAUC`.
     pair_score : {"agree", "together"}, default="agree"
         A pair adds :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert` to a row, or
-        :math:`c_{ij} z_i z_j`. The two differ by unary scores: "together" also lifts items with many neighbours.
+        :math:`c_{ij} z_i z_j`. The two differ by unary scores: "together" also lifts items with
+        many neighbours.
     tol : float, default=1e-4
         Gap at which to stop, in units of the loss.
     max_iter : int, default=200
