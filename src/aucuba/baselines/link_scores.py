@@ -1,8 +1,8 @@
 r"""Scores of absent links from the graph alone (Liben-Nowell and Kleinberg, 2007).
 
-With :math:`\Gamma(i)` the neighbours of i: common neighbours :math:`\lvert \Gamma(i) \cap \Gamma(j)
-\rvert`, Jaccard :math:`\lvert \Gamma(i) \cap \Gamma(j) \rvert / \lvert \Gamma(i) \cup \Gamma(j) \rvert`,
-Adamic-Adar :math:`\sum_{k \in \Gamma(i) \cap \Gamma(j)} 1 / \log \lvert \Gamma(k) \rvert`, Katz
+With :math:`\Gamma(i)` the neighbours of i: common neighbours
+:math:`\lvert \Gamma(i) \cap \Gamma(j) \rvert`, Jaccard
+:math:`\lvert \Gamma(i) \cap \Gamma(j) \rvert / \lvert \Gamma(i) \cup \Gamma(j) \rvert`, Adamic-Adar :math:`\sum_{k \in \Gamma(i) \cap \Gamma(j)} 1 / \log \lvert \Gamma(k) \rvert`, Katz
 :math:`\sum_{l \ge 1} \beta^l \, (\text{paths of length } l)`.
 """
 
@@ -80,7 +80,7 @@ def katz(
     walks = graph[starts]
     total = np.zeros(len(ends))
     for length in range(1, longest + 1):
-        total += step**length * np.asarray(walks[row, ends[:, 1]]).ravel()
+        total += step**length * entries(walks, row, ends[:, 1])
         walks = walks @ graph
     return total
 
@@ -89,7 +89,14 @@ def _weighted_common(graph: csr_array, ends: IntArray, weight: FloatArray) -> Fl
     """Sum of the weights of the common neighbours of each pair."""
     starts, row = np.unique(ends[:, 0], return_inverse=True)
     shared = (graph[starts] @ diags_array(weight)) @ graph
-    values: FloatArray = np.asarray(shared.tocsr()[row, ends[:, 1]], dtype=float).ravel()
+    return entries(shared.tocsr(), row, ends[:, 1])
+
+
+def entries(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArray:
+    """Single entries of a sparse array, dense (SciPy returns a sparse array for an empty choice)."""
+    if not len(rows):
+        return np.zeros(0)
+    values: FloatArray = np.asarray(matrix[rows, columns], dtype=float).ravel()
     return values
 
 

@@ -2,12 +2,13 @@
 
 - problems: `RankingGraph`, `grid_edges`
 - inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`
-- learning: `StructuredRanker`
+- learning: `StructuredRanker`, `StructuredLabelRanker`
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
 
 from aucuba.structured.graph import RankingGraph, grid_edges
 from aucuba.structured.high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
+from aucuba.structured.label_ranker import StructuredLabelRanker
 from aucuba.structured.linear_program import RelaxedRows, ranking_lp
 from aucuba.structured.measures import AUC, AUCAtK, BinnedAUC, Measure, Rows, UnnestedAUC
 from aucuba.structured.mixed_signs import mixed_sign_scores
@@ -27,6 +28,7 @@ __all__ = [
     "RankingGraph",
     "RelaxedRows",
     "Rows",
+    "StructuredLabelRanker",
     "StructuredRanker",
     "UnnestedAUC",
     "grid_edges",
