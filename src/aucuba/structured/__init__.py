@@ -10,7 +10,15 @@ from aucuba.structured.graph import RankingGraph, grid_edges
 from aucuba.structured.high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
 from aucuba.structured.label_ranker import StructuredLabelRanker
 from aucuba.structured.linear_program import RelaxedRows, ranking_lp
-from aucuba.structured.measures import AUC, AUCAtK, BinnedAUC, Measure, Rows, UnnestedAUC
+from aucuba.structured.measures import (
+    AUC,
+    AUCAtK,
+    BinnedAUC,
+    Measure,
+    Rows,
+    UnnestedAUC,
+    as_measure,
+)
 from aucuba.structured.mixed_signs import mixed_sign_scores
 from aucuba.structured.ranker import StructuredRanker
 from aucuba.structured.rounding import rank_order
@@ -31,6 +39,7 @@ __all__ = [
     "StructuredLabelRanker",
     "StructuredRanker",
     "UnnestedAUC",
+    "as_measure",
     "grid_edges",
     "high_order_scores",
     "mixed_sign_scores",
