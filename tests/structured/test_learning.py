@@ -142,13 +142,13 @@ def test_block_gaps_sum_to_primal_minus_dual(agree):
 
 
 def test_solvers_agree_on_the_convex_problem():
-    graphs, labels = communities(7)
+    graphs, labels = communities(7, n_graphs=4, high=9)
     risk = make_risk(graphs, labels, objective="fixed", agree=True)
     start = np.array([0.5, 0.5, 0.0, 0.0])
     direct = Direct(10.0, SIGNED, tol=1e-5, max_iter=300).solve(risk, start)
-    paper = FrankWolfe(10.0, SIGNED, tol=1e-3, max_iter=300).solve(risk, start)
+    paper = FrankWolfe(10.0, SIGNED, tol=3e-3, max_iter=100).solve(risk, start)
     assert direct.gap <= 1e-5
-    assert 0 <= paper.gap <= 1e-3
+    assert 0 <= paper.gap <= 3e-3
     assert direct.lower_bound <= paper.objective
     assert paper.lower_bound <= direct.objective
     rng = np.random.default_rng(0)
@@ -161,10 +161,10 @@ def test_solvers_agree_on_the_convex_problem():
 @pytest.mark.parametrize("pair_score", ["agree", "together"])
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_direct_training_is_not_worse_than_frank_wolfe(C, pair_score):
-    graphs, labels = communities(8, n_graphs=6, high=10)
+    graphs, labels = communities(8, n_graphs=4, high=9)
     options = {"C": C, "pair_score": pair_score}
     direct = StructuredRanker(**options).fit(graphs, labels)
-    paper = StructuredRanker(solver="frank_wolfe", tol=1e-3, max_iter=60, **options).fit(
+    paper = StructuredRanker(solver="frank_wolfe", tol=1e-3, max_iter=15, **options).fit(
         graphs, labels
     )
     assert direct.objective_ <= paper.objective_ + 1e-4 * C
@@ -187,12 +187,12 @@ def test_every_measure_and_objective_trains(measure, objective):
 
 
 def test_pairs_help_where_classes_hang_together():
-    graphs, labels = communities(10, n_graphs=20, low=12, high=20)
+    graphs, labels = communities(10, n_graphs=16, low=12, high=20)
     alone = [RankingGraph(graph.node_features) for graph in graphs]
-    pairwise = StructuredRanker(C=10, max_iter=60).fit(graphs[:10], labels[:10])
-    factored = StructuredRanker(C=10).fit(alone[:10], labels[:10])
-    better = pairwise.score(graphs[10:], labels[10:])
-    assert better > factored.score(alone[10:], labels[10:]) + 0.03
+    pairwise = StructuredRanker(C=10, max_iter=25).fit(graphs[:6], labels[:6])
+    factored = StructuredRanker(C=10).fit(alone[:6], labels[:6])
+    better = pairwise.score(graphs[6:], labels[6:])
+    assert better > factored.score(alone[6:], labels[6:]) + 0.03
     assert pairwise.objective_ < pairwise.start_objective_
 
 
@@ -219,12 +219,12 @@ def test_unnested_rows_of_repelling_pairs():
 
 
 def test_weights_of_graphs_are_replication():
-    graphs, labels = communities(12, n_graphs=4)
+    graphs, labels = communities(12, n_graphs=4, high=9)
     weights = [1, 2, 0, 3]
     repeated = [g for g, w in zip(graphs, weights, strict=True) for _ in range(w)]
     repeated_labels = [y for y, w in zip(labels, weights, strict=True) for _ in range(w)]
-    weighted = StructuredRanker(C=3, tol=1e-6).fit(graphs, labels, sample_weight=weights)
-    plain = StructuredRanker(C=3, tol=1e-6).fit(repeated, repeated_labels)
+    weighted = StructuredRanker(C=3, tol=1e-5).fit(graphs, labels, sample_weight=weights)
+    plain = StructuredRanker(C=3, tol=1e-5).fit(repeated, repeated_labels)
     np.testing.assert_allclose(weighted.objective_, plain.objective_, rtol=1e-5)
     np.testing.assert_allclose(weighted.coef_, plain.coef_, atol=1e-2)
 
