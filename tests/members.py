@@ -4,8 +4,19 @@ import numpy as np
 from scipy import sparse
 
 from aucuba.design import TableDesign
-from aucuba.risks import GroupedRisk, Labels, RankWeights, StructuralHinge, over_groups
-from aucuba.solvers import BundleSolver
+from aucuba.risks import (
+    Anchored,
+    GroupedRisk,
+    HingeDifference,
+    Labels,
+    PairwiseHinge,
+    RankWeights,
+    SmoothRamp,
+    StructuralHinge,
+    TightHinge,
+    over_groups,
+)
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.15, 0.4), (0.31, 0.34)]
 
@@ -28,12 +39,29 @@ def designs(rng, n_rows=30):
 
 def risks(labels):
     """Every kind of Risk on the given labels, by name."""
-    members = {
-        f"structural{limits}": StructuralHinge(labels, RankWeights.from_range(limits))
-        for limits in RANGES
-    }
-    members["structural decreasing weight"] = StructuralHinge(
-        labels, RankWeights.from_function(lambda rate: 1 - rate)
+    members = {"pairwise": PairwiseHinge(labels)}
+    for limits in RANGES:
+        weights = RankWeights.from_range(limits)
+        members[f"structural{limits}"] = StructuralHinge(labels, weights)
+        members[f"tight{limits}"] = TightHinge(labels, weights)
+        members[f"direct{limits}"] = SmoothRamp(labels, weights, width=0.7)
+        if limits[0] > 0:
+            members[f"difference{limits}"] = HingeDifference(labels, limits)
+            at = np.linspace(-1.0, 1.0, labels.positive.size)
+            members[f"tilted{limits}"] = HingeDifference(labels, limits).linearised(at)
+    members["tight two-way"] = TightHinge(labels, RankWeights.from_range((0.0, 0.4)), 0.3)
+    members["tight two-way band"] = TightHinge(labels, RankWeights.from_range((0.1, 0.4)), 0.33)
+    members["direct two-way"] = SmoothRamp(labels, RankWeights.from_range((0.0, 0.4)), 0.3, 0.7)
+    for name, function in {"falling": lambda u: 1 - u, "bump": lambda u: u * (1 - u)}.items():
+        weights = RankWeights.from_function(function)
+        members[f"structural {name}"] = StructuralHinge(labels, weights)
+        members[f"tight {name}"] = TightHinge(labels, weights)
+        members[f"direct {name}"] = SmoothRamp(labels, weights, width=0.7)
+    members["anchored"] = Anchored(
+        SmoothRamp(labels, RankWeights.from_range((0.0, 0.4)), width=0.7),
+        np.zeros(labels.positive.size),
+        0.1,
+        labels.weight,
     )
     halves = Labels(labels.positive, labels.weight, np.arange(labels.positive.size) % 2)
     grouped = over_groups(
@@ -53,4 +81,4 @@ def random_labels(rng, n_rows=30, weighted=False):
 
 RISK_NAMES = list(risks(random_labels(np.random.default_rng(0))))
 DESIGN_NAMES = list(designs(np.random.default_rng(0)))
-CONVEX_SOLVERS = [BundleSolver]
+CONVEX_SOLVERS = [BundleSolver, CuttingPlaneSolver]

@@ -2,13 +2,15 @@
 
 The map of the library:
 
+- ``aucuba.PartialAUCClassifier``: linear and kernel models for a range of false positive rates
 - ``aucuba.metrics``: partial AUC and its relatives, with intervals, scorers and displays
 - ``aucuba.design``, ``aucuba.risks``, ``aucuba.solvers``: data, losses and algorithms; a learner is
   one of each
 """
 
 from aucuba import metrics
+from aucuba.linear import PartialAUCClassifier, PartialAUCClassifierCV
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "metrics"]
+__all__ = ["PartialAUCClassifier", "PartialAUCClassifierCV", "__version__", "metrics"]

@@ -33,7 +33,10 @@ class Design(Protocol):
         ...
 
     def adjoint(self, gradient: FloatArray) -> FloatArray:
-        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel."""
+        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel.
+
+        A stack of gradients ``(k, n_rows)`` gives a stack of models ``(k, size)`` in one pass.
+        """
         ...
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:

@@ -42,7 +42,7 @@ class TableDesign:
         return self._in_float64(self.X @ model.astype(self.X.dtype, copy=False))
 
     def adjoint(self, gradient: FloatArray) -> FloatArray:
-        return self._in_float64(self.X.T @ gradient.astype(self.X.dtype, copy=False))
+        return self._in_float64(gradient.astype(self.X.dtype, copy=False) @ self.X)
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)

@@ -1,4 +1,4 @@
-"""Which false positive rates matter, and how much."""
+"""Which rates of the ROC plane matter, and how much."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aucuba._typing import FloatArray
 from aucuba._validation import check_fpr_range
 
 # A weight function is sampled at this many equally spaced rates and taken as linear between them;
-# 1e-4 of the FPR axis is finer than any range that data of this size can resolve.
+# 1e-4 of the FPR axis is finer than what a hundred thousand negatives resolve at the top.
 _GRID_SIZE = 10_001
 
 
@@ -37,7 +37,7 @@ class RankWeights:
     density: FloatArray | None = None
 
     @classmethod
-    def from_range(cls, fpr_range: tuple[float, float]) -> RankWeights:
+    def from_range(cls, fpr_range: tuple[float, float] = (0.0, 1.0)) -> RankWeights:
         """Weight 1 inside [alpha, beta], 0 outside."""
         alpha, beta = check_fpr_range(fpr_range)
         knots = np.array([0.0, alpha, beta, 1.0])
@@ -55,7 +55,10 @@ class RankWeights:
                 "fpr_weight must return finite, non-negative weights, not all zero, for rates in "
                 f"[0, 1]; its values lie between {density.min()} and {density.max()}."
             )
-        density = density / density.max()
+        return cls._from_density(knots, density / density.max())
+
+    @classmethod
+    def _from_density(cls, knots: FloatArray, density: FloatArray) -> RankWeights:
         steps = (density[1:] + density[:-1]) / 2 * np.diff(knots)
         return cls(knots, np.concatenate([[0.0], np.cumsum(steps)]), density)
 
@@ -74,25 +77,31 @@ class RankWeights:
         """The rate beyond which nothing counts: beta for a range."""
         return float(self.knots[np.searchsorted(self.integral, self.total)])
 
-    @property
-    def first_rate(self) -> float:
-        """The rate up to which nothing counts: alpha for a range."""
-        return float(self.knots[np.searchsorted(self.integral, 0.0, side="right") - 1])
+    def envelope(self) -> RankWeights:
+        """The smallest non-increasing density at or above g: 1 on [0, beta] for a range."""
+        if self.density is None:
+            return RankWeights.from_range((0.0, self.last_rate))
+        return self._from_density(self.knots, np.maximum.accumulate(self.density[::-1])[::-1])
 
     def cumulated(self, rate: FloatArray) -> FloatArray:
-        """``G(rate)``."""
+        """``G(rate)``; rates beyond 1 count as 1."""
+        rate = np.minimum(rate, 1.0)
         if self.density is None:
             return np.interp(rate, self.knots, self.integral)
         cell = np.clip(np.searchsorted(self.knots, rate, side="right") - 1, 0, self.knots.size - 2)
         step = rate - self.knots[cell]
-        slope = (self.density[cell + 1] - self.density[cell]) / (
-            self.knots[cell + 1] - self.knots[cell]
-        )
+        width = self.knots[cell + 1] - self.knots[cell]
+        slope = (self.density[cell + 1] - self.density[cell]) / width
         return self.integral[cell] + step * (self.density[cell] + slope * step / 2)
 
-    def between(self, edges: FloatArray) -> FloatArray:
-        """Weight of the negatives between neighbouring ranks; the last edge is their number n."""
-        n = edges[-1]
-        # Rates beyond 1 by rounding would extrapolate.
-        mass: FloatArray = n * np.diff(self.cumulated(np.minimum(edges / n, 1.0)))
+    def between(self, edges: FloatArray, n: float) -> FloatArray:
+        """Weight of the ranks between neighbouring edges, of ``n`` in all."""
+        mass: FloatArray = n * np.diff(self.cumulated(edges / n))
         return mass
+
+    def cuts(self, n: float) -> FloatArray:
+        """Ranks between which one rank weighs as much as the next, of ``n`` in all."""
+        if self.density is not None:
+            return np.arange(1.0, n)
+        limits = self.knots[1:-1] * n
+        return np.concatenate([np.floor(limits), np.ceil(limits)])

@@ -10,15 +10,23 @@ import numpy as np
 from aucuba._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
+from aucuba.solvers.certificate import certified_solution, require_convex
 from aucuba.solvers.driver import Monitor, Solution, Status, iterate
 from aucuba.solvers.planes import Planes
 
-# Share of the way from the best point to the master's minimiser at which the next plane is taken;
-# 0.1 is the value recommended by the authors of OCAS.
+# One of the planes is taken this share of the way beyond the best point towards the target, as
+# recommended by the authors of OCAS.
 _PLANE_SHARE = 0.1
-# The line search stops once it is known to within this share of the current gap.
-_SEARCH_SHARE = 0.1
+# The line search stops once its minimum is known to within this share of the current gap.
+_SEARCH_SHARE = 0.01
 _SEARCH_LIMIT = 8
+# After a first free step the stiffness starts at this multiple of C / |w|^2, so that a step as long as
+# the model costs about half the risk. It then follows the line search, which should end near the
+# target, and falls fast when the gap hardly closes: without stiffness the method always converges.
+_FIRST_STIFFNESS = 0.5
+_ADAPT = 1.5
+_LITTLE_PROGRESS = 0.95
+_RELAX = 4.0
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,12 @@ class Point:
 
 @dataclass(frozen=True)
 class BundleState:
-    """Best point so far, the planes, and the best lower bound."""
+    """Best point so far, the planes, the best lower bound, and the stiffness of the next step."""
 
     best: Point
     planes: Planes
     lower_bound: float
+    stiffness: float
     n_evaluations: int
 
 
@@ -48,10 +57,12 @@ class BundleSolver:
     r"""``min_w 1/2 |w|^2 + C R(A w)`` by cutting planes of R and a line search on the scores.
 
     Every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
-    a small quadratic program whose value is a lower bound of the problem; (2) searches the line from
-    the best point to that minimiser, which needs the two score vectors but no pass over the data;
-    (3) adds a plane of R a tenth of the way beyond the best point. Two passes over the data an
-    iteration. It stops when ``(objective - lower bound) / C <= tol``.
+    a small quadratic program whose value is a lower bound of the problem; (2) does the same with a
+    term that keeps the solution near the best point, which gives a steadier target than the minimiser
+    itself (a proximal bundle); (3) searches the line from the best point through the target, which
+    needs two score vectors but no pass over the data; (4) adds planes of R at the ends of the search's
+    bracket and a little beyond the best point. Two passes over the data an iteration. It stops when
+    ``(objective - lower bound) / C <= tol``.
 
     Parameters
     ----------
@@ -83,44 +94,33 @@ class BundleSolver:
         design: Design,
         risk: Risk,
         *,
+        start: FloatArray | None = None,
         warm_start: Planes | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise; ``warm_start`` holds the planes of an earlier solve of the same risk and data."""
-        if not risk.is_convex:
-            raise ValueError(
-                f"{type(self).__name__} needs a convex risk; {type(risk).__name__} is not. Use a "
-                "descent solver for it."
-            )
-        run = iterate(_Bundle(self, design, risk, warm_start), self.max_iter, monitor)
-        state = run.state
-        status, model, objective = run.status, state.best.model, state.best.objective
-        at_zero = self.C * state.planes.value_at_zero
-        if status is Status.CONVERGED and self._collapsed(state, at_zero):
-            status, model, objective = Status.COLLAPSED, design.zeros(), at_zero
-        # Where the two meet, rounding may leave the bound a last bit above the objective.
-        lower_bound = min(state.lower_bound, objective)
-        return Solution(
-            coef=model,
-            status=status,
-            n_iter=len(run.history),
-            objective=objective,
-            lower_bound=lower_bound,
-            gap=(objective - lower_bound) / self.C,
-            history=run.history,
-            warm_start=state.planes,
-        )
+        """Minimise.
 
-    def _collapsed(self, state: BundleState, at_zero: float) -> bool:
-        """Whether the zero model is optimal to within tol though C leaves room for progress.
+        Parameters
+        ----------
+        design : Design
+        risk : Risk
+            Convex.
+        start : ndarray, default=None
+            A model to begin from instead of zero.
+        warm_start : Planes, default=None
+            Planes of an earlier solve of the same risk and data, for any C.
+        monitor : callable, default=None
+            Called with every row of the history; a true answer stops the solver.
 
-        A first step along the plane at zero promises to lower the objective by ``C^2 |a_0|^2 / 2``.
-        Where even that is below the tolerance, C is merely small and the direction found is good.
+        Returns
+        -------
+        Solution
         """
-        slack = self.tol * self.C
-        promised = self.C**2 * state.planes.norm2_at_zero / 2
-        return at_zero - state.lower_bound <= slack and (
-            promised > slack or state.planes.norm2_at_zero == 0.0
+        require_convex(self, risk)
+        run = iterate(_Bundle(self, design, risk, start, warm_start), self.max_iter, monitor)
+        best = run.state.best
+        return certified_solution(
+            self, design, run, best.model, best.objective, run.state.lower_bound, run.state.planes
         )
 
 
@@ -131,40 +131,63 @@ class _Bundle:
     options: BundleSolver
     design: Design
     risk: Risk
+    start: FloatArray | None
     warm_start: Planes | None
 
     def init(self) -> BundleState:
         zero, C = self.design.zeros(), self.options.C
-        scores = np.zeros(self.design.n_rows)
+        planes, at_zero, gradient = Planes.started(self.design, self.risk, C, self.warm_start)
+        best = Point(zero, np.zeros(self.design.n_rows), 0.0, C * at_zero, at_zero, gradient)
+        if self.start is not None and self.start.any():
+            given = self._point(self.start)
+            offset = np.array([given.risk - float(given.gradient @ given.scores)])
+            planes = planes.added(self.design, self.design.adjoint(given.gradient[None]), offset)
+            best = min(best, given, key=lambda point: point.objective)
+        return BundleState(best, planes, lower_bound=-np.inf, stiffness=0.0, n_evaluations=1)
+
+    def _point(self, model: FloatArray) -> Point:
+        scores = self.design.scores(model)
+        norm2 = float(self.design.inner(model, model))
         value, gradient = self.risk.value_and_gradient(scores)
-        if self.warm_start is None:
-            planes = Planes.empty(zero.size, self.risk.lower_bound, C)
-            planes = planes.added(self.design, self.design.adjoint(gradient), value)
-        else:
-            planes = self.warm_start.rescaled(C)
-        best = Point(zero, scores, 0.0, C * value, value, gradient)
-        return BundleState(best, planes, lower_bound=-np.inf, n_evaluations=1)
+        return Point(model, scores, norm2, norm2 / 2 + self.options.C * value, value, gradient)
 
     def step(self, state: BundleState) -> BundleState:
         planes = state.planes.minimised()
         lower = max(state.lower_bound, planes.dual_value)
-        model = planes.model
+        target, planes = planes.near(self.design, state.best.model, state.stiffness)
+        norm2, cross = self.design.inner(np.stack([target, state.best.model]), target)
         line = _Line(
             self.options.C,
             self.risk,
             state.best,
-            model,
-            self.design.scores(model),
-            planes.norm2,
-            float(self.design.inner(state.best.model, model)),
+            target,
+            self.design.scores(target),
+            float(norm2),
+            float(cross),
         )
-        best, n_search = _search(line, lower)
-        # A plane at the best point itself would only repeat the search's last tangent.
-        at = line.evaluate(best.share + _PLANE_SHARE * (1.0 - best.share))
-        offset = at.risk - float(at.gradient @ line.scores_at(at.share))
-        planes = planes.added(self.design, self.design.adjoint(at.gradient), offset)
-        best = min(best, at, key=_objective)
-        return BundleState(line.point_at(best), planes, lower, state.n_evaluations + n_search + 1)
+        best, probes = _search(line, lower)
+        beyond = line.evaluate(best.share + _PLANE_SHARE * abs(1.0 - best.share))
+        probes.append(beyond)
+        offsets = [
+            probe.risk - float(probe.gradient @ line.scores_at(probe.share)) for probe in probes
+        ]
+        slopes = self.design.adjoint(np.stack([probe.gradient for probe in probes]))
+        planes = planes.added(self.design, slopes, np.array(offsets))
+        point = line.point_at(min(best, beyond, key=_objective))
+        n_evaluations = state.n_evaluations + len(probes)
+        stiffness = self._stiffness(state, best.share, point, lower)
+        return BundleState(point, planes, lower, stiffness, n_evaluations)
+
+    def _stiffness(self, state: BundleState, share: float, point: Point, lower: float) -> float:
+        """How strongly the next target is held near the best point."""
+        if state.stiffness == 0.0:
+            return _FIRST_STIFFNESS * self.options.C / point.norm2 if point.norm2 > 0 else 0.0
+        gap, old_gap = point.objective - lower, state.best.objective - state.lower_bound
+        if gap > _LITTLE_PROGRESS * old_gap:
+            return state.stiffness / _RELAX
+        if share < 0.5:
+            return state.stiffness * _ADAPT
+        return state.stiffness / _ADAPT if share > 0.9 else state.stiffness
 
     def terminate(self, state: BundleState) -> Status | None:
         if state.best.objective - state.lower_bound <= self.options.tol * self.options.C:
@@ -274,24 +297,26 @@ class _Line:
         return self.norm2_at(share) / 2 + self.C * tangent
 
 
-def _search(line: _Line, lower: float) -> tuple[_Probe, int]:
-    """The best probe on the line, and the number of evaluations of the risk.
+def _search(line: _Line, lower: float) -> tuple[_Probe, list[_Probe]]:
+    """The best probe on the line, and all new ones.
 
     Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola plus
     the two tangents that bracket the minimum, until what is left to gain on the line is a small share
     of the gap.
     """
-    left, right, n_evaluations = line.evaluate(0.0), line.evaluate(1.0), 1
-    while right.slope < 0 and n_evaluations < _SEARCH_LIMIT:
+    start = line.evaluate(0.0)
+    left, right = start, line.evaluate(1.0)
+    probes = [right]
+    while right.slope < 0 and len(probes) < _SEARCH_LIMIT:
         left, right = right, line.evaluate(2 * right.share)
-        n_evaluations += 1
-    best = min(line.evaluate(0.0), left, right, key=_objective)
-    while left.slope < 0 < right.slope and n_evaluations < _SEARCH_LIMIT:
+        probes.append(right)
+    best = min(start, *probes, key=_objective)
+    while left.slope < 0 < right.slope and len(probes) < _SEARCH_LIMIT:
         share, bound = line.model_minimum(left, right)
         if best.objective - bound <= _SEARCH_SHARE * (best.objective - lower):
             break
         probe = line.evaluate(share)
-        n_evaluations += 1
+        probes.append(probe)
         best = min(best, probe, key=_objective)
         left, right = (probe, right) if probe.slope < 0 else (left, probe)
-    return best, n_evaluations
+    return best, probes

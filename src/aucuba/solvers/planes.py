@@ -8,6 +8,7 @@ import numpy as np
 
 from aucuba._typing import FloatArray
 from aucuba.design import Design
+from aucuba.risks import Risk
 from aucuba.solvers.qp import solve_simplex_qp
 
 # A plane that has had no weight in this many consecutive solutions is dropped; it comes back as a
@@ -42,6 +43,18 @@ class Planes:
             idle=np.zeros(1),
         )
 
+    @classmethod
+    def started(
+        cls, design: Design, risk: Risk, C: float, planes: Planes | None = None
+    ) -> tuple[Planes, float, FloatArray]:
+        """Given planes for this C, or the plane at zero; and risk and subgradient at zero."""
+        value, gradient = risk.value_and_gradient(np.zeros(design.n_rows))
+        if planes is not None:
+            return planes.rescaled(C), value, gradient
+        planes = cls.empty(design.zeros().size, risk.lower_bound, C)
+        planes = planes.added(design, design.adjoint(gradient[None]), np.array([value]))
+        return planes, value, gradient
+
     @property
     def size(self) -> int:
         return int(self.offsets.size)
@@ -72,21 +85,22 @@ class Planes:
         """Squared norm of the risk's subgradient at the zero model."""
         return float(self.gram[1, 1])
 
-    def added(self, design: Design, slope: FloatArray, offset: float) -> Planes:
-        """With one more plane, and without those long idle."""
+    def added(self, design: Design, slopes: FloatArray, offsets: FloatArray) -> Planes:
+        """With more planes, ``slopes`` of shape (k, size), and without those long idle."""
         kept = self.idle < _PATIENCE
         kept[:2] = True
-        slopes = np.vstack([self.slopes[kept], slope])
-        size = slopes.shape[0]
-        gram = np.empty((size, size))
-        gram[:-1, :-1] = self.gram[np.ix_(kept, kept)]
-        gram[-1] = gram[:, -1] = design.inner(slopes, slope)
+        n_kept, n_new = int(kept.sum()), len(offsets)
+        together = np.vstack([self.slopes[kept], slopes])
+        gram = np.empty((n_kept + n_new, n_kept + n_new))
+        gram[:n_kept, :n_kept] = self.gram[np.ix_(kept, kept)]
+        for index in range(n_kept, n_kept + n_new):
+            gram[index] = gram[:, index] = design.inner(together, together[index])
         return Planes(
-            slopes=slopes,
-            offsets=np.append(self.offsets[kept], offset),
+            slopes=together,
+            offsets=np.append(self.offsets[kept], offsets),
             gram=gram,
-            dual=np.append(self.dual[kept], 0.0),
-            idle=np.append(self.idle[kept], 0.0),
+            dual=np.append(self.dual[kept], np.zeros(n_new)),
+            idle=np.append(self.idle[kept], np.zeros(n_new)),
         )
 
     def minimised(self) -> Planes:
@@ -94,6 +108,21 @@ class Planes:
         total = float(self.dual.sum())
         dual = solve_simplex_qp(self.gram, self.offsets, total, self.dual)
         return replace(self, dual=dual, idle=np.where(dual > 0, 0.0, self.idle + 1))
+
+    def near(
+        self, design: Design, centre: FloatArray, stiffness: float
+    ) -> tuple[FloatArray, Planes]:
+        r"""``argmin_w 1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
+
+        Its dual is the same program with the Gram matrix divided by ``1 + stiffness`` and the planes'
+        values at the shrunken centre as the linear term. Planes that it uses count as used.
+        """
+        shrunk = stiffness / (1.0 + stiffness)
+        linear = self.offsets + shrunk * design.inner(self.slopes, centre)
+        total = float(self.dual.sum())
+        dual = solve_simplex_qp(self.gram / (1.0 + stiffness), linear, total, self.dual)
+        model = shrunk * centre - (dual @ self.slopes) / (1.0 + stiffness)
+        return model, replace(self, idle=np.where(dual > 0, 0.0, self.idle))
 
     def rescaled(self, C: float) -> Planes:
         """The same planes for another C."""

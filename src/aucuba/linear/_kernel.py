@@ -1,0 +1,69 @@
+"""Kernels of the classifiers: exact matrices, and Nystroem features in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from aucuba._typing import FloatArray
+from aucuba._validation import check_choice, check_positive_number
+
+KERNELS = ("linear", "rbf", "poly", "precomputed")
+# A kernel matrix of this many rows takes 800 MB.
+MAX_KERNEL_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with all its numbers; those it does not use are None."""
+
+    name: str
+    gamma: float | None = None
+    degree: int | None = None
+    coef0: float | None = None
+
+    @classmethod
+    def from_params(
+        cls, name: str, gamma: Any, degree: Any, coef0: Any, X: Any, weight: FloatArray | None
+    ) -> Kernel:
+        """Checked parameters, with gamma="scale" taken from the data."""
+        if name == "precomputed":
+            return cls(name)
+        if isinstance(gamma, str):
+            check_choice(gamma, "gamma", ("scale",))
+            gamma = scale_gamma(X, weight)
+        gamma = check_positive_number(gamma, "gamma")
+        if name == "rbf":
+            return cls(name, gamma)
+        return cls(name, gamma, int(check_positive_number(degree, "degree", integer=True)), coef0)
+
+    def matrix(self, A: Any, B: Any) -> FloatArray:
+        """``k(a, b)`` for all rows of A and B."""
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        used = {key: value for key, value in params.items() if value is not None}
+        return np.asarray(pairwise_kernels(A, B, metric=self.name, **used), dtype=np.float64)
+
+    def features(self, n_components: int, random_state: Any) -> Nystroem:
+        """The feature map that approximates the kernel."""
+        return Nystroem(
+            kernel=self.name,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            n_components=n_components,
+            random_state=random_state,
+        )
+
+
+def scale_gamma(X: Any, weight: FloatArray | None) -> float:
+    """``1 / (n_features * variance of all entries)``, rows counted by weight."""
+    squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+    first = np.average(np.asarray(X.mean(axis=1)).ravel(), weights=weight)
+    second = np.average(np.asarray(squares.mean(axis=1)).ravel(), weights=weight)
+    variance = float(second - first**2)
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

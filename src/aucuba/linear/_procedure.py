@@ -1,0 +1,176 @@
+"""Out-of-fold scores of logistic regression, of convex fits and of direct fits on half-samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
+
+from aucuba._blas import one_blas_thread
+from aucuba._typing import FloatArray, IntArray
+from aucuba.design import TableDesign
+from aucuba.linear._direct import anchor_direction, direct_fit
+from aucuba.linear._logistic import logistic_regression, weighted_mean_and_sd
+from aucuba.linear._region import Region
+from aucuba.risks import Labels, Risk, queries_with_both_classes
+from aucuba.solvers import BundleSolver
+
+Split = tuple[IntArray, IntArray]
+
+_N_FOLDS = 5
+_N_HALVINGS = 10
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Folds for choosing C, and splits for the half-sample fits."""
+
+    folds: list[Split]
+    halves: list[Split]
+
+    @classmethod
+    def make(cls, cv: Any, X: Any, y: Any, qid: Any, kept: IntArray, random_state: Any) -> Splits:
+        """The note's folds and halvings, or a user's splitter for both, on the rows kept."""
+        if cv is not None:
+            groups = None if qid is None else np.asarray(qid)
+            given = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+            place = np.full(len(y), -1)
+            place[kept] = np.arange(kept.size)
+            splits = [
+                (place[train][place[train] >= 0], place[test][place[test] >= 0])
+                for train, test in given
+            ]
+            return cls(splits, splits)
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+        y = np.asarray(y)[kept]
+        if qid is None:
+            n_folds = int(min(_N_FOLDS, np.unique(y, return_counts=True)[1].min()))
+            if n_folds < 2:
+                return cls([], [])
+            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+            halving = RepeatedStratifiedKFold(n_splits=2, n_repeats=_N_HALVINGS, random_state=seed)
+            return cls(list(folds.split(y, y)), list(halving.split(y, y)))
+        groups = np.asarray(qid)[kept]
+        n_folds = min(_N_FOLDS, np.unique(groups).size)
+        if n_folds < 2:
+            return cls([], [])
+        grouped = GroupKFold(n_folds, shuffle=True, random_state=seed)
+        halves = [
+            split
+            for repeat in range(_N_HALVINGS)
+            for split in GroupKFold(2, shuffle=True, random_state=seed + repeat).split(y, y, groups)
+        ]
+        return cls(list(grouped.split(y, y, groups)), halves)
+
+    def usable(self, labels: Labels) -> Splits:
+        """Without splits that leave one class, or no query with both, to train on."""
+        return Splits(
+            [split for split in self.folds if can_train(labels, split[0])],
+            [split for split in self.halves if can_train(labels, split[0])],
+        )
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """Scores of rows by models that have not seen them: the mean over the splits that test a row."""
+
+    scores: FloatArray
+    covered: IntArray
+
+    @classmethod
+    def collect(
+        cls, n_rows: int, splits: Iterable[Split], parts: Iterable[FloatArray]
+    ) -> OutOfFold:
+        """``parts`` has one array (n_scorers, n_test) a split."""
+        parts = list(parts)
+        total = np.zeros((parts[0].shape[0], n_rows))
+        count = np.zeros(n_rows)
+        for (_, test), part in zip(splits, parts, strict=True):
+            total[:, test] += part
+            count[test] += 1
+        covered = np.flatnonzero(count)
+        return cls(total[:, covered] / count[covered], covered)
+
+
+def subset(labels: Labels, rows: IntArray) -> Labels:
+    """Labels of some rows, queries kept."""
+    part = labels.select(rows)
+    if labels.group is None:
+        return part
+    group = np.unique(labels.group[rows], return_inverse=True)[1]
+    return Labels(part.positive, part.weight, group)
+
+
+def in_parallel(
+    task: Callable[..., Any], splits: list[Split], n_jobs: int | None, *args: Any
+) -> list[Any]:
+    """One task a split, each on one BLAS thread, in the order of the splits."""
+    return list(Parallel(n_jobs=n_jobs)(delayed(_pinned)(task, split, *args) for split in splits))
+
+
+def _pinned(task: Callable[..., Any], split: Split, *args: Any) -> Any:
+    with one_blas_thread():
+        return task(split, *args)
+
+
+def can_train(labels: Labels, rows: IntArray) -> bool:
+    """Whether these rows, or one query among them, have both classes."""
+    if labels.group is not None:
+        return bool(queries_with_both_classes(subset(labels, rows)))
+    return bool(labels.positive[rows].any() and not labels.positive[rows].all())
+
+
+def logistic_path(split: Split, X: Any, labels: Labels, Cs: FloatArray) -> FloatArray:
+    """Test log-odds of logistic regression, one row a C."""
+    train, test = split
+    part = subset(labels, train)
+    return np.array(
+        [
+            logistic_regression(X[train], part.positive, part.weight, C).decision_function(X[test])
+            for C in Cs
+        ]
+    )
+
+
+def direct_half(
+    split: Split, X: Any, labels: Labels, region: Region, C: float
+) -> tuple[FloatArray, FloatArray]:
+    """A direct fit on the training rows: its coefficients, and centred scores of the others."""
+    train, test = split
+    part = subset(labels, train)
+    anchor, _ = anchor_direction(X[train], part, C)
+    coef = direct_fit(X[train], part, region, anchor).coef
+    mean, _ = weighted_mean_and_sd(TableDesign(X[train]).scores(coef), part.weight)
+    return coef, TableDesign(X[test]).scores(coef)[np.newaxis] - mean
+
+
+def convex_path(
+    split: Split,
+    X: Any,
+    labels: Labels,
+    make_risk: Callable[[Labels], Risk],
+    Cs: FloatArray,
+    tol: float,
+    max_iter: int,
+) -> FloatArray:
+    """Standardised test scores of convex fits, one row a C; planes are kept along the path."""
+    train, test = split
+    part = subset(labels, train)
+    design, risk, planes, rows = TableDesign(X[train]), make_risk(part), None, []
+    for C in Cs:
+        solution = BundleSolver(C, tol, max_iter).solve(design, risk, warm_start=planes)
+        planes = solution.warm_start
+        mean, sd = weighted_mean_and_sd(design.scores(solution.coef), part.weight)
+        rows.append((TableDesign(X[test]).scores(solution.coef) - mean) / (sd if sd > 0 else 1.0))
+    return np.array(rows)
+
+
+def log_loss(labels: Labels, log_odds: FloatArray) -> float:
+    """Mean log-loss, rows counted by weight."""
+    signed = np.where(labels.positive, -log_odds, log_odds)
+    return float(np.average(np.logaddexp(0.0, signed), weights=labels.weight))

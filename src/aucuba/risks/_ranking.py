@@ -1,0 +1,66 @@
+"""Sorting, splitting and averaging by rank, shared by the risks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aucuba._typing import FloatArray, IntArray
+from aucuba.risks.rank_weights import RankWeights
+
+
+def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray:
+    """Rows in decreasing order of score, down to ``count`` of them and all ties of the last.
+
+    With weights the rows that matter are not known before the sort, so all are returned.
+    """
+    keep = int(np.ceil(count))
+    if weight is not None or keep >= scores.size:
+        return np.argsort(-scores)
+    last = -np.partition(-scores, keep - 1)[keep - 1]
+    rows = np.flatnonzero(scores >= last)
+    return rows[np.argsort(-scores[rows])]
+
+
+def mean_over_ties(ranked: FloatArray, mass: FloatArray, values: FloatArray) -> FloatArray:
+    """Average of the values over blocks of equal score, by mass.
+
+    Every order of a block gives a subgradient, so the mean is one too, and it does not depend on the
+    order of the rows.
+    """
+    starts = np.flatnonzero(np.diff(ranked, prepend=np.nan) != 0)
+    if starts.size == ranked.size:
+        return values
+    sizes = np.diff(starts, append=ranked.size)
+    total = np.add.reduceat(mass, starts)
+    means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1.0)
+    return np.repeat(means, sizes)
+
+
+def rank_shares(ranked: FloatArray, weight: FloatArray, weights: RankWeights) -> FloatArray:
+    """Rank weight of every row, rows of equal score sharing theirs in proportion to their weight.
+
+    ``ranked`` may be the top of a longer list; ``weight`` is then that of the rows shown, followed by
+    one entry for the rest.
+    """
+    edges = np.concatenate([[0.0], np.cumsum(weight)])
+    share = weights.between(edges[: ranked.size + 1], edges[-1])
+    mass = weight[: ranked.size]
+    return mass * mean_over_ties(ranked, mass, share / mass)
+
+
+def counted_unit(weight: FloatArray) -> float:
+    """The weight that stands for one row: 1 for whole-number weights, else their mean."""
+    return 1.0 if np.all(weight == np.floor(weight)) else float(weight.mean())
+
+
+def split_at(weight: FloatArray, cuts: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Cut weighted rows in a line at the given places: (row of a piece, its mass, its middle)."""
+    ends = np.cumsum(weight)
+    n = ends[-1]
+    edges = np.unique(np.concatenate([ends, cuts[(cuts > 0) & (cuts < n)]]))
+    pieces = np.diff(edges, prepend=0.0)
+    # Edges that differ by rounding only leave a sliver that belongs to either neighbour.
+    kept = pieces > 1e-12 * n
+    edges, pieces = edges[kept], pieces[kept]
+    middle = edges - pieces / 2
+    return np.minimum(np.searchsorted(ends, middle), weight.size - 1), pieces, middle

@@ -1,0 +1,227 @@
+"""Hinge risks of the partial AUC: the structural form, the tight form, and the full AUC."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from aucuba._typing import FloatArray, IntArray
+from aucuba.risks._ranking import counted_unit, mean_over_ties, rank_shares, split_at, top
+from aucuba.risks.base import Labels
+from aucuba.risks.rank_weights import RankWeights
+
+# Width of a kink relative to the scores: margins this close to zero count as reached, since rounding
+# would otherwise pick a side at random.
+_KINK = 1e-12
+
+
+class PrefixHinge:
+    r"""Hinge over prefixes of the ranked negatives:
+
+    .. math::
+        R(s) = \frac{1}{Z} \sum_{i=1}^{m} b_i \max_{0 \le r \le n}
+               \sum_{j=1}^{r} u_j \Bigl(\frac{c_j}{u_j} + q_j - p_i\Bigr),
+        \qquad Z = \sum_i b_i \sum_j c_j
+
+    with positive scores :math:`p_i`, negative scores :math:`q_1 \ge \dots \ge q_n`, rank weights
+    :math:`c_j` of the region, and masses :math:`u_j \ge c_j` that do not increase with the rank, so
+    that R is convex and at least ``1 - pAUC``. `StructuralHinge` takes :math:`u_j = 1`,
+    `TightHinge` the smallest masses allowed.
+
+    **The oracle.** The best r for a positive maximises :math:`S_r - U_r p_i`, with :math:`S_r` and
+    :math:`U_r` the partial sums of :math:`c_j + u_j q_j` and :math:`u_j`. It lies on the least concave
+    majorant of S over U, whose slopes are the decreasing isotonic regression of
+    :math:`c_j/u_j + q_j` with weights u: :math:`r_i` is the number of slopes at or above :math:`p_i`.
+    This replaces the paper's Algorithm 1, holds for any :math:`c \ge 0`, and costs one sort, one pass
+    of pool-adjacent-violators and one binary search a positive.
+
+    **Weights.** A negative of weight k stands for k negatives in a row, each with its own rank
+    weight, so a row that straddles a limit of the range is split there. One negative is a weight of 1
+    if all weights are whole numbers, otherwise the mean weight of a negative, so that real-valued
+    weights may have any scale.
+
+    **Two-way.** With ``min_tpr`` only the lowest positives count, ``b_i`` being the overlap of their
+    ranks from the bottom with ``[0, m (1 - min_tpr)]``: a sum of largest terms, still convex.
+
+    Parameters
+    ----------
+    labels : Labels
+        Classes and weights of the rows; both classes present, weights positive.
+    rank_weights : RankWeights
+        ``c``: the part of the FPR axis that counts.
+    mass_weights : RankWeights
+        ``u``: non-increasing, at or above ``rank_weights``.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that counts.
+    """
+
+    is_convex = True
+    lower_bound = 0.0
+
+    def __init__(
+        self,
+        labels: Labels,
+        rank_weights: RankWeights,
+        mass_weights: RankWeights,
+        min_tpr: float = 0.0,
+    ) -> None:
+        self.rank_weights, self.mass_weights = rank_weights, mass_weights
+        self.positive = np.flatnonzero(labels.positive)
+        self.negative = np.flatnonzero(~labels.positive)
+        weight = np.ones(labels.positive.size) if labels.weight is None else labels.weight
+        self.positive_weight = weight[self.positive]
+        self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
+        self.negative_weight: FloatArray | None = weight[self.negative]
+        self.n = float(self.negative_weight.sum() / counted_unit(self.negative_weight))
+        if np.all(self.negative_weight == 1.0):
+            self.negative_weight = None
+            ranks = np.arange(np.ceil(self.n * mass_weights.last_rate) + 1.0)
+            self.mass = mass_weights.between(ranks, self.n)
+            self.margin = rank_weights.between(ranks, self.n) / self.mass
+        else:
+            self.negative_weight = self.negative_weight / counted_unit(self.negative_weight)
+        self.total = float(
+            self.positive_weight.sum() * (1.0 - min_tpr) * self.n * rank_weights.total
+        )
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        p, q = scores[self.positive], scores[self.negative]
+        rows = top(q, self.n * self.mass_weights.last_rate, self.negative_weight)
+        ranked = q[rows]
+        piece, mass, margin = self._pieces(rows)
+        target = margin + ranked[piece]
+        slopes = isotonic_regression(target, weights=mass, increasing=False).x
+        slopes = slopes + _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
+
+        by_score = np.argsort(p)
+        counted = self._counted(p, by_score)
+        reached = np.searchsorted(-slopes, -p, side="right")
+        mass_above = np.concatenate([[0.0], np.cumsum(mass)])[reached]
+        sum_above = np.concatenate([[0.0], np.cumsum(mass * target)])[reached]
+        value = counted @ (sum_above - mass_above * p) / self.total
+
+        below = np.concatenate([[0.0], np.cumsum(counted[by_score])])
+        on_pieces = mass * below[np.searchsorted(p[by_score], slopes, side="right")]
+        on_rows: FloatArray = np.bincount(piece, on_pieces, rows.size).astype(
+            np.float64, copy=False
+        )
+        if self.negative_weight is None:
+            on_rows = mean_over_ties(ranked, np.ones(rows.size), on_rows)
+        else:
+            weight = self.negative_weight[rows]
+            on_rows = weight * mean_over_ties(ranked, weight, on_rows / weight)
+        gradient = np.zeros_like(scores)
+        gradient[self.positive] = -counted * mass_above / self.total
+        gradient[self.negative[rows]] = on_rows / self.total
+        return float(value), gradient
+
+    def _counted(self, p: FloatArray, by_score: IntArray) -> FloatArray:
+        """``b``: weights of the positives, those of the lowest only in the two-way case."""
+        if self.bottom.is_uniform:
+            return self.positive_weight
+        counted = np.empty_like(p)
+        counted[by_score] = rank_shares(p[by_score], self.positive_weight[by_score], self.bottom)
+        return counted
+
+    def _pieces(self, rows: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Ranked rows cut where masses or margins change: (row of a piece, mass, margin)."""
+        if self.negative_weight is None:
+            return np.arange(self.mass.size), self.mass, self.margin
+        cuts = np.concatenate([self.rank_weights.cuts(self.n), self.mass_weights.cuts(self.n)])
+        piece, size, middle = split_at(self.negative_weight[rows], cuts)
+        cell = np.stack([np.ceil(middle) - 1, np.ceil(middle)]) / self.n
+        unit = np.minimum(cell[1], 1.0) - cell[0]
+        mass = np.diff(self.mass_weights.cumulated(cell), axis=0)[0] / unit
+        counts = np.diff(self.rank_weights.cumulated(cell), axis=0)[0] / unit
+        kept = mass > 0
+        return piece[kept], (size * mass)[kept], counts[kept] / mass[kept]
+
+
+class StructuralHinge(PrefixHinge):
+    r"""The structural hinge of the partial AUC SVM (OP1, Narasimhan and Agarwal, ICML 2013):
+
+    .. math::
+        R(s) = \frac{1}{Z} \sum_{i=1}^{m} \max_{0 \le r \le n} \sum_{j=1}^{r} (c_j + q_j - p_i)
+
+    `PrefixHinge` with unit masses: every negative stays in the margin term.
+
+    Parameters
+    ----------
+    labels : Labels
+    rank_weights : RankWeights, default=None
+        All of the FPR axis by default.
+    """
+
+    def __init__(self, labels: Labels, rank_weights: RankWeights | None = None) -> None:
+        everything = RankWeights.from_range()
+        super().__init__(labels, rank_weights or everything, everything)
+
+
+class TightHinge(PrefixHinge):
+    r"""The tight hinge (Narasimhan and Agarwal, KDD 2013): hinge on the range's negatives only,
+
+    .. math::
+        R(s) = \frac{1}{Z} \sum_{i=1}^{m} \sum_{j=1}^{n} c_j (1 + q_j - p_i)_+
+        \quad\text{for ranges } [0, \beta],
+
+    and its convex bound, a hinge over prefixes of the top :math:`\beta` negatives, for
+    :math:`\alpha > 0`. `PrefixHinge` with the smallest non-increasing masses above the rank weights,
+    which also covers any other weighting of the FPR axis.
+
+    Parameters
+    ----------
+    labels : Labels
+    rank_weights : RankWeights, default=None
+        All of the FPR axis by default.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that counts (two-way partial AUC).
+    """
+
+    def __init__(
+        self, labels: Labels, rank_weights: RankWeights | None = None, min_tpr: float = 0.0
+    ) -> None:
+        rank_weights = rank_weights or RankWeights.from_range()
+        super().__init__(labels, rank_weights, rank_weights.envelope(), min_tpr)
+
+
+class PairwiseHinge:
+    r"""The mean pairwise hinge of SVM-AUC (Joachims 2005), both hinges above on the range (0, 1):
+
+    .. math::
+        R(s) = \frac{1}{m n} \sum_{i=1}^{m} \sum_{j=1}^{n} (1 + q_j - p_i)_+
+
+    Without rank weights nothing needs the order of the negatives: one sort of the positives and a
+    binary search for every negative.
+
+    Parameters
+    ----------
+    labels : Labels
+    """
+
+    is_convex = True
+    lower_bound = 0.0
+
+    def __init__(self, labels: Labels) -> None:
+        self.positive = np.flatnonzero(labels.positive)
+        self.negative = np.flatnonzero(~labels.positive)
+        weight = np.ones(labels.positive.size) if labels.weight is None else labels.weight
+        self.positive_weight, self.negative_weight = weight[self.positive], weight[self.negative]
+        self.total = float(self.positive_weight.sum() * self.negative_weight.sum())
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        p, q = scores[self.positive], scores[self.negative]
+        by_score = np.argsort(p)
+        ranked, weight = p[by_score], self.positive_weight[by_score]
+        width = _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
+        reached = np.searchsorted(ranked, q + (1.0 + width), side="right")
+        weight_below = np.concatenate([[0.0], np.cumsum(weight)])[reached]
+        sum_below = np.concatenate([[0.0], np.cumsum(weight * ranked)])[reached]
+        value = self.negative_weight @ (weight_below * (1.0 + q) - sum_below) / self.total
+
+        # A negative that reaches k positives reaches the k lowest of them.
+        by_reach = np.bincount(reached, self.negative_weight, ranked.size + 1)
+        above = np.cumsum(by_reach[::-1])[::-1][1:]
+        gradient = np.empty_like(scores)
+        gradient[self.positive[by_score]] = -weight * above / self.total
+        gradient[self.negative] = self.negative_weight * weight_below / self.total
+        return float(value), gradient

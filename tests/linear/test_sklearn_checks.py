@@ -1,0 +1,28 @@
+"""scikit-learn's own checks, over all classifiers of the family."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+
+ESTIMATORS = [
+    PartialAUCClassifierCV(random_state=0),
+    PartialAUCClassifierCV((0.0, 0.25), surrogate="tight", Cs=[0.1, 10.0], random_state=0),
+    PartialAUCClassifier(),
+    PartialAUCClassifier((0.0, 1.0), surrogate="structural"),
+    PartialAUCClassifier((0.05, 0.2), surrogate="tight"),
+    PartialAUCClassifier((0.1, 0.25), surrogate="tight", tight_form="dc"),
+    PartialAUCClassifier((0.0, 0.2), surrogate="tight", kernel="rbf"),
+    PartialAUCClassifier((0.0, 0.2), surrogate="structural", kernel="poly", solver="cutting_plane"),
+]
+
+
+# The checks use a handful of rows, for which the estimators rightly warn.
+@pytest.mark.filterwarnings("ignore:Plain logistic regression is returned")
+@pytest.mark.filterwarnings("ignore:The range covers only")
+@pytest.mark.filterwarnings("ignore:Too few rows")
+@pytest.mark.filterwarnings("ignore:The standard deviations of the columns")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn(estimator, check):
+    check(estimator)
