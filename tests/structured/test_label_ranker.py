@@ -6,6 +6,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucuba.structured import RankingGraph, StructuredLabelRanker, StructuredRanker
 
+early_stop = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 
 @parametrize_with_checks([StructuredLabelRanker()])
 def test_scikit_learn_checks(estimator, check):
@@ -31,6 +33,7 @@ def as_graphs(X, pairs):
     ]
 
 
+@early_stop
 @pytest.mark.parametrize("pair_score", ["agree", "together"])
 def test_label_ranker_is_the_structured_ranker_of_label_graphs(pair_score):
     X, Y = tied_labels(0)
@@ -47,6 +50,7 @@ def test_label_ranker_is_the_structured_ranker_of_label_graphs(pair_score):
     )
 
 
+@early_stop
 def test_cooccurring_labels_are_joined():
     X, Y = tied_labels(1, n_samples=200)
     ranker = StructuredLabelRanker(C=10, max_pairs=1, max_iter=20).fit(X, Y)
@@ -55,6 +59,7 @@ def test_cooccurring_labels_are_joined():
     assert StructuredLabelRanker(label_graph=None).fit(X, Y).label_pairs_.shape == (0, 2)
 
 
+@early_stop
 def test_predictions_keep_the_mean_number_of_labels():
     X, Y = tied_labels(2)
     ranker = StructuredLabelRanker(C=10, max_iter=20).fit(X, Y)
@@ -64,6 +69,7 @@ def test_predictions_keep_the_mean_number_of_labels():
     assert np.mean(ranker.predict(X) == Y) > 0.75
 
 
+@early_stop
 def test_frank_wolfe_reaches_a_similar_objective():
     X, Y = tied_labels(3, n_samples=15)
     direct = StructuredLabelRanker(C=2, tol=1e-4).fit(X, Y)

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from aucuba.baselines import svm_rank
+from aucuba.solvers import Status
 from aucuba.structured import (
     AUC,
     AUCAtK,
@@ -20,6 +22,9 @@ from aucuba.structured.direct import Direct
 from aucuba.structured.frank_wolfe import FrankWolfe, _Blocks
 from aucuba.structured.risk import AgreementTerms, StructuredRisk
 from tests.structured import oracles
+
+# Many tests stop early on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 MEASURES = [AUC(), BinnedAUC(3), BinnedAUC([1, 2, 4]), AUCAtK(4), UnnestedAUC()]
 
@@ -274,3 +279,48 @@ def test_measures_are_linear_in_the_masses(measure):
         np.testing.assert_allclose(measure.score(positive, score), value)
         if isinstance(measure, AUC):
             np.testing.assert_allclose(value, oracles.auc_by_pairs(positive, score))
+
+
+def test_iteration_limit_is_said():
+    graphs, labels = communities(15, n_graphs=4)
+    with pytest.warns(ConvergenceWarning, match="Set max_iter=4"):
+        ranker = StructuredRanker(C=10, max_iter=2).fit(graphs, labels)
+    assert "max_iter" in ranker.status_
+
+
+@pytest.mark.parametrize("solver", ["direct", "frank_wolfe"])
+def test_a_monitor_can_stop_training(solver):
+    graphs, labels = communities(16, n_graphs=4)
+    risk = make_risk(graphs, labels, agree=True)
+    start = np.array([0.5, 0.5, 0.1, 0.1])
+    rows = []
+    chosen = {"direct": Direct, "frank_wolfe": FrankWolfe}[solver](10.0, SIGNED, 1e-9, 100)
+
+    def monitor(row):
+        rows.append(row)
+        return len(rows) == 3
+
+    solution = chosen.solve(risk, start, monitor)
+    assert solution.status is Status.STOPPED_BY_CALLBACK
+    assert len(rows) == solution.n_iter == 3
+    assert solution.objective <= start @ start / 2 + 10 * risk.value_and_gradient(start)[0]
+
+
+def test_an_interrupt_keeps_the_best_model():
+    graphs, labels = communities(17, n_graphs=4)
+
+    def interrupt(row):
+        if row["iteration"] == 4:
+            raise KeyboardInterrupt
+
+    risk = make_risk(graphs, labels)
+    solution = Direct(10.0, SIGNED).solve(risk, np.array([0.5, 0.5, 0.0, 0.0]), interrupt)
+    assert solution.status is Status.INTERRUPTED
+    assert solution.n_iter == 4
+
+
+def test_verbose_fits_are_logged(caplog):
+    graphs, labels = communities(18, n_graphs=3)
+    with caplog.at_level("INFO", logger="aucuba"):
+        ranker = StructuredRanker(verbose=True, max_iter=10).fit(graphs, labels)
+    assert len(caplog.records) == ranker.n_iter_

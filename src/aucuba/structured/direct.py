@@ -53,14 +53,23 @@ class Direct:
         trace = _Trace(self, risk, monitor)
         bounds = [(0.0 if low else None, None) for low in self.nonnegative]
         options = {"maxfun": self.max_iter, "ftol": 1e-9, "gtol": 1e-8 * self.C}
-        minimize(trace, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        run = iterate(_DCBundle(self, risk, trace.state()), self.max_iter, monitor)
+        ended: Status | None = None
+        try:
+            minimize(trace, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        except StopIteration:
+            ended = Status.STOPPED_BY_CALLBACK
+        except KeyboardInterrupt:
+            if trace.best is None:
+                raise
+            ended = Status.INTERRUPTED
+        bundle = _DCBundle(self, risk, trace.state())
+        run = iterate(bundle, self.max_iter if ended is None else 0, monitor)
         state = run.state
         rows = [{**row, "iteration": row["iteration"] + len(trace.history)} for row in run.history]
         certified = risk.is_convex
         return Solution(
             coef=state.best.weights,
-            status=run.status,
+            status=run.status if ended is None else ended,
             n_iter=len(trace.history) + len(rows),
             objective=state.best.objective,
             lower_bound=state.lower_bound if certified else float("nan"),
@@ -115,8 +124,8 @@ class _Trace:
             "n_evaluations": len(self.points),
         }
         self.history.append(row)
-        if self.monitor is not None:
-            self.monitor(row)
+        if self.monitor is not None and self.monitor(row):
+            raise StopIteration
         gradient = weights + self.solver.C * (point.worst - point.reference)
         return point.objective, gradient
 

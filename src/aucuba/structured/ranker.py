@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import BoolArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
-from aucuba.solvers import Monitor, Solution
+from aucuba.solvers import Monitor, Solution, Status
 from aucuba.structured.data import (
     GraphData,
     as_graphs,
@@ -32,6 +33,8 @@ from aucuba.structured.rounding import rank_order
 from aucuba.structured.total_variation import solve_variation
 from aucuba.structured.training import train
 from aucuba.structured.unnested import unnested_auc_score
+
+_LOG = logging.getLogger("aucuba")
 
 
 class StructuredRanker(CallbackSupport, BaseEstimator):
@@ -77,6 +80,9 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         Flow solver.
     random_state : int, default=0
         Order of the blocks of Frank-Wolfe.
+    verbose : bool, default=False
+        Log every iteration to the logger ``aucuba``; scikit-learn's callbacks (progress bars) work
+        without it.
 
     Attributes
     ----------
@@ -126,6 +132,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         max_iter: int = 200,
         backend: str = "scipy",
         random_state: int = 0,
+        verbose: bool = False,
     ) -> None:
         self.measure = measure
         self.C = C
@@ -137,6 +144,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         self.max_iter = max_iter
         self.backend = backend
         self.random_state = random_state
+        self.verbose = verbose
 
     @with_callbacks
     def fit(self, graphs: Any, labels: Any, sample_weight: Any = None) -> StructuredRanker:
@@ -171,8 +179,10 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
                 share,
                 self.objective,
             )
-            self._learn(risk, data.terms, monitor)
+            self._learn(risk, data.terms, self._logged(monitor))
         self.n_skipped_ = len(listed) - len(kept)
+        if self.status_ == str(Status.INTERRUPTED):
+            raise KeyboardInterrupt
         return self
 
     def decision_function(self, graphs: Any) -> Any:
@@ -269,6 +279,16 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         check_choice(self.edge_weights, "edge_weights", ("nonnegative", "free"))
         check_choice(self.pair_score, "pair_score", ("agree", "together"))
         check_choice(self.backend, "backend", ("scipy", "ortools"))
+
+    def _logged(self, monitor: Monitor | None) -> Monitor | None:
+        if not self.verbose:
+            return monitor
+
+        def log_and_report(row: dict[str, Any]) -> Any:
+            _LOG.info("iteration %d: objective %.6g", row["iteration"], row["objective"])
+            return None if monitor is None else monitor(row)
+
+        return log_and_report
 
     def _terms(self, data: GraphData) -> Terms:
         if self.pair_score == "agree":

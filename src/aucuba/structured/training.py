@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._typing import BoolArray
-from aucuba.solvers import Monitor, Solution
+from aucuba.solvers import Monitor, Solution, Status
 from aucuba.structured.direct import Direct
 from aucuba.structured.frank_wolfe import FrankWolfe
 from aucuba.structured.risk import StructuredRisk, Terms
@@ -51,5 +53,14 @@ def train(
     value = risk.value_and_gradient(first.coef)[0]
     start = float(first.coef @ first.coef) / 2 + C * value
     if len(risk.batch.edges) == 0 and solver == "direct" and risk.objective == "consistent":
-        return first, start
-    return chosen.solve(risk, first.coef, monitor), start
+        solution = first
+    else:
+        solution = chosen.solve(risk, first.coef, monitor)
+    if solution.status is Status.ITERATION_LIMIT:
+        warnings.warn(
+            f"Training stopped at max_iter={max_iter} with objective {solution.objective:.6g} before "
+            f"tol={tol:g} was reached. Set max_iter={2 * max_iter}, or a larger tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return solution, start
