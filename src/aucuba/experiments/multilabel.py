@@ -25,7 +25,7 @@ from aucuba.experiments._tables import markdown_table, write_result
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import StructuredLabelRanker
 
-C_GRID = (1.0, 10.0, 100.0)
+C_GRID = (0.1, 1.0, 10.0, 100.0)
 
 
 def sample_aucs(Y: IntArray, scores: FloatArray) -> FloatArray:
