@@ -19,6 +19,7 @@ from aucuba.structured import (
     tv_scores,
 )
 from aucuba.structured.inference import RankingBatch, ranking_mass
+from aucuba.structured.mixed_signs import _lower_end
 from tests.structured import oracles
 
 MEASURES = [AUC(), BinnedAUC(2), BinnedAUC([1, 3, 2]), AUCAtK(3), UnnestedAUC(), UnnestedAUC(2)]
@@ -251,6 +252,17 @@ def test_linearisation_is_attractive_exact_and_never_beats_the_lp():
     np.testing.assert_array_equal(
         mixed_sign_scores(unary, edges, coupling), tv_scores(unary, edges, coupling)
     )
+
+
+def test_linearised_repulsion_is_exact_here_and_never_below_elsewhere():
+    rng = np.random.default_rng(12)
+    _, edges, coupling = oracles.random_problem(rng, 8, signed=True)
+    cost = -np.abs(coupling)
+    for _ in range(20):
+        mass, other = rng.integers(0, 5, size=(2, 8)).astype(float)
+        linear = _lower_end(mass, edges, cost)
+        np.testing.assert_allclose(linear @ mass, cost @ mass[edges].min(axis=1))
+        assert linear @ other <= cost @ other[edges].min(axis=1) + 1e-12
 
 
 def test_rank_order_keeps_blocks_and_beats_the_unary_order():

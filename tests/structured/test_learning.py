@@ -118,6 +118,27 @@ def test_without_edges_the_learner_is_the_unstructured_svm():
     assert ranker.gap_ <= 1e-6
 
 
+def test_only_the_auc_without_edges_is_certified():
+    """With bins the risk without edges is not convex: a chord lies below it."""
+    graphs, labels = communities(19, n_graphs=3, high=8)
+    alone = [RankingGraph(graph.node_features) for graph in graphs]
+    assert make_risk(alone, labels).is_convex
+    assert make_risk(alone, labels, UnnestedAUC()).is_convex
+    assert not make_risk(graphs, labels).is_convex
+    binned = make_risk(alone, labels, BinnedAUC(3))
+    assert not binned.is_convex
+    rng = np.random.default_rng(0)
+    above = []
+    for _ in range(300):
+        one, other = rng.normal(size=(2, 2))
+        chord = binned.value_and_gradient(one)[0] + binned.value_and_gradient(other)[0]
+        above.append(binned.value_and_gradient((one + other) / 2)[0] - chord / 2)
+    assert max(above) > 1e-6
+    ranker = StructuredRanker(BinnedAUC(3), C=5).fit(alone, labels)
+    assert np.isnan(ranker.gap_)
+    assert ranker.objective_ <= ranker.start_objective_
+
+
 @pytest.mark.parametrize("measure", MEASURES, ids=repr)
 @pytest.mark.parametrize("objective", ["consistent", "ramp"])
 def test_risk_bounds_the_loss_of_the_prediction(measure, objective):

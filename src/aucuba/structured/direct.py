@@ -8,6 +8,7 @@ stalls at a kink, cutting planes of A (all that were met) and the tangent of B g
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,7 +66,7 @@ class Direct:
         bundle = _DCBundle(self, risk, trace.state())
         run = iterate(bundle, self.max_iter if ended is None else 0, monitor)
         state = run.state
-        rows = [{**row, "iteration": row["iteration"] + len(trace.history)} for row in run.history]
+        rows = [trace.continued(row) for row in run.history]
         certified = risk.is_convex
         return Solution(
             coef=state.best.weights,
@@ -111,6 +112,7 @@ class _Trace:
         self.best: _Point | None = None
         self.points: list[_Point] = []
         self.history: list[dict[str, Any]] = []
+        self.start = time.perf_counter()
 
     def __call__(self, weights: FloatArray) -> tuple[float, FloatArray]:
         point = self.solver.evaluate(self.risk, weights.copy())
@@ -122,12 +124,22 @@ class _Trace:
             "phase": "l-bfgs-b",
             "objective": self.best.objective,
             "n_evaluations": len(self.points),
+            "seconds": time.perf_counter() - self.start,
         }
         self.history.append(row)
         if self.monitor is not None and self.monitor(row):
             raise StopIteration
         gradient = weights + self.solver.C * (point.worst - point.reference)
         return point.objective, gradient
+
+    def continued(self, row: dict[str, Any]) -> dict[str, Any]:
+        """A row of the second phase, counted on from the first."""
+        last = self.history[-1]
+        return {
+            **row,
+            "iteration": row["iteration"] + last["iteration"],
+            "seconds": row["seconds"] + last["seconds"],
+        }
 
     def state(self) -> _State:
         """Where the cutting planes go on."""

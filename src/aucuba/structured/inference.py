@@ -11,6 +11,7 @@ so that its score is :math:`\sum_i m_i u_i + \sum_{ij} m_{ij} c_{ij}`. No n x n 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -55,11 +56,18 @@ class RankingBatch:
         """Number of nodes of each graph."""
         return np.bincount(self.node_graph, minlength=self.n_graphs)
 
+    @cached_property
     def position_weight(self) -> FloatArray:
         """Weight of every position, graph after graph."""
         sizes, number = np.unique(self.sizes(), return_inverse=True)
         weights = [self.measure.rows(int(size)).position_weight() for size in sizes]
         return np.concatenate([weights[index] for index in number]) if number.size else np.zeros(0)
+
+    @property
+    def counts_every_pair(self) -> bool:
+        """Whether the measure is the AUC: every position is a bin of its own."""
+        sizes = np.unique(self.sizes()).tolist()
+        return all(self.measure.bin_sizes(size).max(initial=1.0) == 1.0 for size in sizes)
 
     def predict(self, unary: FloatArray, coupling: FloatArray) -> Ranking:
         """(7a): the best ranking of every graph."""
@@ -89,7 +97,7 @@ class RankingBatch:
         score = solve_variation(
             collapsed, self.edges[easy], coupling[easy], np.ones(unary.size), self.backend
         )
-        node_mass = ranking_mass(score, self.node_graph, self.position_weight(), positive)
+        node_mass = ranking_mass(score, self.node_graph, self.position_weight, positive)
         edge_mass = node_mass[self.edges].min(axis=1)
         for graph in np.flatnonzero(repelled).tolist():
             self._solve_by_lp(graph, collapsed, coupling, positive, inner, node_mass, edge_mass)

@@ -13,6 +13,7 @@ The joint features :math:`\varphi_m` are divided by :math:`P_m N_m`, so that the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -109,10 +110,12 @@ class StructuredRisk:
 
     @property
     def is_convex(self) -> bool:
-        """True for a fixed reference, and without edges (the pairwise hinge)."""
-        return self.objective == "fixed" or (
-            self.objective == "consistent" and len(self.batch.edges) == 0
-        )
+        """True for a fixed reference, and for the AUC without edges (the pairwise hinge).
+
+        With coarser bins even a problem without edges is a difference of convex functions.
+        """
+        alone = self.objective == "consistent" and len(self.batch.edges) == 0
+        return self.objective == "fixed" or (alone and self.batch.counts_every_pair)
 
     def reference(self, weights: FloatArray) -> Ranking:
         """The ranking whose score is subtracted."""
@@ -145,13 +148,12 @@ class StructuredRisk:
         positives = np.bincount(graph, self.positive, minlength=n_graphs)
         mass = np.bincount(graph, worst.node_mass * self.positive, minlength=n_graphs)
         # 1 - AUC = 1 - (mass of the positives - P^2 / 2) / (P N)
-        loss = self.share.sum() + self._scale() @ (positives**2 / 2 - mass)
+        loss = self.share.sum() + self.scale @ (positives**2 / 2 - mass)
         return float(loss), self.joint(worst)
 
     def joint(self, ranking: Ranking) -> FloatArray:
         """Weighted mean of the joint features of the graphs."""
-        scale = self._scale()
-        batch = self.batch
+        scale, batch = self.scale, self.batch
         return self.terms.joint(
             ranking.node_mass * scale[batch.node_graph],
             ranking.edge_mass * scale[batch.edge_graph],
@@ -180,7 +182,8 @@ class StructuredRisk:
             self.objective,
         )
 
-    def _scale(self) -> FloatArray:
+    @cached_property
+    def scale(self) -> FloatArray:
         """Weight of every graph over its number of pairs."""
         graph = self.batch.node_graph
         positives = np.bincount(graph, self.positive, minlength=self.batch.n_graphs)

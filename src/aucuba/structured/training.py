@@ -12,6 +12,7 @@ from aucuba._typing import BoolArray
 from aucuba.solvers import Monitor, Solution, Status
 from aucuba.structured.direct import Direct
 from aucuba.structured.frank_wolfe import FrankWolfe
+from aucuba.structured.measures import AUC
 from aucuba.structured.risk import StructuredRisk, Terms
 
 
@@ -27,11 +28,11 @@ def train(
     seed: int,
     monitor: Monitor | None,
 ) -> tuple[Solution, float]:
-    """Solve without edges, then with them from there.
+    """Solve for the AUC without edges, then the problem itself from there.
 
     At ``w = 0`` every consistent ranking is as good as any other, the first reference is arbitrary
-    and the DC algorithm never leaves zero. The problem without edges is convex, and its optimum
-    gives a reference that means something.
+    and the DC algorithm never leaves zero. The problem of the AUC without edges is convex, and its
+    optimum gives a reference that means something.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def train(
     empty = np.zeros(0, dtype=np.intp)
     alone = replace(
         risk,
-        batch=replace(risk.batch, edges=risk.batch.edges[:0], edge_graph=empty),
+        batch=replace(risk.batch, edges=risk.batch.edges[:0], edge_graph=empty, measure=AUC()),
         terms=node_terms,
         objective="consistent",
     )
@@ -52,7 +53,7 @@ def train(
         chosen = FrankWolfe(C, nonnegative, tol, max_iter, seed)
     value = risk.value_and_gradient(first.coef)[0]
     start = float(first.coef @ first.coef) / 2 + C * value
-    if len(risk.batch.edges) == 0 and solver == "direct" and risk.objective == "consistent":
+    if solver == "direct" and risk.objective == "consistent" and risk.is_convex:
         solution = first
     else:
         solution = chosen.solve(risk, first.coef, monitor)
