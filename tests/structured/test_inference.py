@@ -20,6 +20,7 @@ from aucuba.structured import (
 )
 from aucuba.structured.inference import RankingBatch, ranking_mass
 from aucuba.structured.mixed_signs import _lower_end
+from aucuba.structured.rounding import _gains, _greedy
 from tests.structured import oracles
 
 MEASURES = [AUC(), BinnedAUC(2), BinnedAUC([1, 3, 2]), AUCAtK(3), UnnestedAUC(), UnnestedAUC(2)]
@@ -289,6 +290,26 @@ def test_rank_order_keeps_blocks_and_beats_the_unary_order():
     assert min(lost) > -1e-9
     assert np.mean(lost) < 0.01
     assert np.mean(lost) < np.mean(lost_by_unary)
+
+
+def test_the_better_of_both_greedy_orders_is_taken():
+    rng = np.random.default_rng(13)
+    wins = {True: 0, False: 0}
+    for _ in range(60):
+        unary, edges, coupling = oracles.random_problem(rng, 7, signed=True, strength=2.0)
+        order = rank_order(np.zeros(7), unary, edges, coupling)
+        gain, inside = _gains(unary, np.zeros(7, dtype=np.intp), edges, coupling)
+        values = {}
+        for forward in (True, False):
+            greedy, values[forward] = _greedy(list(range(7)), gain, inside, forward=forward)
+            rows = np.tril(np.ones((7, 7)))[:, np.argsort(greedy)]
+            total = sum(oracles.row_score(unary, edges, coupling, row) for row in rows)
+            assert values[forward] == pytest.approx(total)
+        rows = np.tril(np.ones((7, 7)))[:, np.argsort(order)]
+        total = sum(oracles.row_score(unary, edges, coupling, row) for row in rows)
+        assert len(edges) == 0 or total == pytest.approx(max(values.values()))
+        wins[values[True] > values[False] + 1e-9] += 1
+    assert min(wins.values()) > 5
 
 
 def test_ortools_backend_agrees():

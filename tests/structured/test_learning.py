@@ -79,6 +79,47 @@ def test_gradient_by_finite_differences(measure, agree, objective):
         np.testing.assert_allclose(gradient, slopes, atol=1e-6)
 
 
+@pytest.mark.parametrize("objective", ["consistent", "ramp"])
+def test_agreement_is_togetherness_less_half_of_every_coupling_at_both_ends(objective):
+    graphs, labels = communities(20, n_graphs=4)
+    shifted = []
+    for graph in graphs:
+        half = np.zeros((graph.n_nodes, 2))
+        for (i, j), features in zip(graph.edges, graph.edge_features, strict=True):
+            half[[i, j]] -= features / 2
+        nodes = np.hstack([graph.node_features, half])
+        shifted.append(RankingGraph(nodes, graph.edges, graph.edge_features))
+    agree = make_risk(graphs, labels, objective=objective, agree=True)
+    together = make_risk(shifted, labels, objective=objective)
+    weights = np.array([0.7, 0.4, 0.35, 0.2])
+    value, gradient = agree.value_and_gradient(weights)
+    same, other = together.value_and_gradient(np.append(weights, weights[2:]))
+    assert value == pytest.approx(same)
+    np.testing.assert_allclose(gradient, np.append(other[:2], other[2:4] + other[4:]), atol=1e-12)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=repr)
+def test_risk_by_the_paper_lp(measure):
+    """A - B of one graph from Eq. (9), loss and evidence written out."""
+    (graph,), (positive,) = communities(21, n_graphs=1, high=7)
+    weights = np.array([0.7, 0.4, 0.35, 0.2])
+    unary = graph.node_features @ weights[:2]
+    coupling = graph.edge_features @ weights[2:]
+    rows, n_positive = measure.rows(graph.n_nodes), int(positive.sum())
+    lp = {"cardinality": rows.cardinality, "weight": rows.weight, "nested": measure.nested}
+    worst = oracles.paper_lp(unary - positive, graph.edges, coupling, **lp) + n_positive**2 / 2
+    evidence = [
+        [int(positive[i]) if positive[i] == (size >= n_positive) else None for i in range(unary.size)]
+        if size != n_positive else positive.astype(int).tolist()
+        for size in rows.cardinality
+    ]  # fmt: skip
+    best = oracles.paper_lp(unary, graph.edges, coupling, fixed=evidence, **lp)
+    n_pairs = n_positive * (unary.size - n_positive)
+    expected = 1 + (worst - best) / n_pairs
+    risk = make_risk([graph], [positive], measure)
+    assert risk.value_and_gradient(weights)[0] == pytest.approx(expected, abs=1e-9)
+
+
 def test_gradient_with_repelling_pairs():
     graphs, labels = communities(2, n_graphs=2, high=8)
     risk = make_risk(graphs, labels, BinnedAUC(2))
