@@ -2,9 +2,9 @@
 What suits the bulk can hurt the top
 ====================================
 
-Logistic regression fits all rows alike. Where most negatives differ from the few that score highest, its
-direction is wrong exactly where a strict threshold works. Here most negatives are up in the second
-feature, but those that look like positives in the first are down in it.
+Logistic regression fits all rows alike. Where most negatives differ from the few that score
+highest, its direction is wrong exactly where a strict threshold works. Here most negatives are up
+in the second feature, but those that look like positives in the first are down in it.
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +31,8 @@ X, y = draw(np.random.default_rng(0), 1500)
 X_test, y_test = draw(np.random.default_rng(1), 6000)
 
 # %%
-# The classifier fits logistic regression, direct fits on half-samples, and keeps the blend that is best out
-# of sample by more than its standard error. It says what it chose.
+# The classifier fits logistic regression, direct fits on half-samples, and keeps the blend that
+# is best out of sample by more than its standard error. It says what it chose.
 model = PartialAUCClassifierCV(BAND, random_state=0).fit(X, y)
 print(model.status_)
 print({name: round(value, 3) for name, value in model.partial_auc_.items()})
