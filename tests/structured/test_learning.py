@@ -259,13 +259,18 @@ def test_lower_bounds_hold_before_convergence():
 
 
 def test_new_references_move_the_dual_iterate_with_them():
-    """The dual value is that of corners at the new references: it stays below the primal."""
+    """What is left of a block without its reference are its rankings, which stay as they are."""
     graphs, labels = communities(23)
     risk = make_risk(graphs, labels, agree=True)
     blocks = _Blocks(FrankWolfe(10.0, SIGNED), risk, np.array([0.5, 0.5, 0.1, 0.0]))
     blocks.sweep()
+    rankings = blocks.vectors - 10 * blocks.references
     for weights in (np.array([2.0, -1.0, 0.5, 0.0]), np.array([0.1, 3.0, 0.0, 1.0])):
+        before = blocks.references
         blocks.refer(weights)
+        assert np.abs(blocks.references - before).max() > 1e-6
+        np.testing.assert_allclose(blocks.vectors - 10 * blocks.references, rankings, atol=1e-12)
+        np.testing.assert_allclose(blocks.total, blocks.vectors.sum(axis=0))
         primal, dual = blocks.bounds()
         np.testing.assert_allclose(blocks.block_gaps().sum(), primal - dual, rtol=1e-9)
         fixed = risk.with_fixed(risk.reference(weights))
