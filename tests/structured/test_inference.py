@@ -182,6 +182,7 @@ def test_an_edge_of_zero_is_no_edge_and_infinite_coupling_ties():
     rng = np.random.default_rng(7)
     unary = rng.normal(size=6)
     np.testing.assert_array_equal(tv_scores(unary, [[0, 1]], [0.0]), unary)
+    np.testing.assert_array_equal(tv_scores(unary, [[0, 1]], [1e-310]), unary)
     path = np.array([[i, i + 1] for i in range(5)])
     tied = tv_scores(unary, path, np.full(5, 1e6))
     assert np.ptp(tied) == 0
