@@ -39,7 +39,14 @@ def plot_path(path: LineSearchPath, max_step: float | None, axes: Any) -> Figure
     if best.step <= end:
         for ax in (auc_axes, aum_axes, line_axes):
             ax.axvline(best.step, color="tab:red", lw=0.8, ls="--")
-        aum_axes.annotate("least AUM", (best.step, best.aum), color="tab:red", fontsize="small")
+        aum_axes.annotate(
+            "least AUM",
+            (best.step, best.aum),
+            xytext=(4, 10),
+            textcoords="offset points",
+            color="tab:red",
+            fontsize="small",
+        )
     figure: Figure = line_axes.figure
     return figure
 

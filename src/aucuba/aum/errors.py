@@ -122,7 +122,7 @@ class ErrorFunctions:
     @property
     def total_fn(self) -> float:
         """FN of predictions that are all very small."""
-        return float(-self.fn_diff.sum())
+        return float(0.0 - self.fn_diff.sum())
 
     @cached_property
     def is_monotone(self) -> bool:

@@ -8,21 +8,29 @@ import numpy as np
 
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba.aum.errors import ErrorFunctions
+from aucuba.aum.value import ErrorCurves
 
 # The rounding of a product X @ w, relative to the typical size of its entries.
-_PRODUCT_ROUNDING = 1e-14
+PRODUCT_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Validated ``predictions + step * direction`` for steps from zero on."""
+    """Thresholds ``intercept + step * slope`` of all breakpoints, for steps from zero on."""
 
     errors: ErrorFunctions
-    predictions: FloatArray
-    direction: FloatArray
+    intercept: FloatArray
+    slope: FloatArray
 
     @classmethod
-    def of(cls, errors: ErrorFunctions, predictions: ArrayLike, direction: ArrayLike) -> Segment:
+    def of(
+        cls,
+        errors: ErrorFunctions,
+        predictions: ArrayLike,
+        direction: ArrayLike,
+        tol: float = PRODUCT_ROUNDING,
+    ) -> Segment:
+        """Validate, and join coefficients that differ by ``tol`` times their mean size only."""
         start = errors.check_predictions(predictions)
         change = errors.check_predictions(direction, "direction")
         if not change[errors.example].any():
@@ -30,26 +38,20 @@ class Segment:
                 "direction is zero for every example that has a breakpoint, so every step gives "
                 "the same predictions. At a minimum of AUM the gradient vanishes: stop there."
             )
-        return cls(errors, start, change)
+        slope = -change[errors.example]
+        return cls(errors, join_close(errors.thresholds(start), tol), join_close(slope, tol))
 
-    @property
-    def intercept(self) -> FloatArray:
-        return self.errors.thresholds(self.predictions)
-
-    @property
-    def slope(self) -> FloatArray:
-        slope: FloatArray = -self.direction[self.errors.example]
-        return slope
-
-    def at(self, step: float) -> FloatArray:
-        """Predictions after ``step``."""
-        moved: FloatArray = self.predictions + step * self.direction
-        return moved
+    def at(self, step: float) -> ErrorCurves:
+        """FP and FN at a step, by a sort; thresholds that meet there are tied despite rounding."""
+        threshold = self.intercept + step * self.slope
+        size = np.mean(np.abs(self.intercept)) + step * np.mean(np.abs(self.slope))
+        reach = PRODUCT_ROUNDING * float(size)
+        return ErrorCurves.of(threshold, self.errors.fp_diff, self.errors.fn_diff, reach)
 
 
 @dataclass(frozen=True)
 class ThresholdLines:
-    """``T_b(s) = intercept + s * slope`` in increasing order just after step 0.
+    """``T_b(s) = intercept + s * slope`` in increasing order just after a step, 0 by default.
 
     Lines that coincide are one line with the sum of their steps in FP and FN, since no step ever
     separates them.
@@ -61,12 +63,10 @@ class ThresholdLines:
     fn_diff: FloatArray
 
     @classmethod
-    def of(cls, segment: Segment, tol: float) -> ThresholdLines:
-        rounding = min(tol, _PRODUCT_ROUNDING)
-        intercept = join_close(segment.intercept, rounding)
-        slope = join_close(segment.slope, rounding)
-        order = np.lexsort((slope, intercept))
-        intercept, slope = intercept[order], slope[order]
+    def of(cls, segment: Segment, start: float = 0.0) -> ThresholdLines:
+        threshold = segment.intercept + start * segment.slope
+        order = np.lexsort((segment.slope, threshold))
+        intercept, slope = segment.intercept[order], segment.slope[order]
         new = (intercept[1:] != intercept[:-1]) | (slope[1:] != slope[:-1])
         first = np.flatnonzero(np.r_[True, new])
         return cls(
@@ -79,6 +79,11 @@ class ThresholdLines:
     @property
     def n_lines(self) -> int:
         return int(self.intercept.size)
+
+    def at(self, step: float) -> FloatArray:
+        """Thresholds at a step, in the order of the lines."""
+        threshold: FloatArray = self.intercept + step * self.slope
+        return threshold
 
     def table(self) -> FloatArray:
         """Rows ``(intercept, slope, fp_diff, fn_diff)`` for the compiled loops, a fresh copy."""
@@ -96,6 +101,8 @@ def join_close(values: FloatArray, tol: float) -> FloatArray:
 
     Rows that are equal on paper then stay tied although a matrix product rounded them differently.
     """
+    if tol == 0:
+        return values
     reach = tol * float(np.mean(np.abs(values)))
     order = np.argsort(values)
     ranked = values[order]

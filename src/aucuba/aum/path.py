@@ -10,8 +10,7 @@ import numpy as np
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_positive_number
 from aucuba.aum.errors import ErrorFunctions
-from aucuba.aum.lines import Segment, ThresholdLines
-from aucuba.aum.value import ErrorCurves
+from aucuba.aum.lines import PRODUCT_ROUNDING, Segment, ThresholdLines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,26 +71,25 @@ class LineSearchPath:
     def best_aum(self) -> PathPoint:
         """The smallest step of least AUM on the path, with AUM evaluated anew at that step."""
         row = int(np.argmax(self.aum <= self.aum.min() + _FLAT * self.aum[0]))
-        return PathPoint(
-            float(self.step[row]), self._directly(self.step[row]).aum, float(self.auc_at[row])
-        )
+        step = float(self.step[row])
+        return PathPoint(step, self._segment.at(step).aum, float(self.auc_at[row]))
 
     def best_auc(self) -> PathPoint:
         """The middle of the first longest-lasting stretch of greatest AUC, evaluated anew there.
 
-        AUC at a meeting is the mean of AUC before and after it, so only step 0 can be a greatest
-        value that does not last.
+        AUC at a meeting is the mean of AUC before and after it, so only the first step can be a
+        greatest value that does not last.
         """
         top = self.auc_after.max()
         if self.auc_at[0] > top + _FLAT:
-            return PathPoint(0.0, float(self.aum[0]), float(self.auc_at[0]))
+            return PathPoint(float(self.step[0]), float(self.aum[0]), float(self.auc_at[0]))
         best = self.auc_after >= top - _FLAT
         first = int(np.argmax(best))
         rest = np.flatnonzero(~best[first:])
         end = float(self.step[first + rest[0]]) if rest.size else self.valid_to
         start = float(self.step[first])
         step = (start + end) / 2 if np.isfinite(end) else start + (float(self.step[-1]) or 1.0)
-        here = self._directly(step)
+        here = self._segment.at(step)
         return PathPoint(step, here.aum, here.auc)
 
     def evaluate(self, step: float) -> PathPoint:
@@ -99,7 +97,7 @@ class LineSearchPath:
         if not 0 <= step < np.inf:
             raise ValueError(f"step must be a finite number from 0 on, got {step!r}.")
         if step >= self.valid_to:
-            here = self._directly(step)
+            here = self._segment.at(step)
             return PathPoint(float(step), here.aum, here.auc)
         row = int(np.searchsorted(self.step, step, side="right")) - 1
         auc = self.auc_at[row] if step == self.step[row] else self.auc_after[row]
@@ -126,10 +124,6 @@ class LineSearchPath:
         from aucuba.aum._plot import plot_path
 
         return plot_path(self, max_step, axes)
-
-    def _directly(self, step: float) -> ErrorCurves:
-        segment = self._segment
-        return ErrorCurves.of(segment.errors, segment.errors.thresholds(segment.at(step)))
 
 
 def line_search_path(
@@ -195,7 +189,9 @@ def line_search_path(
     >>> path.best_aum()
     PathPoint(step=1.5, aum=0.0, auc=0.875)
     """
-    segment = Segment.of(errors, predictions, direction)
+    if not 0 <= tol < 1:
+        raise ValueError(f"tol must lie in [0, 1), got {tol!r}.")
+    segment = Segment.of(errors, predictions, direction, min(tol, PRODUCT_ROUNDING))
     return follow(segment, *_stop_rule(stop), max_step=max_step, tol=tol)
 
 
@@ -204,26 +200,27 @@ def follow(
     rule: int,
     max_rows: int | None,
     *,
+    start: float = 0.0,
     max_step: float | None = None,
     tol: float = 1e-10,
     record: bool = True,
 ) -> LineSearchPath:
-    """The path of a validated segment; ``record=False`` keeps one row, the last local minimum."""
+    """The path of a validated segment from ``start`` on.
+
+    ``record=False`` keeps one row, the last local minimum.
+    """
     from aucuba.aum import _kernels
 
     end = np.inf if max_step is None else check_positive_number(max_step, "max_step")
-    if not 0 <= tol < 1:
-        raise ValueError(f"tol must lie in [0, 1), got {tol!r}.")
-    lines = ThresholdLines.of(segment, tol)
+    lines = ThresholdLines.of(segment, start)
     fp, fn = lines.errors_between()
-    start = ErrorCurves.of(segment.errors, segment.intercept)
     minimum = np.minimum(fp, fn)[1:-1]
     area = float((fp[1:] - fp[:-1]) @ (fn[0] - (fn[1:] + fn[:-1]) / 2))
     unit = float(fp[-1] * fn[0])
-    aum_zero = float(np.diff(lines.intercept) @ minimum)
-    row_zero = np.array([0.0, aum_zero, np.diff(lines.slope) @ minimum, area])
+    aum_zero = float(np.diff(lines.at(start)) @ minimum)
+    row_zero = np.array([start, aum_zero, np.diff(lines.slope) @ minimum, area])
     steepest = float(np.abs(lines.slope).max()) * min(fp[-1], fn[0])
-    rows, valid_to, crossed = _kernels.follow_path(
+    rows, kept, valid_to, crossed = _kernels.follow_path(
         lines.table(),
         fp,
         fn,
@@ -235,10 +232,12 @@ def follow(
         _FLAT * np.array([aum_zero, steepest, unit]),
         record,
     )
-    step, aum, slope, area_after = rows.T.copy()
+    step, aum, slope, area_after = rows[:, :kept]
     auc_after = area_after / unit
     # Reversing a run turns each of its pairs round once, and a tie counts every pair half.
-    auc_at = np.r_[start.auc, (auc_after[1:] + auc_after[:-1]) / 2] if record else auc_after
+    auc_at = (
+        np.r_[segment.at(start).auc, (auc_after[1:] + auc_after[:-1]) / 2] if record else auc_after
+    )
     return LineSearchPath(
         step, aum, slope, auc_at, auc_after, float(valid_to), int(crossed), lines, segment
     )

@@ -55,13 +55,16 @@ class ErrorCurves:
     block: IntArray
 
     @classmethod
-    def of(cls, errors: ErrorFunctions, threshold: FloatArray) -> ErrorCurves:
+    def of(
+        cls, threshold: FloatArray, fp_diff: FloatArray, fn_diff: FloatArray, reach: float = 0.0
+    ) -> ErrorCurves:
+        """Neighbours closer than ``reach`` are tied."""
         order = np.argsort(threshold)
         ranked = threshold[order]
-        new = np.r_[True, ranked[1:] != ranked[:-1]]
+        new = np.r_[True, np.diff(ranked) > reach]
         start = np.flatnonzero(new)
-        fp = np.cumsum(np.add.reduceat(errors.fp_diff[order], start))
-        fn_gone = np.cumsum(np.add.reduceat(errors.fn_diff[order], start))
+        fp = np.cumsum(np.add.reduceat(fp_diff[order], start))
+        fn_gone = np.cumsum(np.add.reduceat(fn_diff[order], start))
         block = np.empty(order.size, dtype=np.intp)
         block[order] = np.cumsum(new) - 1
         fn = fn_gone - fn_gone[-1]
@@ -110,7 +113,7 @@ def aum(errors: ErrorFunctions, predictions: ArrayLike) -> AreaUnderMin:
     array([ 1., -1.])
     """
     values = errors.check_predictions(predictions)
-    curves = ErrorCurves.of(errors, errors.thresholds(values))
+    curves = ErrorCurves.of(errors.thresholds(values), errors.fp_diff, errors.fn_diff)
     minimum = np.minimum(curves.fp, curves.fn)
     before, after = curves.block, curves.block + 1
     alone_first = np.minimum(curves.fp[before] + errors.fp_diff, curves.fn[before] + errors.fn_diff)
@@ -130,3 +133,39 @@ def _sum_by_example(errors: ErrorFunctions, amount: FloatArray) -> FloatArray:
     total = np.zeros(errors.n_examples)
     np.add.at(total, errors.example, amount)
     return total
+
+
+def balanced_subgradient(
+    errors: ErrorFunctions, predictions: FloatArray, reach: float = 0.0
+) -> FloatArray:
+    r"""A subgradient of AUM in the predictions that treats tied examples alike.
+
+    For monotone errors, with ``t`` the threshold where FP overtakes FN, negatives below ``t`` get
+    :math:`\Delta\mathrm{FP}`, positives above it :math:`\Delta\mathrm{FN}`, and those within
+    ``reach`` of it the mix :math:`\theta\Delta\mathrm{FP} + (1 - \theta)\Delta\mathrm{FN}`
+    that makes the sum zero, as AUM does not change when all predictions shift. The mean of left
+    and right derivatives has neither property where more than two examples tie: it is no
+    subgradient, and copies of a row would count otherwise than its weight. Other errors are not
+    convex and get that mean.
+
+    Parameters
+    ----------
+    errors : ErrorFunctions
+    predictions : ndarray of shape (n_examples,)
+    reach : float, default=0.0
+        Thresholds this close to ``t`` are tied with it.
+    """
+    if not errors.is_monotone:
+        return aum(errors, predictions).gradient
+    threshold = errors.thresholds(predictions)
+    order = np.argsort(threshold)
+    passed = np.cumsum((errors.fp_diff - errors.fn_diff)[order])
+    middle = threshold[order[np.searchsorted(passed, errors.total_fn * (1 - 1e-12))]]
+    below, above = threshold < middle - reach, threshold > middle + reach
+    tied = ~(below | above)
+    fp_tied, fn_tied = errors.fp_diff[tied].sum(), -errors.fn_diff[tied].sum()
+    lacking = fn_tied - errors.fn_diff[above].sum() - errors.fp_diff[below].sum()
+    share = np.clip(lacking / (fp_tied + fn_tied), 0.0, 1.0)
+    amount = np.where(below, errors.fp_diff, np.where(above, errors.fn_diff, 0.0))
+    amount[tied] = share * errors.fp_diff[tied] + (1 - share) * errors.fn_diff[tied]
+    return _sum_by_example(errors, amount)
