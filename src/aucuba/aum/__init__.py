@@ -1,0 +1,22 @@
+"""Area under the minimum of the errors: value, derivatives and exact line searches."""
+
+from aucuba.aum.errors import ErrorFunctions
+from aucuba.aum.lines import ThresholdLines
+from aucuba.aum.maximum import AUCMaximum, maximize_auc
+from aucuba.aum.minimum import AUMMinimum, minimize_aum
+from aucuba.aum.path import LineSearchPath, PathPoint, line_search_path
+from aucuba.aum.value import AreaUnderMin, aum
+
+__all__ = [
+    "AUCMaximum",
+    "AUMMinimum",
+    "AreaUnderMin",
+    "ErrorFunctions",
+    "LineSearchPath",
+    "PathPoint",
+    "ThresholdLines",
+    "aum",
+    "line_search_path",
+    "maximize_auc",
+    "minimize_aum",
+]
