@@ -46,8 +46,8 @@ class TableError(ValueError):
 class Table:
     """Columns by name, or a sparse matrix with its labels and queries.
 
-    ``frame`` holds all columns of a file with named columns. For svmlight ``matrix`` holds the features,
-    and ``frame`` the columns ``label`` and, where the file has queries, ``qid``.
+    ``frame`` holds all columns of a file with named columns. For svmlight ``matrix`` holds the
+    features, and ``frame`` the columns ``label`` and, where the file has queries, ``qid``.
     """
 
     frame: pd.DataFrame
@@ -125,8 +125,10 @@ class TableFile:
             raise TableError(f"{self.path} has no rows.")
         return table
 
-    def chunks(self, text_columns: Sequence[str] = (), n_features: int | None = None) -> Iterator:
-        """The file in pieces of at most `CHUNK_ROWS` rows, csv, tsv and Parquet without reading it whole.
+    def chunks(
+        self, text_columns: Sequence[str] = (), n_features: int | None = None
+    ) -> Iterator[Table]:
+        """The file in pieces of at most `CHUNK_ROWS` rows; csv, tsv and Parquet are never read whole.
 
         Parameters
         ----------
@@ -147,7 +149,7 @@ class TableFile:
                     self.path,
                     **_csv_options(self),
                     chunksize=CHUNK_ROWS,
-                    dtype={name: str for name in text_columns},
+                    dtype=dict.fromkeys(text_columns, str),
                 )
                 pieces: Iterator[Table] = (Table(frame) for frame in reader)
             elif self.format == "parquet":
@@ -234,8 +236,8 @@ def _read_svmlight(file: TableFile, n_features: int | None = None) -> Table:
 def _first_line_has_query(path: Path) -> bool:
     import gzip
 
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as lines:
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             row = line.partition("#")[0].split()
             if row:

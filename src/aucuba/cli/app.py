@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import typer
 
@@ -31,7 +32,7 @@ for command in (
     app.command()(command)
 
 # The base of all complaints about the command line itself, wherever typer keeps it.
-_UsageError = typer.BadParameter.__mro__[1]
+_UsageError: Any = typer.BadParameter.__mro__[1]
 _INTERNAL = 1
 _WRONG_INPUT = 2
 _INTERRUPTED = 130
@@ -59,8 +60,8 @@ def _guarded(arguments: list[str]) -> int:
     try:
         return int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
     except _UsageError as error:
-        message = error.format_message()  # type: ignore[attr-defined]
-        return _no_arguments() if not arguments else complain(message, _WRONG_INPUT)
+        # Without arguments typer prints the help and raises an empty complaint.
+        return complain(error.format_message(), _WRONG_INPUT) if arguments else _WRONG_INPUT
     except (ValueError, OSError) as error:
         if os.environ.get("AUCUBA_DEBUG"):
             raise
@@ -76,7 +77,3 @@ def _guarded(arguments: list[str]) -> int:
             f"{type(error).__name__}: {error}. This is a bug; set AUCUBA_DEBUG=1 for the traceback.",
             _INTERNAL,
         )
-
-
-def _no_arguments() -> int:
-    return 2

@@ -63,7 +63,7 @@ def evaluate(
         )
         score = saved.model.decision_function(sample.X)
         base = baseline_scores(saved, sample)
-        shared = {"sample_weight": sample.weight, "qid": sample.group}
+        shared: dict[str, Any] = {"sample_weight": sample.weight, "qid": sample.group}
         regions = {}
         for name, region in (("partial_auc", fpr_range), ("auc", (0.0, 1.0))):
             options = {"fpr_range": region, "random_state": seed, **shared}

@@ -34,7 +34,8 @@ class Schema:
         """Every column that is not excluded: numbers and booleans are numeric, text is a category."""
         if table.matrix is not None:
             return cls(n_features=table.matrix.shape[1])
-        numeric, category = [], []
+        numeric: list[str] = []
+        category: list[str] = []
         for name in table.frame.columns.drop(list(excluded)):
             column = table.frame[name]
             if column.isna().all():
@@ -85,7 +86,9 @@ class Schema:
         """Median and indicator for missing numbers, then unit variance; one-hot categories."""
         if self.n_features is not None:
             return MaxAbsScaler()
-        numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+        numbers = make_pipeline(
+            SimpleImputer(strategy="median", add_indicator=True), StandardScaler()
+        )
         categories = make_pipeline(
             SimpleImputer(strategy="constant", fill_value=_MISSING, missing_values=None),
             OneHotEncoder(

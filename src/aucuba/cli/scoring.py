@@ -41,12 +41,15 @@ def predict(
     file = TableFile.of(data, format, delimiter)
     text_columns = [*scorer.schema.category, *([] if id is None else [id])]
     rows = positives = 0
-    with written_atomically(out) as draft, draft.open("w", encoding="utf-8", newline="") as sink:
-        with progress_bar(f"Scoring {data.name}") as bar:
-            for chunk in file.chunks(text_columns, scorer.schema.n_features):
-                positives += scorer.write(chunk, sink, rows)
-                rows += chunk.n_rows
-                bar.advance(chunk.n_rows)
+    with (
+        written_atomically(out) as draft,
+        draft.open("w", encoding="utf-8", newline="") as sink,
+        progress_bar(f"Scoring {data.name}") as bar,
+    ):
+        for chunk in file.chunks(text_columns, scorer.schema.n_features):
+            positives += scorer.write(chunk, sink, rows)
+            rows += chunk.n_rows
+            bar.advance(chunk.n_rows)
     result = {"scores": str(out), "rows": rows, "predicted_positive": positives}
     emit(result, f"{rows} rows, {positives} predicted positive\nScores: {out}", as_json=as_json)
 

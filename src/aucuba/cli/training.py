@@ -105,7 +105,7 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
 def _train(classifier: Any, sample: Sample) -> tuple[Pipeline, LogisticRegression]:
     """The pipeline, and logistic regression on the same numbers."""
     preprocessing = sample.schema.preprocessing()
-    fit_params = {"sample_weight": sample.weight}
+    fit_params: dict[str, Any] = {"sample_weight": sample.weight}
     if sample.group is not None:
         fit_params["qid"] = sample.group
     with progress_bar(f"Training {type(classifier).__name__}") as bar:
