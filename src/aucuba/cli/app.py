@@ -57,8 +57,11 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _guarded(arguments: list[str]) -> int:
+    interrupted = "Interrupted; nothing was written."
     try:
-        return int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
+        # Typer itself turns an interrupt into this exit code.
+        return complain(interrupted, code) if code == _INTERRUPTED else code
     except _UsageError as error:
         # Without arguments typer prints the help and raises an empty complaint.
         return complain(error.format_message(), _WRONG_INPUT) if arguments else _WRONG_INPUT
@@ -67,7 +70,7 @@ def _guarded(arguments: list[str]) -> int:
             raise
         return complain(str(error), _WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return complain("Interrupted; nothing was written.", _INTERRUPTED)
+        return complain(interrupted, _INTERRUPTED)
     except MemoryError:
         return complain("Out of memory; use fewer rows or columns.", _WRONG_INPUT)
     except Exception as error:

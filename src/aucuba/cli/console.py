@@ -45,7 +45,7 @@ def grid(*header: str) -> Table:
     """A table with a name column and right-aligned numbers; without names, two columns of text."""
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(header))
     for index, name in enumerate(header):
-        table.add_column(name, justify="left" if index == 0 else "right", no_wrap=True)
+        table.add_column(name, justify="left" if index == 0 else "right", overflow="fold")
     return table
 
 

@@ -126,7 +126,7 @@ def compare(
     )
     for index, row in enumerate(rows):
         table.add_row(
-            row["model"],
+            Path(row["model"]).name,
             _with_interval(row["partial_auc"]),
             f"{row['auc']:.4f}",
             "" if index == 0 else _signed(row["against_first"]),
