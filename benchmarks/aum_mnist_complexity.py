@@ -53,9 +53,9 @@ def tangents(errors, scores, change):
 # Largest n of each search, for a study of minutes.
 SEARCHES = {
     "`minimize_aum`": (tangents, 51_200),
-    "linear": (linear, 6_400),
-    "first min": (first_min, 6_400),
-    "quadratic": (quadratic, 3_200),
+    "linear": (linear, 3_200),
+    "first min": (first_min, 3_200),
+    "quadratic": (quadratic, 1_600),
 }
 
 

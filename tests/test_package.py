@@ -1,9 +1,13 @@
 """The package as a whole: import, typing marker, version."""
 
+import importlib
 import importlib.metadata
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import aucuba
 
@@ -31,3 +35,35 @@ def test_version_and_typing_marker():
 def test_every_public_name_exists():
     for name in aucuba.__all__:
         assert hasattr(aucuba, name)
+
+
+def test_citations_are_whole_bibtex_entries():
+    entries = aucuba.citation().split("\n\n")
+    assert len(entries) == 5
+    for entry in entries:
+        assert entry.startswith("@")
+        assert entry.count("{") == entry.count("}")
+        for part in ("title = ", "author = ", "year = "):
+            assert part in entry
+    assert aucuba.citation("aum", "bundle") == f"{entries[3]}\n\n{entries[4]}"
+    with pytest.raises(ValueError, match=r"method must be one of 'partial_auc', .*, got 'svm'"):
+        aucuba.citation("svm")
+
+
+def test_the_citation_names_this_version():
+    lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {aucuba.__version__}" in lines
+
+
+@pytest.mark.parametrize("family", ["metrics", "linear", "design", "risks", "solvers", "datasets"])
+def test_every_public_class_and_function_is_in_the_reference(family):
+    module = importlib.import_module(f"aucuba.{family}")
+    listed = {
+        line.strip()
+        for page in (ROOT / "docs" / "api").glob("*.rst")
+        for line in page.read_text(encoding="utf-8").splitlines()
+    }
+    for name in module.__all__:
+        member = getattr(module, name)
+        if inspect.isclass(member) or inspect.isfunction(member):
+            assert name in listed, f"add aucuba.{family}.{name} to docs/api"

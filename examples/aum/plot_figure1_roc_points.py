@@ -49,8 +49,8 @@ for (name, result), (roc, area) in zip(results.items(), axes.T, strict=True):
     roc.set(xlim=(-0.08, 1.4), ylim=(-0.15, 1.08))
     roc.set(title=f"{name}: AUC {result.auc:.2f}\nsum(min) {smaller.sum():.2f}", xlabel="FPR")
     edges = np.r_[-3.0, result.threshold, 3.0]
-    area.stairs(smaller, edges, color="black")
     area.stairs(smaller, edges, color="0.8", fill=True)
+    area.stairs(smaller, edges, color="black")
     middles = (edges[1:] + edges[:-1]) / 2
     for letter, x in zip(names, middles, strict=True):
         area.annotate(letter, (x, 1.05), ha="center")

@@ -11,11 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucuba.aum import ErrorFunctions, aum, minimize_aum
+from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, aum, minimize_aum
 from aucuba.aum.step_rules import STEP_RULES
 from aucuba.aum.value import balanced_subgradient
+from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
-from tests.aum.oracle import labels
+from tests.aum.oracle import changepoint_errors, labels
 
 LEARNERS = [
     AUMClassifier(),
@@ -101,6 +102,25 @@ def test_balanced_subgradient_is_the_gradient_where_one_exists():
     result = aum(errors, here)
     assert_allclose(result.left, result.right, atol=1e-12)
     assert_allclose(balanced_subgradient(errors, here), result.gradient, atol=1e-12)
+
+
+@pytest.mark.parametrize("step", ["first_min", "linear", "all", "subtrain_auc", "grid"])
+def test_descent_on_errors_that_are_not_monotone(step):
+    """Breakpoints away from zero give AUM a scale: no sphere, and AUM itself must fall."""
+    rng = np.random.default_rng(5)
+    errors = ErrorFunctions(*changepoint_errors(rng, n_examples=25))
+    design = TableDesign(rng.normal(size=(25, 4)))
+    start = rng.normal(size=4)
+    data = LabelledData(design, errors)
+    solution = AUMDescent(step=step, max_iter=30).solve(data, start)
+    before = aum(errors, design.scores(start))
+    after = aum(errors, design.scores(solution.coef))
+    assert not errors.is_monotone
+    assert after.auc >= before.auc - 1e-12
+    if step in ("first_min", "all"):
+        values = [before.aum, *(row["aum"] for row in solution.history)]
+        assert (np.diff(values) <= 1e-9).all()
+        assert values[-1] < 0.95 * values[0]
 
 
 @pytest.mark.parametrize("container", [sparse.csr_array, sparse.csr_matrix, sparse.csc_matrix])

@@ -82,6 +82,26 @@ def test_comparison_of_equal_and_of_different_scorers():
     assert (back.low, back.high) == pytest.approx((-far.high, -far.low))
 
 
+def test_p_value_counts_one_extra_resample_and_is_never_zero():
+    y, score = draw(np.random.default_rng(8), shift=6.0)
+    far = compare_partial_auc(y, score, -score, fpr_range=BAND, n_resamples=99, random_state=0)
+    assert far.p_value == pytest.approx(2 / 100)
+
+
+def test_resampled_rows_keep_their_weights():
+    """Half of the positives score at the top and weigh almost everything."""
+    rng = np.random.default_rng(9)
+    y, score = draw(rng, shift=0.0)
+    top = np.flatnonzero(y)[::2]
+    score[top] += 8.0
+    weight = np.ones(y.size)
+    weight[top] = 50.0
+    got = partial_auc_interval(y, score, fpr_range=BAND, sample_weight=weight, random_state=0)
+    assert got.low <= got.value <= got.high
+    plain = partial_auc_interval(y, score, fpr_range=BAND, random_state=0)
+    assert plain.high < got.low
+
+
 def test_p_value_is_honest_under_the_null():
     rng = np.random.default_rng(5)
     rejected = 0

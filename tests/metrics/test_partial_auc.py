@@ -59,9 +59,10 @@ def test_mean_over_queries_equals_the_pair_count():
 
 
 def test_queries_with_one_class_are_counted_in_a_warning():
-    with pytest.warns(UserWarning, match="1 of 2 queries have only one class"):
+    with pytest.warns(UserWarning, match="1 of 2 queries have only one class") as caught:
         value = partial_auc_score([0, 1, 1, 1], [0, 1, 2, 3], qid=["a", "a", "b", "b"])
     assert value == 1.0
+    assert caught[0].filename == __file__
     with pytest.raises(ValueError, match="None of the 2 queries"):
         partial_auc_score([0, 0, 1, 1], [0, 1, 2, 3], qid=[1, 1, 2, 2])
 
@@ -143,6 +144,9 @@ def test_zero_weight_rows_are_absent():
     y, score, weight = [0, 1, 0, 1], [1.0, 2.0, 3.0, 0.0], [1, 1, 0, 1]
     kept = partial_auc_score([0, 1, 1], [1.0, 2.0, 0.0])
     assert partial_auc_score(y, score, sample_weight=weight) == kept
+    # A query without weight is absent too: no mean over it, and no warning about it.
+    y, score, qid = [*y, 1, 1], [*score, 5.0, 6.0], [3, 3, 3, 3, 1, 1]
+    assert partial_auc_score(y, score, sample_weight=[*weight, 0, 0], qid=qid) == kept
 
 
 def test_labels_of_any_kind():
@@ -178,6 +182,12 @@ def test_two_way_is_the_area_in_the_corner():
         assert got == pytest.approx(want, abs=2e-3)
         one_way = two_way_partial_auc_score(positive, score, min_tpr=0.0, max_fpr=max_fpr)
         assert one_way == pytest.approx(partial_auc_score(positive, score, fpr_range=(0, max_fpr)))
+
+
+def test_two_way_is_zero_where_the_curve_misses_the_corner():
+    late = [0, 0, 1], [3, 2, 1]
+    assert two_way_partial_auc_score(*late, min_tpr=0.5, max_fpr=1.0) == 0.0
+    assert two_way_partial_auc_score(*late, min_tpr=0.5, max_fpr=0.9) == 0.0
 
 
 def test_tpr_at_fpr_takes_the_upper_end_of_a_jump():

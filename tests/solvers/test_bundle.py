@@ -140,6 +140,17 @@ def test_collapse_is_certified_and_returns_exactly_zero():
     assert feasible.status == 0
 
 
+def test_a_gain_below_the_tolerance_is_a_collapse_to_exactly_zero():
+    X, positive = collapsed_data()
+    X[positive, 0] += 1.7
+    risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1)))
+    solution = BundleSolver(C=100.0, tol=0.1).solve(TableDesign(X), risk)
+    assert solution.history[-1]["objective"] < 100.0
+    assert solution.status is Status.COLLAPSED
+    np.testing.assert_array_equal(solution.coef, 0.0)
+    assert solution.objective == pytest.approx(100.0)
+
+
 def test_a_small_C_is_no_collapse():
     X, positive = small_problem(6, n_rows=200)
     solution = BundleSolver(C=1e-6).solve(TableDesign(X), StructuralHinge(Labels(positive)))
@@ -159,6 +170,12 @@ def test_limits_callbacks_and_interrupts_keep_the_best_model():
 
     stopped = solver.solve(design, risk, monitor=lambda row: row["iteration"] == 2)
     assert (stopped.status, stopped.n_iter) == (Status.STOPPED_BY_CALLBACK, 2)
+
+    whole = StructuralHinge(Labels(positive))
+    finished = BundleSolver(C=100.0, tol=0.1).solve(
+        design, whole, monitor=lambda row: row["gap"] <= 0.1
+    )
+    assert finished.status is Status.CONVERGED
 
     def interrupt(row):
         if row["iteration"] == 2:

@@ -190,6 +190,11 @@ class PartialAUCClassifier(RegionClassifier):
         self._check_params()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.tpr_min)
         X, labels, kept = self._validate(X, y, sample_weight, qid)
+        if self.kernel == "precomputed" and self.n_features_in_ != len(y):
+            raise ValueError(
+                "A precomputed kernel must be square in fit, got shape "
+                f"({len(y)}, {self.n_features_in_})."
+            )
         with one_blas_thread(), fit_monitor(self, X, y, self._max_iter()) as monitor:
             report = self._logged(monitor)
             if self.kernel == "linear":
@@ -292,8 +297,6 @@ class PartialAUCClassifier(RegionClassifier):
         precomputed = self.kernel == "precomputed"
         if precomputed:
             X = X[:, kept]
-        if precomputed and X.shape[0] != X.shape[1]:
-            raise ValueError(f"A precomputed kernel must be square in fit, got shape {X.shape}.")
         self.__dict__.pop("feature_map_", None)
         if self._uses_features(X.shape[0]):
             n_components = int(

@@ -44,7 +44,8 @@ class PartialAUCClassifierCV(RegionClassifier):
     r"""A linear scorer for a region of the ROC curve, with nothing left to tune.
 
     .. math::
-        w = (1 - t)\, w_{\mathrm{LR}} + t\, \overline{w}_{\mathrm{direct}}, \qquad t \in \{0, \tfrac12, 1\}
+        w = (1 - t)\, w_{\mathrm{LR}} + t\, \overline{w}_{\mathrm{direct}},
+        \qquad t \in \{0, \tfrac12, 1\}
 
     For ``surrogate="direct"``: (1) C of logistic regression by cross-validated log-loss, unless another
     C is ahead in the region by more than a standard error; (2) direct fits on ten random halvings of

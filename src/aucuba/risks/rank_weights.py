@@ -49,7 +49,7 @@ class RankWeights:
         knots = np.linspace(0.0, 1.0, _GRID_SIZE)
         density = np.asarray(weight(knots), dtype=np.float64)
         if density.shape != knots.shape:
-            density = np.array([float(weight(rate)) for rate in knots])
+            density = np.array([float(weight(np.asarray(rate))) for rate in knots])
         if not np.all(np.isfinite(density)) or density.min() < 0 or density.max() == 0:
             raise ValueError(
                 "fpr_weight must return finite, non-negative weights, not all zero, for rates in "
@@ -96,6 +96,9 @@ class RankWeights:
 
     def between(self, edges: FloatArray, n: float) -> FloatArray:
         """Weight of the ranks between neighbouring edges, of ``n`` in all."""
+        if self.density is None:
+            # The overlap itself, so that ranks inside the range weigh exactly 1.
+            return np.diff(np.clip(edges, self.knots[1] * n, self.knots[2] * n))
         mass: FloatArray = n * np.diff(self.cumulated(edges / n))
         return mass
 

@@ -42,7 +42,7 @@ def solve_simplex_qp(
     """
     point = start.copy()
     support = point > 0
-    scale = max(float(gram.diagonal().max(initial=0.0)), np.finfo(float).tiny)
+    scale = max(float(gram.diagonal().max(initial=0.0)), float(np.finfo(float).tiny))
     regular = gram + _RIDGE * scale * np.eye(linear.size)
     for _ in range(max_steps):
         index = np.flatnonzero(support)

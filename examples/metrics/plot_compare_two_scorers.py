@@ -1,0 +1,76 @@
+"""
+Is the difference in the band real?
+===================================
+
+A partial AUC uses only the negatives inside its band, so it is less certain than an AUC from the same
+test set. This example puts an interval on each of two classifiers, compares them on the same rows,
+and draws how much of the difference is certain.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucuba.metrics import compare_partial_auc, partial_auc_interval
+
+# %%
+# Two classifiers
+# ---------------
+
+X, y = load_breast_cancer(return_X_y=True)
+malignant = 1 - y
+X_train, X_test, y_train, y_test = train_test_split(
+    X, malignant, test_size=0.5, stratify=malignant, random_state=0
+)
+models = {
+    "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
+    "random forest": RandomForestClassifier(random_state=0),
+}
+scores = {
+    name: model.fit(X_train, y_train).predict_proba(X_test)[:, 1] for name, model in models.items()
+}
+
+# %%
+# One interval each
+# -----------------
+# Positives and negatives are resampled apart. The narrower the band, the wider the interval.
+
+bands = [(0.0, 1.0), (0.0, 0.1), (0.0, 0.05)]
+for name, score in scores.items():
+    for band in bands:
+        interval = partial_auc_interval(y_test, score, fpr_range=band, random_state=0)
+        print(f"{name:20s} {band!s:12s} {interval}")
+
+# %%
+# One comparison
+# --------------
+# Two intervals that overlap decide nothing, because both classifiers may err on the same rows. The
+# comparison scores both on the same resamples, so that what they share cancels.
+
+a, b = scores.values()
+comparisons = [compare_partial_auc(y_test, a, b, fpr_range=band, random_state=0) for band in bands]
+for band, comparison in zip(bands, comparisons, strict=True):
+    print(f"{band}: {comparison}")
+
+# %%
+# The picture
+# -----------
+# Differences (logistic regression minus random forest) with their 95 % intervals: 285 held-out tumours
+# cannot tell the two apart, least of all in the narrow bands.
+
+position = np.arange(len(bands))
+difference = np.array([comparison.difference for comparison in comparisons])
+low = np.array([comparison.low for comparison in comparisons])
+high = np.array([comparison.high for comparison in comparisons])
+fig, ax = plt.subplots(figsize=(6, 2.6))
+ax.errorbar(difference, position, xerr=[difference - low, high - difference], fmt="o", capsize=4)
+ax.axvline(0, color="0.6", linestyle="--", linewidth=1)
+ax.set(yticks=position, yticklabels=[f"FPR in {list(band)}" for band in bands])
+ax.set(xlabel="difference in partial AUC", ylim=(-0.5, len(bands) - 0.5))
+fig.tight_layout()
+plt.show()

@@ -1,0 +1,98 @@
+"""Which rows train a model and which are held out to set its threshold."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils.validation import check_is_fitted
+
+from aucuba._typing import AnyArray, IntArray
+
+Splits = list[tuple[IntArray, IntArray]]
+
+
+def held_out_splits(cv: Any, X: Any, y: AnyArray, random_state: Any, params: dict) -> Splits:
+    """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
+
+    A fraction ``cv`` is one stratified split that holds out that part of the rows; everything
+    else goes through scikit-learn's ``check_cv``.
+    """
+    if isinstance(cv, Real) and 0 < float(cv) < 1:
+        splitter = StratifiedShuffleSplit(1, test_size=float(cv), random_state=random_state)
+    else:
+        splitter = _checked_cv(cv, y)
+    splits = [(_rows(train, y), _rows(test, y)) for train, test in splitter.split(X, y, **params)]
+    for number, (train, test) in enumerate(splits):
+        if np.intersect1d(train, test).size:
+            raise ValueError(
+                f"Split {number} of cv trains on rows that it also holds out; a threshold needs "
+                "negatives that the model has not seen."
+            )
+    if np.bincount(np.concatenate([test for _, test in splits])).max(initial=0) > 1:
+        raise ValueError(
+            f"cv={cv!r} holds out some rows more than once, and the binomial rule counts every "
+            "negative once: use folds that do not overlap, or a single split."
+        )
+    return splits
+
+
+def require_both_classes(splits: Splits, y: AnyArray, sample_weight: Any) -> None:
+    """Stop with advice if a split trains on one class; a row of weight zero does not train."""
+    trains = np.ones(y.shape[0]) if sample_weight is None else column_or_1d(sample_weight)
+    for number, (train, _) in enumerate(splits):
+        labels = np.unique(y[train][trains[train] > 0])
+        if labels.size < 2:
+            among = "" if sample_weight is None else " among the rows of sample_weight above zero"
+            raise ValueError(
+                f"Split {number} of cv trains on one class only, {labels.tolist()}{among}; use a "
+                "stratified splitter, fewer folds, or more rows of the other class."
+            )
+
+
+def require_fitted(estimator: Any) -> None:
+    """Stop with advice if a ``prefit`` estimator is not fitted."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError as error:
+        raise NotFittedError(
+            f"cv='prefit' needs a fitted estimator, and this {type(estimator).__name__} is not "
+            "fitted. Fit it on other rows first, or let cv=0.5 hold out half of these. (Cloning, as in "
+            "a grid search, forgets the fit; sklearn.frozen.FrozenEstimator keeps it.)"
+        ) from error
+
+
+def params_of_rows(params: dict[str, Any], rows: IntArray, n_rows: int) -> dict[str, Any]:
+    """Fit parameters of a part of the rows: one value a row is cut, anything else passes."""
+    return {
+        name: _safe_indexing(value, rows) if _one_per_row(value, n_rows) else value
+        for name, value in params.items()
+    }
+
+
+def _one_per_row(value: Any, n_rows: int) -> bool:
+    if isinstance(value, str | dict):
+        return False
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return len(shape) > 0 and shape[0] == n_rows
+    return hasattr(value, "__len__") and len(value) == n_rows
+
+
+def _checked_cv(cv: Any, y: AnyArray) -> Any:
+    try:
+        return check_cv(cv, y, classifier=True)
+    except ValueError as error:
+        raise ValueError(
+            "cv must be 'prefit', a fraction of rows to hold out such as 0.5, a number of folds of "
+            f"at least 2, a splitter or an iterable of splits, got {cv!r}."
+        ) from error
+
+
+def _rows(index: Any, y: AnyArray) -> IntArray:
+    rows: IntArray = np.arange(y.shape[0])[index]
+    return rows

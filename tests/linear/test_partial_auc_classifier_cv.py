@@ -1,0 +1,167 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, StratifiedKFold, StratifiedShuffleSplit
+
+from aucuba import PartialAUCClassifierCV
+from aucuba.linear._procedure import Splits
+from aucuba.metrics import partial_auc_score
+
+BAND = (0.0, 0.1)
+
+
+def curved(rng, n=1500):
+    """Most negatives are up in x1, those at the top are down: what suits the bulk hurts the top."""
+    X = rng.normal(size=(n, 4))
+    y = rng.random(n) < 0.15
+    X[y, 0] += 2.0
+    X[~y, 1] += 1.5
+    top = ~y & (rng.random(n) < 0.08)
+    X[top, 0] += 3.0
+    X[top, 1] -= 5.0
+    return X, y
+
+
+X, Y = curved(np.random.default_rng(0))
+X_TEST, Y_TEST = curved(np.random.default_rng(1), 6000)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PartialAUCClassifierCV(BAND, random_state=0).fit(X, Y)
+
+
+def test_it_beats_logistic_regression_where_that_is_misspecified(model):
+    own = partial_auc_score(Y_TEST, model.decision_function(X_TEST), fpr_range=BAND)
+    logistic = partial_auc_score(Y_TEST, X_TEST @ model.logistic_coef_[0], fpr_range=BAND)
+    assert model.blend_ > 0
+    assert own > logistic + 0.02
+    assert model.partial_auc_["region"] > model.partial_auc_["logistic"]
+
+
+def test_it_keeps_logistic_regression_where_nothing_is_to_gain():
+    rng = np.random.default_rng(2)
+    kept = 0
+    for seed in range(3):
+        table = rng.normal(size=(600, 3))
+        y = rng.random(600) < 1 / (1 + np.exp(1.5 - table[:, 0]))
+        fitted = PartialAUCClassifierCV((0.0, 0.5), random_state=seed).fit(table, y)
+        if fitted.blend_ == 0:
+            kept += 1
+            np.testing.assert_array_equal(fitted.coef_, fitted.logistic_coef_)
+            assert fitted.status_.startswith("Logistic regression kept")
+    assert kept >= 1
+
+
+def test_blend_is_what_is_returned(model):
+    t = model.blend_
+    np.testing.assert_allclose(model.coef_, (1 - t) * model.logistic_coef_ + t * model.region_coef_)
+    assert set(model.partial_auc_) == {"logistic", "blend", "region"}
+    assert all(error > 0 for error in model.partial_auc_error_.values())
+    assert model.cv_results_["C"].shape == model.cv_results_["log_loss"].shape == (7,)
+    assert model.C_ in model.cv_results_["C"]
+    flagged = model.predict(X)
+    assert flagged[~Y].mean() <= 0.1 < flagged[~Y].mean() + 1 / (~Y).sum() + 1e-9
+
+
+def test_results_depend_on_the_seed_alone(model):
+    again = clone(model).set_params(n_jobs=2).fit(X, Y)
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    other = clone(model).set_params(random_state=1).fit(X, Y)
+    assert not np.array_equal(other.region_coef_, model.region_coef_)
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "structural"])
+def test_convex_surrogates_choose_C_in_the_region(surrogate):
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(800, 4))
+    y = table[:, 0] + 0.7 * rng.normal(size=800) > 1.2
+    fitted = PartialAUCClassifierCV(
+        (0.0, 0.2), surrogate=surrogate, Cs=[0.01, 1.0, 100.0], random_state=0
+    ).fit(table, y)
+    best = fitted.cv_results_["C"][np.argmax(fitted.cv_results_["region"])]
+    assert best == fitted.C_
+    assert fitted.gap_ <= 1e-3
+    assert partial_auc_score(y, fitted.decision_function(table), fpr_range=(0, 0.2)) > 0.4
+
+
+def test_given_splits_count_whole_weights_as_rows():
+    rng = np.random.default_rng(4)
+    table, y = X[:400], Y[:400]
+    weight = rng.integers(0, 3, size=400)
+    rows = np.repeat(np.arange(400), weight)
+    fold = rng.integers(4, size=400)
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+    repeated = [
+        (np.flatnonzero(fold[rows] != k), np.flatnonzero(fold[rows] == k)) for k in range(4)
+    ]
+    weighted = PartialAUCClassifierCV(BAND, cv=splits).fit(table, y, sample_weight=weight)
+    plain = PartialAUCClassifierCV(BAND, cv=repeated).fit(table[rows], y[rows])
+    assert weighted.C_ == plain.C_
+    assert weighted.blend_ == plain.blend_
+    np.testing.assert_allclose(weighted.coef_, plain.coef_, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("cv", [3, StratifiedKFold(4), StratifiedShuffleSplit(3, random_state=0)])
+def test_any_splitter(cv):
+    assert PartialAUCClassifierCV(BAND, cv=cv, Cs=3).fit(X[:500], Y[:500]).coef_.any()
+
+
+def test_queries_stay_whole():
+    rng = np.random.default_rng(5)
+    qid = np.repeat(np.arange(30), 20)
+    y = np.tile(np.arange(20) < 5, 30)
+    table = rng.normal(size=(600, 3))
+    table[:, 0] += y + 5 * rng.normal(size=30)[qid]
+    table[:, 1] += y
+    splits = Splits.make(None, table, y, qid, np.arange(600), 0)
+    for train, test in splits.folds + splits.halves:
+        assert not set(qid[train]) & set(qid[test])
+    assert len(splits.halves) == 20
+    for cv in (None, GroupKFold(3)):
+        fitted = PartialAUCClassifierCV((0, 0.5), cv=cv, Cs=3, random_state=0)
+        fitted.fit(table, y, qid=qid)
+        inside = partial_auc_score(y, fitted.decision_function(table), fpr_range=(0, 0.5), qid=qid)
+        assert inside > 0.5
+
+
+def test_sparse_tables():
+    dense = PartialAUCClassifierCV(BAND, Cs=3, random_state=0).fit(X[:600], Y[:600])
+    thin = clone(dense).fit(sparse.csr_array(X[:600]), Y[:600])
+    assert np.corrcoef(dense.decision_function(X), thin.decision_function(X))[0, 1] > 0.99
+
+
+def test_too_few_rows_to_split():
+    with pytest.warns(UserWarning, match="plain logistic regression with C=1 is returned"):
+        fitted = PartialAUCClassifierCV(random_state=0).fit(X[:20], np.arange(20) == 3)
+    assert fitted.blend_ == 0.0
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"Cs": []}, "Cs is empty"),
+        ({"Cs": [1, -1]}, "Cs must be a number above 0, got -1"),
+        ({"Cs": 0}, "Cs must be a whole number above 0"),
+        ({"surrogate": "x"}, "surrogate must be one of"),
+        ({"fpr_range": (1, 0)}, "lower limit below"),
+        ({"cv": "five"}, "cv"),
+    ],
+)
+def test_bad_parameters(params, message):
+    with pytest.raises(ValueError, match=message):
+        PartialAUCClassifierCV(**params).fit(X, Y)
+
+
+def test_pickle_and_skops(model, tmp_path):
+    import skops.io
+
+    back = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
+    skops.io.dump(model, tmp_path / "model.skops")
+    trusted = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
+    back = skops.io.load(tmp_path / "model.skops", trusted=trusted)
+    np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))

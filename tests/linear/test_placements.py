@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from aucuba.linear._placements import RegionComparison, placements, standard_error
+from aucuba.linear._region import Region
+from aucuba.metrics import partial_auc_score, two_way_partial_auc_score
+from aucuba.risks import Labels
+
+
+def region(limits=(0.0, 0.2), tpr_min=0.0):
+    return Region.from_params(limits, None, tpr_min)
+
+
+def draw(rng, n_pos=80, n_neg=300):
+    y = np.repeat([True, False], [n_pos, n_neg])
+    return y, rng.normal(size=y.size) + y
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
+def test_value_is_the_metric(limits):
+    rng = np.random.default_rng(0)
+    y, score = draw(rng)
+    weight = rng.integers(1, 4, size=y.size).astype(float)
+    got = placements(Labels(y, weight), score, region(limits)).value
+    want = partial_auc_score(y, score, fpr_range=limits, sample_weight=weight)
+    assert got == pytest.approx(want)
+
+
+def test_two_way_value_is_the_metric():
+    y, score = draw(np.random.default_rng(1))
+    got = placements(Labels(y), score, region((0.0, 0.3), 0.4)).value
+    assert got == pytest.approx(two_way_partial_auc_score(y, score, min_tpr=0.4, max_fpr=0.3))
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)])
+@pytest.mark.parametrize("tpr_min", [0.0, 0.3])
+def test_standard_error_is_the_spread_over_samples(limits, tpr_min):
+    rng = np.random.default_rng(2)
+    values, errors = [], []
+    for _ in range(300):
+        y, score = draw(rng)
+        one = placements(Labels(y), score, region(limits, tpr_min))
+        values.append(one.value)
+        errors.append(standard_error(Labels(y), one.influence))
+    # 300 samples give the spread to about 4 %.
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+
+
+def test_comparison_is_paired_and_counts_weights_as_rows():
+    rng = np.random.default_rng(3)
+    y, score = draw(rng)
+    near = score + 0.1 * rng.normal(size=y.size)
+    weight = rng.integers(1, 4, size=y.size)
+    rows = np.repeat(np.arange(y.size), weight)
+    weighted = RegionComparison.of(
+        Labels(y, weight.astype(float)), np.stack([score, near]), region()
+    )
+    repeated = RegionComparison.of(Labels(y[rows]), np.stack([score[rows], near[rows]]), region())
+    np.testing.assert_allclose(weighted.values, repeated.values)
+    np.testing.assert_allclose(weighted.errors, repeated.errors, atol=1e-12)
+    alone = standard_error(Labels(y), placements(Labels(y), score, region()).influence)
+    assert 0 < weighted.errors[0, 1] < 0.7 * alone
+    assert weighted.errors[0, 0] == 0
+    assert not weighted.beats(0, 0, 0.0)
+
+
+def test_queries_are_compared_by_their_means():
+    rng = np.random.default_rng(4)
+    group = np.repeat(np.arange(20), 20)
+    y = np.tile([True] * 5 + [False] * 15, 20)
+    scores = np.stack([rng.normal(size=400) + y, rng.normal(size=400)])
+    comparison = RegionComparison.of(Labels(y, None, group), scores, region())
+    for row, value in zip(scores, comparison.values, strict=True):
+        want = partial_auc_score(y, row, fpr_range=(0, 0.2), qid=group)
+        assert value == pytest.approx(want)
+    assert comparison.beats(0, 1, 2.0)
