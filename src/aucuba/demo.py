@@ -56,7 +56,7 @@ def odd_digits() -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     """Images of 8 by 8 pixels, half to learn from and half to test on; odd digits are positive."""
     X, digit = load_digits(return_X_y=True)
     parts: Any = train_test_split(X, digit % 2, test_size=0.5, stratify=digit, random_state=0)
-    return tuple(parts)  # type: ignore[return-value]
+    return tuple(parts)
 
 
 def _print_table(y: IntArray, scores: dict[str, FloatArray]) -> None:

@@ -25,10 +25,17 @@ _HEADER = "aucuba.json"
 
 # Classes beyond those that skops trusts by itself. Nothing here runs code that a file could choose.
 _TRUSTED = (
-    "aucuba.changepoint.detector.ChangepointDetector",
+    "aucuba.changepoint.detector.SupervisedChangepointDetector",
+    "aucuba.changepoint.interval_regression.IntervalRegression",
+    "aucuba.changepoint.interval_regression.IntervalRegressionCV",
     "aucuba.linear.aum_classifier.AUMClassifier",
     "aucuba.linear.partial_auc.PartialAUCClassifier",
     "aucuba.linear.partial_auc_cv.PartialAUCClassifierCV",
+    "aucuba.structured.label_ranker.StructuredLabelRanker",
+    "aucuba.structured.measures.AUC",
+    "aucuba.structured.measures.AUCAtK",
+    "aucuba.structured.measures.BinnedAUC",
+    "aucuba.structured.measures.UnnestedAUC",
     "aucuba.structured.ranker.StructuredRanker",
     "aucuba.threshold.fixed_fpr.FixedFPRClassifier",
     "numpy.dtype",

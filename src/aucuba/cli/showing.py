@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from aucuba._validation import check_fpr_range
+from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli.console import emit, grid, progress_bar
 from aucuba.cli.measuring import baseline_scores
 from aucuba.cli.options import (
@@ -27,6 +29,8 @@ from aucuba.cli.samples import test_sample
 from aucuba.cli.schema import feature_names
 from aucuba.cli.training import fit_facts
 from aucuba.persistence import load_model
+from aucuba.report import Page, ScoredSample, changepoint_report, classifier_report, write_page
+from aucuba.tables import TableFile
 
 
 def report(
@@ -40,13 +44,24 @@ def report(
     unknown: Unknown = "error",
     format: Format = None,
     delimiter: Delimiter = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="For a changepoint model: a table of sequence, start, end and kind."),
+    ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Write one self-contained HTML page about a model on labelled rows."""
-    from aucuba.report import ScoredSample, classifier_report, write_page
+    """Write one self-contained HTML page about a model on labelled rows.
 
+    For a changepoint detector saved from Python DATA has the columns sequence and value.
+    """
     saved = load_model(model)
+    if isinstance(saved.model, SupervisedChangepointDetector):
+        with progress_bar(f"Writing {out.name}"):
+            page = _changepoint_page(saved.model, TableFile.of(data, format, delimiter), labels)
+            write_page(page, out)
+        emit({"report": str(out)}, f"Report: {out}", as_json=as_json)
+        return
     fpr_range = check_fpr_range(saved.metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
     with progress_bar(f"Writing {out.name}"):
         sample = test_sample(
@@ -78,6 +93,25 @@ def report(
         )
         write_page(page, out)
     emit({"report": str(out), "data": sample.summary()}, f"Report: {out}", as_json=as_json)
+
+
+def _changepoint_page(
+    detector: SupervisedChangepointDetector, file: TableFile, labels: Path | None
+) -> Page:
+    """The page of a detector on signals in one long table."""
+    if labels is None:
+        raise ValueError(
+            "A changepoint model needs --labels, a table of sequence, start, end, kind."
+        )
+    rows = file.read()
+    values = rows.column("value", "the samples")
+    signals = {
+        name: part.to_numpy(dtype=np.float64)
+        for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
+    }
+    return changepoint_report(
+        detector, signals, TableFile.of(labels).read().frame, title=f"Changes in {file.path.name}"
+    )
 
 
 def info(model: ModelFile, as_json: AsJson = False) -> None:

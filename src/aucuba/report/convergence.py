@@ -55,18 +55,25 @@ def _pictures(history: Sequence[Mapping[str, Any]]) -> str:
     """One picture for each quantity that the history follows."""
     if len(history) < 2:
         return ""
-    iteration = np.array([row["iteration"] for row in history], dtype=float)
+    iteration = np.array([row.get("iteration", k) for k, row in enumerate(history)], dtype=float)
     parts = []
-    if "gap" in history[0]:
-        gap = np.maximum([row["gap"] for row in history], _SMALLEST_GAP)
-        parts.append(_log_picture(iteration, gap, "certified gap"))
-    for name in ("objective", "aum", "auc", "validation_auc"):
-        if name in history[0]:
-            values = np.array([row[name] for row in history], dtype=float)
-            bound = np.array([row.get("lower_bound", np.nan) for row in history], dtype=float)
-            shown = bound if name == "objective" else np.full(values.size, np.nan)
-            parts.append(_picture(iteration, values, shown, _NAMES[name]))
+    gap = _followed(history, "gap")
+    known = np.isfinite(gap)
+    if known.sum() > 1:
+        least = np.maximum(gap[known], _SMALLEST_GAP)
+        parts.append(_log_picture(iteration[known], least, "certified gap"))
+    for name, text in _NAMES.items():
+        values = _followed(history, name)
+        known = np.isfinite(values)
+        if known.sum() > 1:
+            bound = _followed(history, "lower_bound" if name == "objective" else "")
+            parts.append(_picture(iteration[known], values[known], bound[known], text))
     return "".join(parts)
+
+
+def _followed(history: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
+    """One quantity over the iterations; not a number where the history does not have it."""
+    return np.array([row.get(name, np.nan) for row in history], dtype=np.float64)
 
 
 _NAMES = {

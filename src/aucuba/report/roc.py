@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ def roc_section(
         f"<figcaption>{_CAPTION[name]}</figcaption></figure>"
         for name in views
     )
-    legend = f'<span class="key model"></span>{names[0]}'
+    legend = f'<span class="key model"></span>{escape(names[0])}'
     if base is not None:
-        legend += f' <span class="key baseline"></span>{names[1]}'
+        legend += f' <span class="key baseline"></span>{escape(names[1])}'
     pooled = "" if sample.group is None else " The curve pools the rows of all queries."
     body = (
         f'<div class="figures">{figures}</div><p class="legend">{legend}</p>'
