@@ -8,10 +8,13 @@ import pytest
 from aucuba import PartialAUCClassifier
 from aucuba.aum import ErrorFunctions, aum
 from aucuba.aum.lines import Segment
+from aucuba.changepoint import Label, SupervisedChangepointDetector
 from aucuba.linear import AUMClassifier
-from aucuba.report import classifier_report, write_page
+from aucuba.report import changepoint_report, classifier_report, ranking_report, write_page
 from aucuba.report.line_search import _difference_of_means
+from aucuba.structured import RankingGraph, StructuredRanker
 
+PAGES = ["tight", "aum", "changepoint", "ranking"]
 NAMES = [f"feature number {k} with a rather long name" for k in range(8)]
 
 
@@ -24,15 +27,32 @@ def pages(tmp_path_factory, table, scored):
         "tight": PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(X, y),
         "aum": AUMClassifier(tol=1e-2).fit(X, y),
     }
-    return {
-        name: write_page(
-            classifier_report(
-                model, scored(model), fpr_range=(0.0, 0.2), X=X, feature_names=NAMES, title=name
-            ),
-            folder / f"{name}.html",
+    made = {
+        name: classifier_report(
+            model, scored(model), fpr_range=(0.0, 0.2), X=X, feature_names=NAMES, title=name
         )
         for name, model in models.items()
     }
+    made |= {"changepoint": changepoint_page(), "ranking": ranking_page()}
+    return {name: write_page(page, folder / f"{name}.html") for name, page in made.items()}
+
+
+def changepoint_page():
+    rng = np.random.default_rng(0)
+    kinds = ["none", "one"] * 8
+    signals = [np.repeat([0, 5 * (k == "one"), 0], 40) + rng.normal(size=120) for k in kinds]
+    labels = [[Label(20, 60, kind), Label(90, 118, "none")] for kind in kinds]
+    detector = SupervisedChangepointDetector(max_segments=8, cv=2, random_state=0)
+    return changepoint_report(detector.fit(signals, labels), signals, labels, title="changepoint")
+
+
+def ranking_page():
+    rng = np.random.default_rng(0)
+    labels = [np.arange(30) < 8] * 8
+    path = [[i, i + 1] for i in range(29)]
+    graphs = [RankingGraph(y + 1.5 * rng.normal(size=30), path) for y in labels]
+    ranker = StructuredRanker(C=10).fit(graphs, labels)
+    return ranking_report(ranker, graphs, labels, title="ranking")
 
 
 @pytest.fixture
@@ -72,7 +92,7 @@ def move_slider(browser, position):
     )
 
 
-@pytest.mark.parametrize("name", ["tight", "aum"])
+@pytest.mark.parametrize("name", PAGES)
 def test_page_loads_without_errors_and_without_network(opened, screenshots, name):
     browser = opened(name)
     assert browser.title == name
@@ -212,7 +232,7 @@ def test_the_button_switches_the_theme(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["tight", "aum"])
+@pytest.mark.parametrize("name", PAGES)
 def test_a_phone_has_no_sideways_overflow(opened, screenshots, name, scheme):
     browser = opened(name, width=390, height=844, scheme=scheme)
     width, wide = browser.execute_script(
