@@ -77,7 +77,7 @@ def _followed(history: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
 
 
 _NAMES = {
-    "objective": "objective (dashed: its certified lower bound)",
+    "objective": "objective",
     "aum": "AUM",
     "auc": "AUC of the training rows",
     "validation_auc": "AUC of the held-out rows",
@@ -92,7 +92,8 @@ def _picture(iteration: FloatArray, values: FloatArray, bound: FloatArray, name:
     axes = Axes(_iterations(iteration), padded(values, bound[near]), height=260)
     clip = axes.path(iteration[near], bound[near], "curve baseline dashed") if near.any() else ""
     clip += axes.path(iteration, values, "curve model")
-    drawn = axes.svg([axes.frame("iteration", name.partition(" (")[0])], name, clip=clip)
+    drawn = axes.svg([axes.frame("iteration", name)], name, clip=clip)
+    name += "; dashed: its certified lower bound" if near.any() else ""
     return f"<figure>{drawn}<figcaption>{name}</figcaption></figure>"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from aucuba._typing import FloatArray, IntArray
-from aucuba.aum import ErrorFunctions, LineSearchPath, line_search_path
+from aucuba.aum import ErrorFunctions, line_search_path, maximize_auc, minimize_aum
 from aucuba.aum.value import balanced_subgradient
 from aucuba.report.measures import ScoredSample
 from aucuba.report.page import Section
@@ -19,9 +19,9 @@ from aucuba.report.svg import Axes, padded
 # Rows that the page's script sorts at every move of the slider, and lines worth drawing.
 _MOST_ROWS = 1000
 _MOST_LINES = 80
-# The path is quadratic in the rows; beyond so many of its rows the picture takes every k-th.
-_MOST_STEPS = 600
-_PATH_ROWS = 20_000
+# Steps at which AUM and AUC are drawn. A path of no more rows is drawn with all its corners.
+_MOST_STEPS = 400
+_AUC_TOL = 1e-4
 
 
 def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: Any) -> Section:
@@ -84,35 +84,27 @@ def _run(name: str, errors: ErrorFunctions, X: Any, coef: FloatArray) -> dict[st
     direction = -np.asarray(X @ gradient).ravel()
     if not direction.any():
         return None
-    path = line_search_path(errors, predictions, direction, stop=_PATH_ROWS)
-    end = _reach(path)
+    least = minimize_aum(errors, predictions, direction).step
+    # The least AUM stands in the middle; at a minimum the model's own size is the scale.
+    end = 2 * least or float(np.std(predictions) / np.std(direction)) or 1.0
+    best = maximize_auc(errors, predictions, direction, max_step=end, tol=_AUC_TOL)
     return {
         "name": name,
         "prediction": predictions.tolist(),
         "direction": direction.tolist(),
         "end": end,
-        "least_aum": path.best_aum().step,
-        "greatest_auc": min(path.best_auc().step, end),
-        **_pictures(path, errors, predictions, direction, end),
+        "least_aum": least,
+        "greatest_auc": best.step,
+        **_pictures(errors, predictions, direction, end),
     }
 
 
-def _reach(path: LineSearchPath) -> float:
-    """Show the least AUM in the middle, with what comes after it."""
-    best = path.best_aum().step
-    end = 2 * best if best > 0 else float(path.step[min(path.n_rows - 1, 50)])
-    return end or 1.0
-
-
 def _pictures(
-    path: LineSearchPath,
-    errors: ErrorFunctions,
-    predictions: FloatArray,
-    direction: FloatArray,
-    end: float,
+    errors: ErrorFunctions, predictions: FloatArray, direction: FloatArray, end: float
 ) -> dict[str, Any]:
-    steps = path.step[path.step <= end]
-    steps = np.unique(np.r_[steps[:: -(-steps.size // _MOST_STEPS)], np.linspace(0, end, 50)])
+    path = line_search_path(errors, predictions, direction, stop=_MOST_STEPS, max_step=end)
+    even = np.linspace(0, end, _MOST_STEPS)
+    steps = np.union1d(path.step, even) if path.valid_to >= end else even
     points = [path.evaluate(float(step)) for step in steps]
     aum, auc = np.array([p.aum for p in points]), np.array([p.auc for p in points])
     drawn = {
@@ -135,7 +127,8 @@ def _threshold_lines(
     order = np.argsort(predictions)
     chosen = order[np.linspace(0, order.size - 1, min(order.size, _MOST_LINES)).astype(int)]
     start, finish = -predictions[chosen], -(predictions + end * direction)[chosen]
-    axes = Axes((0, end), padded(start, finish), height=260)
+    # A few extreme rows must not squeeze all others into one band.
+    axes = Axes((0, end), padded(*(np.quantile(edge, [0.03, 0.97]) for edge in (start, finish))))
     lines = "".join(
         axes.path([0, end], [a, b], "line negative" if errors.fp_diff[i] else "line positive")
         for i, a, b in zip(chosen, start, finish, strict=True)
@@ -165,14 +158,7 @@ def _controls(runs: list[dict[str, Any]], n_shown: int, n_rows: int) -> str:
         clip=f'<path class="curve chance" d="{roc.track([0, 1], [0, 1])}"/>'
         '<path class="curve model" id="ls-roc"/><circle class="dot" r="4.5" cx="-99" cy="-99"/>',
     )
-    panels = "".join(
-        f'<div class="run" data-run="{index}"{" hidden" if index else ""}>'
-        f"<figure>{run['svg']['aum']}</figure><figure>{run['svg']['auc']}</figure>"
-        f"<figure>{run['svg']['thresholds']}<figcaption>Thresholds of "
-        '<span class="negative">negative</span> and <span class="positive">positive</span> rows move '
-        "along straight lines; where two cross, the ROC curve changes.</figcaption></figure></div>"
-        for index, run in enumerate(runs)
-    )
+    panels = "".join(_panel(index, run["svg"]) for index, run in enumerate(runs))
     return (
         "<p>One step of gradient descent on AUM, the area under min(FPR, FNR). Move the slider: the "
         "model moves along the negative gradient, and the ROC curve with it. AUM is piecewise linear "
@@ -188,6 +174,17 @@ def _controls(runs: list[dict[str, Any]], n_shown: int, n_rows: int) -> str:
         f'<div class="explorer"><figure>{moving}<figcaption>The dot is the threshold where FPR meets '
         f"FNR.</figcaption></figure>{panels}</div>"
         f'<p class="fine">{n_shown} of {n_rows} rows, computed in this page.</p>'
+    )
+
+
+def _panel(index: int, svg: dict[str, str]) -> str:
+    """The pictures of one line; only the first is shown at the start."""
+    return (
+        f'<div class="run" data-run="{index}"{" hidden" if index else ""}>'
+        f"<figure>{svg['thresholds']}<figcaption>Thresholds of "
+        '<span class="negative">negative</span> and <span class="positive">positive</span> rows move '
+        "along straight lines; where two cross, the ROC curve changes.</figcaption></figure>"
+        f"<figure>{svg['aum']}</figure><figure>{svg['auc']}</figure></div>"
     )
 
 
