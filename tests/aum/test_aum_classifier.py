@@ -65,6 +65,14 @@ def test_the_iterate_of_best_auc_is_kept(data):
     assert_array_equal(held.coef_, again.coef_)
 
 
+def test_separable_classes_are_separated():
+    """AUM is zero as soon as the last wrong pair ties; the descent goes on until it is right."""
+    X, y = make_classification(weights=[0.9], random_state=0)
+    model = AUMClassifier().fit(X, y)
+    assert model.history_[-1]["aum"] <= 1e-12
+    assert roc_auc_score(y, model.decision_function(X)) == 1.0
+
+
 def test_shrinking_is_no_progress(data):
     """The weights keep norm one, every AUM is comparable, and it falls with every exact step."""
     X, y = data

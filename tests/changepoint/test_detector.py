@@ -57,6 +57,38 @@ def test_score_counts_labels_of_the_predicted_changes():
     assert model.score(signals, labels) == pytest.approx(1 - wrong / 48)
 
 
+def test_without_descent_it_is_interval_regression_with_another_constant():
+    signals, labels = make_signals(24, jump=2.0)
+    model = SupervisedChangepointDetector(6, random_state=0, max_iter=0)
+    X, errors = model.prepare(signals, labels)
+    model.fit_features(X, errors)
+    start = model.interval_regression_.predict(X[:, model.used_features_])
+    difference = model.predict_log_penalty_features(X) - start
+    np.testing.assert_allclose(difference, difference[0], atol=1e-9)
+
+
+def test_intercept_makes_the_fewest_training_errors():
+    for seed in range(3):
+        signals, labels = make_signals(24, seed, jump=1.0)
+        model = SupervisedChangepointDetector(6, random_state=0)
+        X, errors = model.prepare(signals, labels)
+        model.fit_features(X, errors)
+        roc = penalty_roc(errors, model.predict_log_penalty_features(X))
+        assert roc.errors == roc.best_fp + roc.best_fn
+
+
+def test_persistence():
+    io = pytest.importorskip("skops.io")
+    signals, labels = make_signals(16)
+    model = SupervisedChangepointDetector(6, random_state=0).fit(signals, labels)
+    dumped = io.dumps(model)
+    again = io.loads(dumped, trusted=io.get_untrusted_types(data=dumped))
+    np.testing.assert_array_equal(
+        again.predict_log_penalty(signals), model.predict_log_penalty(signals)
+    )
+    assert again.history_ == model.history_
+
+
 def test_names_mappings_and_frames_agree():
     pd = pytest.importorskip("pandas")
     signals, labels = make_signals(16)

@@ -18,6 +18,9 @@ from aucuba.aum.value import aum
 _AUC_REACH = 4.0
 _AUC_TOL = 1e-4
 
+# AUM that is zero but for rounding, in units of the predictions.
+_ZERO = 1e-12
+
 # In units of the model's size; the paper's baseline tries powers of ten as well.
 _GRID = 10.0 ** np.arange(-5.0, 2.0)
 
@@ -36,8 +39,14 @@ class Line:
 
 
 def first_min(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The first minimum of subtrain AUM."""
-    return minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction).step
+    """The first minimum of subtrain AUM; where that is zero, on to the greatest subtrain AUC.
+
+    AUM is zero from the step on at which the last wrong pair is tied, and AUC is one only beyond.
+    """
+    best = minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction)
+    if best.aum <= _ZERO * float(np.mean(np.abs(subtrain.predictions))):
+        return _best_auc(subtrain, best.step, unit)
+    return best.step
 
 
 def linear(subtrain: Line, validation: Line | None, unit: float) -> float:
@@ -52,13 +61,15 @@ def all_rows(subtrain: Line, validation: Line | None, unit: float) -> float:
 
 def subtrain_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The greatest subtrain AUC."""
-    return _best_auc(subtrain, subtrain, unit)
+    least = minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction)
+    return _best_auc(subtrain, least.step, unit)
 
 
 def validation_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The greatest validation AUC along the subtrain direction."""
     assert validation is not None
-    return _best_auc(subtrain, validation, unit)
+    least = minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction)
+    return _best_auc(validation, least.step, unit)
 
 
 def grid(subtrain: Line, validation: Line | None, unit: float) -> float:
@@ -76,13 +87,12 @@ def _best_on_path(line: Line, stop: str) -> float:
     )
 
 
-def _best_auc(subtrain: Line, searched: Line, unit: float) -> float:
-    if searched.is_level:
+def _best_auc(line: Line, least_aum: float, unit: float) -> float:
+    if line.is_level:
         return 0.0
-    end = max(_AUC_REACH * first_min(subtrain, None, unit), unit)
-    return maximize_auc(
-        searched.errors, searched.predictions, searched.direction, max_step=end, tol=_AUC_TOL
-    ).step
+    end = max(_AUC_REACH * least_aum, unit)
+    best = maximize_auc(line.errors, line.predictions, line.direction, max_step=end, tol=_AUC_TOL)
+    return best.step
 
 
 StepRule = Callable[[Line, Line | None, float], float]

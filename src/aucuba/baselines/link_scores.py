@@ -2,7 +2,8 @@ r"""Scores of absent links from the graph alone (Liben-Nowell and Kleinberg, 200
 
 With :math:`\Gamma(i)` the neighbours of i: common neighbours
 :math:`\lvert \Gamma(i) \cap \Gamma(j) \rvert`, Jaccard
-:math:`\lvert \Gamma(i) \cap \Gamma(j) \rvert / \lvert \Gamma(i) \cup \Gamma(j) \rvert`, Adamic-Adar :math:`\sum_{k \in \Gamma(i) \cap \Gamma(j)} 1 / \log \lvert \Gamma(k) \rvert`, Katz
+:math:`\lvert \Gamma(i) \cap \Gamma(j) \rvert / \lvert \Gamma(i) \cup \Gamma(j) \rvert`, Adamic-Adar
+:math:`\sum_{k \in \Gamma(i) \cap \Gamma(j)} 1 / \log \lvert \Gamma(k) \rvert`, Katz
 :math:`\sum_{l \ge 1} \beta^l \, (\text{paths of length } l)`.
 """
 

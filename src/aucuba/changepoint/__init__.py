@@ -3,11 +3,8 @@
 from aucuba.changepoint.detector import SupervisedChangepointDetector
 from aucuba.changepoint.display import ChangepointDisplay, plot_label_errors
 from aucuba.changepoint.features import FEATURE_NAMES, signal_features
-from aucuba.changepoint.interval_regression import (
-    IntervalRegression,
-    IntervalRegressionCV,
-    interval_regression_path,
-)
+from aucuba.changepoint.interval_regression import IntervalRegression, IntervalRegressionCV
+from aucuba.changepoint.interval_solver import interval_regression_path
 from aucuba.changepoint.label_errors import (
     LabelErrors,
     error_functions,

@@ -80,6 +80,19 @@ def _segment_loss(poisson, total, length):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _best_candidate(piece, size, t, best, sums, squares, poisson):  # type: ignore[no-untyped-def]
+    """Least loss of the first t samples over the candidates left, and the candidate."""
+    minimum, chosen = np.inf, 0
+    for i in range(size):
+        tau = piece[i]
+        value = best[tau] - squares[tau]
+        value += _segment_loss(poisson, sums[t] - sums[tau], t - tau)
+        if value < minimum:
+            minimum, chosen = value, tau
+    return minimum + squares[t], chosen
+
+
+@njit(cache=True, nogil=True)
 def pruned_dynamic_program(sums, squares, low, high, n_levels, poisson):  # type: ignore[no-untyped-def]
     """Last change of the best segmentation of every prefix, for 1 .. n_levels segments.
 
@@ -94,13 +107,11 @@ def pruned_dynamic_program(sums, squares, low, high, n_levels, poisson):  # type
     """
     n = sums.shape[0] - 1
     last = np.zeros((n_levels, n + 1), np.int32)
-    best = np.zeros(n + 1)
-    following = np.zeros(n + 1)
+    best, following = np.zeros(n + 1), np.zeros(n + 1)
     for t in range(1, n + 1):
         best[t] = squares[t] + _segment_loss(poisson, sums[t], t)
     # Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
-    piece = np.zeros((2, 2 * n + 4), np.int32)
-    start = np.zeros((2, 2 * n + 5))
+    piece, start = np.zeros((2, 2 * n + 4), np.int32), np.zeros((2, 2 * n + 5))
     for k in range(1, n_levels):
         old, size = 0, 0
         for t in range(k + 1, n + 1):
@@ -137,15 +148,9 @@ def pruned_dynamic_program(sums, squares, low, high, n_levels, poisson):  # type
                 count = 1
             start[out, count] = high
             old, size = out, count
-            minimum = np.inf
-            for i in range(size):
-                tau = piece[old, i]
-                value = best[tau] - squares[tau]
-                value += _segment_loss(poisson, sums[t] - sums[tau], t - tau)
-                if value < minimum:
-                    minimum = value
-                    last[k, t] = tau
-            following[t] = minimum + squares[t]
+            following[t], last[k, t] = _best_candidate(
+                piece[old], size, t, best, sums, squares, poisson
+            )
         best, following = following, best
     return last
 

@@ -42,7 +42,8 @@ class AUMClassifier(RegionClassifier):
     step : str, default="first_min"
         How long each step is:
 
-        - "first_min": to the first minimum of AUM (tangent search, O(n) a step);
+        - "first_min": to the first minimum of AUM (tangent search, O(n) a step), and where that
+          is zero on to the greatest AUC;
         - "linear": to the least AUM among the first n changes of order along the path;
         - "all": the whole path, quadratic in n; the same step as "first_min", kept to compare;
         - "subtrain_auc": to the greatest AUC of the training rows (branch and bound);
