@@ -41,8 +41,8 @@ METHODS = {
 }
 SETS = {name: (lambda name=name: load_adbench(name)) for name in ADBENCH}
 SETS["a9a"] = load_a9a
-SETS["fingerprints 1"] = lambda: load_fingerprints(1)
-SETS["fingerprints 2"] = lambda: load_fingerprints(2)
+SETS["fingerprints 8"] = lambda: load_fingerprints(8)
+SETS["fingerprints 15"] = lambda: load_fingerprints(15)
 
 
 def halves(X, y, split):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from aucuba.design import TableDesign
+from aucuba.design import KernelDesign, TableDesign
 from aucuba.risks import (
     Anchored,
     GroupedRisk,
@@ -33,6 +33,7 @@ def designs(rng, n_rows=30):
         "strided": TableDesign(np.hstack([X, X])[:, ::2]),
         "read_only": TableDesign(read_only),
         "csr_array": TableDesign(sparse.csr_array(X)),
+        "kernel": KernelDesign(X @ X.T + np.eye(n_rows)),
         "csr_matrix32": TableDesign(sparse.csr_matrix(X.astype(np.float32))),
     }
 

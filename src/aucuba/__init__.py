@@ -2,17 +2,61 @@
 
 The map of the library:
 
-- ``aucuba.PartialAUCClassifier``: linear and kernel models for a range of false positive rates
-- ``aucuba.metrics``: partial AUC and its relatives, with intervals, scorers and displays
-- ``aucuba.design``, ``aucuba.risks``, ``aucuba.solvers``: data, losses and algorithms; a learner is
-  one of each
-- ``aucuba.citation``: the BibTeX of the methods
+- tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `AUMClassifier`
+- a threshold with a promised false positive rate, for any classifier: `FixedFPRClassifier`
+- graphs: `aucuba.structured`; signals: `aucuba.changepoint`; line searches: `aucuba.aum`
+- measures, intervals, scorers and displays: `aucuba.metrics`
+- the parts that learners are made of: `aucuba.design`, `aucuba.risks`, `aucuba.solvers`
+- the papers behind the methods: `citation`
+
+Names are loaded when they are first used, so that ``import aucuba`` is quick.
 """
 
-from aucuba import metrics
-from aucuba._citation import citation
-from aucuba.linear import PartialAUCClassifier, PartialAUCClassifierCV
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aucuba._citation import citation
+    from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
+    from aucuba.threshold import FixedFPRClassifier
 
 __version__ = "0.1.0"
 
-__all__ = ["PartialAUCClassifier", "PartialAUCClassifierCV", "__version__", "citation", "metrics"]
+_HOMES = {
+    "AUMClassifier": "aucuba.linear",
+    "FixedFPRClassifier": "aucuba.threshold",
+    "PartialAUCClassifier": "aucuba.linear",
+    "PartialAUCClassifierCV": "aucuba.linear",
+    "citation": "aucuba._citation",
+}
+_SUBPACKAGES = {
+    "aum",
+    "changepoint",
+    "datasets",
+    "design",
+    "metrics",
+    "risks",
+    "solvers",
+    "structured",
+}
+
+__all__ = [
+    "AUMClassifier",
+    "FixedFPRClassifier",
+    "PartialAUCClassifier",
+    "PartialAUCClassifierCV",
+    "__version__",
+    "citation",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _SUBPACKAGES:
+        return import_module(f"aucuba.{name}")
+    raise AttributeError(f"module 'aucuba' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_SUBPACKAGES})

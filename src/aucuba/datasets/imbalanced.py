@@ -47,10 +47,14 @@ def load_a9a() -> tuple[Any, BoolArray]:
 
 
 def load_fingerprints(target: int) -> tuple[Any, BoolArray]:
-    """Actives of one target (1 to 80) against all decoys: 1021 binary columns, sparse."""
+    """Actives of one target against all decoys: 1021 binary columns, sparse.
+
+    The 80 targets are numbered as in the source, with gaps; an unknown number lists them.
+    """
     X = sparse.load_npz(data_file("chemistry_fp2", "X_fp2.npz")).tocsr()
     targets = np.load(data_file("chemistry_fp2", "target.npy"))
-    if not 1 <= target <= targets.max():
-        raise ValueError(f"target must lie between 1 and {targets.max()}, got {target!r}.")
+    known = np.unique(targets[targets > 0])
+    if target not in known:
+        raise ValueError(f"Unknown target {target!r}; the targets are {known.tolist()}.")
     rows = np.flatnonzero((targets == 0) | (targets == target))
     return X[rows].astype(np.float64), targets[rows] == target

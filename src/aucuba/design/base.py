@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from aucuba._typing import FloatArray
@@ -32,10 +33,10 @@ class Design(Protocol):
         """``A model``: ``X @ w`` for a table, ``K @ v`` for a kernel."""
         ...
 
-    def adjoint(self, gradient: FloatArray) -> FloatArray:
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel.
 
-        A stack of gradients ``(k, n_rows)`` gives a stack of models ``(k, size)`` in one pass.
+        A list of k gradients gives a stack of models ``(k, size)`` in one pass over the data.
         """
         ...
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from aucuba._typing import FloatArray
@@ -32,8 +34,8 @@ class KernelDesign:
     def scores(self, model: FloatArray) -> FloatArray:
         return np.asarray(self.K @ model.astype(self.K.dtype, copy=False), dtype=np.float64)
 
-    def adjoint(self, gradient: FloatArray) -> FloatArray:
-        return gradient
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        return np.asarray(gradient)
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ self.scores(model))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ class TableDesign:
     def scores(self, model: FloatArray) -> FloatArray:
         return self._in_float64(self.X @ model.astype(self.X.dtype, copy=False))
 
-    def adjoint(self, gradient: FloatArray) -> FloatArray:
-        return self._in_float64(gradient.astype(self.X.dtype, copy=False) @ self.X)
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        return self._in_float64(np.asarray(gradient, dtype=self.X.dtype) @ self.X)
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)

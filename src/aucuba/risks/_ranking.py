@@ -15,25 +15,34 @@ def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray
     """
     keep = int(np.ceil(count))
     if weight is not None or keep >= scores.size:
-        return np.argsort(-scores)
-    last = -np.partition(-scores, keep - 1)[keep - 1]
+        return np.argsort(scores)[::-1]
+    last = np.partition(scores, scores.size - keep)[scores.size - keep]
     rows = np.flatnonzero(scores >= last)
-    return rows[np.argsort(-scores[rows])]
+    return rows[np.argsort(scores[rows])[::-1]]
 
 
-def mean_over_ties(ranked: FloatArray, mass: FloatArray, values: FloatArray) -> FloatArray:
-    """Average of the values over blocks of equal score, by mass.
+def mean_over_ties(ranked: FloatArray, mass: FloatArray | None, values: FloatArray) -> FloatArray:
+    """Average of the values over blocks of equal score, by mass (None: all equal).
 
     Every order of a block gives a subgradient, so the mean is one too, and it does not depend on the
     order of the rows.
     """
-    starts = np.flatnonzero(np.diff(ranked, prepend=np.nan) != 0)
-    if starts.size == ranked.size:
+    differs = ranked[1:] != ranked[:-1]
+    if differs.all():
         return values
+    starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
     sizes = np.diff(starts, append=ranked.size)
+    if mass is None:
+        return np.repeat(np.add.reduceat(values, starts) / sizes, sizes)
     total = np.add.reduceat(mass, starts)
     means = np.add.reduceat(mass * values, starts) / np.where(total > 0, total, 1.0)
     return np.repeat(means, sizes)
+
+
+def sum_of_first(values: FloatArray, counts: IntArray) -> FloatArray:
+    """Sums of the first ``count`` values, one for each count."""
+    sums = np.cumsum(values)
+    return np.where(counts > 0, sums[counts - 1], 0.0)
 
 
 def rank_shares(ranked: FloatArray, weight: FloatArray, weights: RankWeights) -> FloatArray:

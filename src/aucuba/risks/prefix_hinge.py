@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import isotonic_regression
 
 from aucuba._typing import FloatArray, IntArray
-from aucuba.risks._ranking import counted_unit, mean_over_ties, rank_shares, split_at, top
+from aucuba.risks._ranking import (
+    counted_unit,
+    mean_over_ties,
+    rank_shares,
+    split_at,
+    sum_of_first,
+    top,
+)
 from aucuba.risks.base import Labels
 from aucuba.risks.rank_weights import RankWeights
 
@@ -71,6 +80,7 @@ class PrefixHinge:
         weight = np.ones(labels.positive.size) if labels.weight is None else labels.weight
         self.positive_weight = weight[self.positive]
         self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
+        self.is_ranked = False
         self.negative_weight: FloatArray | None = weight[self.negative]
         self.n = float(self.negative_weight.sum() / counted_unit(self.negative_weight))
         if np.all(self.negative_weight == 1.0):
@@ -78,6 +88,8 @@ class PrefixHinge:
             ranks = np.arange(np.ceil(self.n * mass_weights.last_rate) + 1.0)
             self.mass = mass_weights.between(ranks, self.n)
             self.margin = rank_weights.between(ranks, self.n) / self.mass
+            # Margins that do not rise keep the targets in order; nothing is left to pool.
+            self.is_ranked = bool(np.all(np.diff(self.margin) <= 0))
         else:
             self.negative_weight = self.negative_weight / counted_unit(self.negative_weight)
         self.total = float(
@@ -88,32 +100,41 @@ class PrefixHinge:
         p, q = scores[self.positive], scores[self.negative]
         rows = top(q, self.n * self.mass_weights.last_rate, self.negative_weight)
         ranked = q[rows]
+        del q
         piece, mass, margin = self._pieces(rows)
         target = margin + ranked[piece]
-        slopes = isotonic_regression(target, weights=mass, increasing=False).x
+        slopes = target
+        if not self.is_ranked:
+            slopes = isotonic_regression(target, weights=mass, increasing=False).x
         slopes = slopes + _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
 
         by_score = np.argsort(p)
         counted = self._counted(p, by_score)
-        reached = np.searchsorted(-slopes, -p, side="right")
-        mass_above = np.concatenate([[0.0], np.cumsum(mass)])[reached]
-        sum_above = np.concatenate([[0.0], np.cumsum(mass * target)])[reached]
-        value = counted @ (sum_above - mass_above * p) / self.total
-
+        reached = slopes.size - np.searchsorted(slopes[::-1], p, side="left")
+        mass_above = sum_of_first(mass, reached)
+        excess = sum_of_first(np.multiply(mass, target, out=target), reached) - mass_above * p
+        del target
         below = np.concatenate([[0.0], np.cumsum(counted[by_score])])
-        on_pieces = mass * below[np.searchsorted(p[by_score], slopes, side="right")]
-        on_rows: FloatArray = np.bincount(piece, on_pieces, rows.size).astype(
-            np.float64, copy=False
-        )
-        if self.negative_weight is None:
-            on_rows = mean_over_ties(ranked, np.ones(rows.size), on_rows)
-        else:
-            weight = self.negative_weight[rows]
-            on_rows = weight * mean_over_ties(ranked, weight, on_rows / weight)
+        on_pieces = below[np.searchsorted(p[by_score], slopes, side="right")]
+        del slopes
+        on_pieces *= mass
         gradient = np.zeros_like(scores)
         gradient[self.positive] = -counted * mass_above / self.total
-        gradient[self.negative[rows]] = on_rows / self.total
-        return float(value), gradient
+        gradient[self.negative[rows]] = self._on_rows(rows, ranked, piece, on_pieces) / self.total
+        return float(counted @ excess) / self.total, gradient
+
+    def _on_rows(
+        self, rows: IntArray, ranked: FloatArray, piece: Any, on_pieces: FloatArray
+    ) -> FloatArray:
+        """Sum the pieces of every row, and share the sum of a tied block by weight."""
+        if self.negative_weight is None:
+            on_rows = on_pieces
+            if on_pieces.size < rows.size:
+                on_rows = np.concatenate([on_pieces, np.zeros(rows.size - on_pieces.size)])
+            return mean_over_ties(ranked, None, on_rows)
+        weight = self.negative_weight[rows]
+        on_rows = np.bincount(piece, on_pieces, rows.size).astype(np.float64, copy=False)
+        return weight * mean_over_ties(ranked, weight, on_rows / weight)
 
     def _counted(self, p: FloatArray, by_score: IntArray) -> FloatArray:
         """``b``: weights of the positives, those of the lowest only in the two-way case."""
@@ -123,10 +144,10 @@ class PrefixHinge:
         counted[by_score] = rank_shares(p[by_score], self.positive_weight[by_score], self.bottom)
         return counted
 
-    def _pieces(self, rows: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _pieces(self, rows: IntArray) -> tuple[Any, FloatArray, FloatArray]:
         """Ranked rows cut where masses or margins change: (row of a piece, mass, margin)."""
         if self.negative_weight is None:
-            return np.arange(self.mass.size), self.mass, self.margin
+            return slice(self.mass.size), self.mass, self.margin
         cuts = np.concatenate([self.rank_weights.cuts(self.n), self.mass_weights.cuts(self.n)])
         piece, size, middle = split_at(self.negative_weight[rows], cuts)
         cell = np.stack([np.ceil(middle) - 1, np.ceil(middle)]) / self.n

@@ -96,6 +96,9 @@ class RankWeights:
 
     def between(self, edges: FloatArray, n: float) -> FloatArray:
         """Weight of the ranks between neighbouring edges, of ``n`` in all."""
+        if self.density is None:
+            # The overlap itself, so that ranks inside the range weigh exactly 1.
+            return np.diff(np.clip(edges, self.knots[1] * n, self.knots[2] * n))
         mass: FloatArray = n * np.diff(self.cumulated(edges / n))
         return mass
 

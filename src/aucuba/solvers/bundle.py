@@ -141,7 +141,7 @@ class _Bundle:
         if self.start is not None and self.start.any():
             given = self._point(self.start)
             offset = np.array([given.risk - float(given.gradient @ given.scores)])
-            planes = planes.added(self.design, self.design.adjoint(given.gradient[None]), offset)
+            planes = planes.added(self.design, self.design.adjoint([given.gradient]), offset)
             best = min(best, given, key=lambda point: point.objective)
         return BundleState(best, planes, lower_bound=-np.inf, stiffness=0.0, n_evaluations=1)
 
@@ -165,16 +165,16 @@ class _Bundle:
             float(norm2),
             float(cross),
         )
-        best, probes = _search(line, lower)
+        best, probes, n_search = _search(line, lower)
         beyond = line.evaluate(best.share + _PLANE_SHARE * abs(1.0 - best.share))
         probes.append(beyond)
         offsets = [
             probe.risk - float(probe.gradient @ line.scores_at(probe.share)) for probe in probes
         ]
-        slopes = self.design.adjoint(np.stack([probe.gradient for probe in probes]))
+        slopes = self.design.adjoint([probe.gradient for probe in probes])
         planes = planes.added(self.design, slopes, np.array(offsets))
         point = line.point_at(min(best, beyond, key=_objective))
-        n_evaluations = state.n_evaluations + len(probes)
+        n_evaluations = state.n_evaluations + n_search + 1
         stiffness = self._stiffness(state, best.share, point, lower)
         return BundleState(point, planes, lower, stiffness, n_evaluations)
 
@@ -297,26 +297,25 @@ class _Line:
         return self.norm2_at(share) / 2 + self.C * tangent
 
 
-def _search(line: _Line, lower: float) -> tuple[_Probe, list[_Probe]]:
-    """The best probe on the line, and all new ones.
+def _search(line: _Line, lower: float) -> tuple[_Probe, list[_Probe], int]:
+    """The best probe on the line, the bracket around it, and the number of evaluations.
 
     Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola plus
     the two tangents that bracket the minimum, until what is left to gain on the line is a small share
     of the gap.
     """
     start = line.evaluate(0.0)
-    left, right = start, line.evaluate(1.0)
-    probes = [right]
-    while right.slope < 0 and len(probes) < _SEARCH_LIMIT:
+    left, right, n_evaluations = start, line.evaluate(1.0), 1
+    while right.slope < 0 and n_evaluations < _SEARCH_LIMIT:
         left, right = right, line.evaluate(2 * right.share)
-        probes.append(right)
-    best = min(start, *probes, key=_objective)
-    while left.slope < 0 < right.slope and len(probes) < _SEARCH_LIMIT:
+        n_evaluations += 1
+    best = min(start, left, right, key=_objective)
+    while left.slope < 0 < right.slope and n_evaluations < _SEARCH_LIMIT:
         share, bound = line.model_minimum(left, right)
         if best.objective - bound <= _SEARCH_SHARE * (best.objective - lower):
             break
         probe = line.evaluate(share)
-        probes.append(probe)
+        n_evaluations += 1
         best = min(best, probe, key=_objective)
         left, right = (probe, right) if probe.slope < 0 else (left, probe)
-    return best, probes
+    return best, [probe for probe in (left, right) if probe.share > 0], n_evaluations

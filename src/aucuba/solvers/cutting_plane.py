@@ -92,7 +92,7 @@ class _CuttingPlane:
         value, gradient = self.risk.value_and_gradient(scores)
         objective = float(self.design.inner(model, model)) / 2 + self.options.C * value
         offset = np.array([value - float(gradient @ scores)])
-        planes = planes.added(self.design, self.design.adjoint(gradient[None]), offset)
+        planes = planes.added(self.design, self.design.adjoint([gradient]), offset)
         return CuttingPlaneState(model, objective, planes, lower_bound)
 
     def terminate(self, state: CuttingPlaneState) -> Status | None:

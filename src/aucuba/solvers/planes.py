@@ -52,7 +52,7 @@ class Planes:
         if planes is not None:
             return planes.rescaled(C), value, gradient
         planes = cls.empty(design.zeros().size, risk.lower_bound, C)
-        planes = planes.added(design, design.adjoint(gradient[None]), np.array([value]))
+        planes = planes.added(design, design.adjoint([gradient]), np.array([value]))
         return planes, value, gradient
 
     @property

@@ -1,0 +1,337 @@
+"""A changepoint detector that learns its penalty from labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from aucuba._typing import ArrayLike, FloatArray, IntArray
+from aucuba._validation import check_choice, check_fraction, check_positive_number
+from aucuba.changepoint.descent import STEP_RULES, Part, aum_descent
+from aucuba.changepoint.features import signal_features
+from aucuba.changepoint.interval_regression import IntervalRegressionCV
+from aucuba.changepoint.label_errors import (
+    LabelErrors,
+    error_functions,
+    label_errors,
+    target_intervals,
+)
+from aucuba.changepoint.labels import labels_by_sequence
+from aucuba.changepoint.model_selection import model_selection
+from aucuba.changepoint.roc import PenaltyROC, best_shift, penalty_roc
+from aucuba.changepoint.segmentation import Segmentation, check_signal, segment
+
+
+class SupervisedChangepointDetector(BaseEstimator):
+    r"""Detect changes with a penalty that is learned from labelled regions.
+
+    .. math::
+        \hat k(y) = \arg\min_k L_k(y) + e^{-f(y)}\, k, \qquad f(y) = w^\top \phi(y) + b
+
+    ``fit`` segments every signal into 1 .. ``max_segments`` pieces, counts label errors for every
+    penalty, and learns f in three steps: L1 interval regression on the penalties with the fewest errors
+    (negated, because it predicts the log penalty), steepest descent on the AUM of part of the sequences
+    for as long as the AUC of the held-out part gains, and the intercept with the fewest label errors on
+    all of them.
+
+    Parameters
+    ----------
+    max_segments : int, default=20
+        Largest number of segments; no signal may be shorter.
+    loss : {"l2", "poisson"}, default="l2"
+        Segmentation loss.
+    features : callable, default=None
+        Function from a signal to its feature vector; `signal_features` by default.
+    step : {"first_min", "linear", "all", "subtrain_auc", "validation_auc", "grid"}, \
+            default="first_min"
+        Step of each descent iteration: the first minimum of AUM along the gradient, its minimum over as
+        many crossings as there are breakpoints, over all crossings, the greatest AUC of either part, or
+        the best of ten steps 1e-9 .. 1.
+    validation_fraction : float or None, default=0.5
+        Sequences held out to end the descent. None uses all for descent and keeps the iterate with the
+        best training AUC.
+    max_iter : int, default=1000
+        Descent steps; 0 keeps the interval regression.
+    tol : float, default=1e-5
+        Descent ends when AUM decreases by less.
+    cv : int or splitter, default=5
+        Folds that choose the L1 penalty of the interval regression, among sequences in random order.
+    random_state : int, RandomState or None, default=None
+        Shuffles the sequences for both choices.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Coefficients of f; 0 for features that are constant or not finite in training.
+    intercept_ : float
+    interval_regression_ : IntervalRegressionCV
+        The start, fitted to the columns ``used_features_``; it predicts log penalties.
+    used_features_ : ndarray of bool
+    history_ : list of dict
+        One row an iterate of the descent.
+    best_step_ : int
+        The iterate kept; 0 is the interval regression.
+    status_ : str
+        Why the descent ended.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.changepoint import Label, SupervisedChangepointDetector
+    >>> rng = np.random.default_rng(0)
+    >>> signals, labels = [], []
+    >>> for k in range(24):
+    ...     noise = 10.0 ** rng.uniform(-1, 1)
+    ...     mean = np.repeat([0.0, 8 * noise * (k % 2), 0.0], 20)
+    ...     signals.append(mean + noise * rng.normal(size=60))
+    ...     kind = "one" if k % 2 else "none"
+    ...     labels.append([Label(10, 30, kind), Label(45, 58, "none")])
+    >>> detector = SupervisedChangepointDetector(max_segments=8, random_state=0)
+    >>> found = detector.fit(signals[:16], labels[:16]).predict(signals[16:])
+    >>> [change.tolist() for change in found[:2]]
+    [[], [20, 40]]
+    >>> detector.score(signals[16:], labels[16:])
+    1.0
+    """
+
+    def __init__(
+        self,
+        max_segments: int = 20,
+        *,
+        loss: str = "l2",
+        features: Callable[[Any], ArrayLike] | None = None,
+        step: str = "first_min",
+        validation_fraction: float | None = 0.5,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        cv: Any = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.max_segments = max_segments
+        self.loss = loss
+        self.features = features
+        self.step = step
+        self.validation_fraction = validation_fraction
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, signals: Any, labels: Any) -> SupervisedChangepointDetector:
+        """Learn the penalty from signals and labels.
+
+        Parameters
+        ----------
+        signals : list of array-like, or mapping from names to them
+        labels : list, mapping or DataFrame
+            Labels of each signal: a list of `Label`, or a DataFrame with columns start, end, kind; in
+            the order of the signals or by their names. Or one DataFrame with a column ``sequence``.
+
+        Returns
+        -------
+        SupervisedChangepointDetector
+        """
+        return self.fit_features(*self.prepare(signals, labels))
+
+    def prepare(self, signals: Any, labels: Any) -> tuple[FloatArray, list[LabelErrors]]:
+        """Features and label errors of labelled signals: what `fit_features` takes.
+
+        Segmenting is the slow part; prepare once to fit several detectors, or to compare penalties.
+
+        Returns
+        -------
+        X : ndarray of shape (n_signals, n_features)
+        errors : list of LabelErrors
+        """
+        named = _named(signals)
+        tables = labels_by_sequence(labels, [name for name, _ in named])
+        rows = [self._signal_features(y, name) for name, y in named]
+        errors = [
+            label_errors(self._segment(y, name), table, name=_called(name))
+            for (name, y), table in zip(named, tables, strict=True)
+        ]
+        return np.stack(rows), errors
+
+    def fit_features(
+        self, X: ArrayLike, errors: Sequence[LabelErrors]
+    ) -> SupervisedChangepointDetector:
+        """Learn from features and label errors that were computed before, as in published benchmarks.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_sequences, n_features)
+            Columns with NaN or infinite entries are left out.
+        errors : list of LabelErrors
+        """
+        self._check_settings()
+        features = _feature_table(X, len(errors))
+        self.n_features_in_ = features.shape[1]
+        finite = np.isfinite(features).all(axis=0)
+        known = np.where(finite, features, 0.0)
+        self.used_features_ = finite & (np.ptp(known, axis=0) > 0)
+        used = known[:, self.used_features_]
+        order = check_random_state(self.random_state).permutation(len(errors))
+        start = self._start(used, errors, order)
+        mean, scale = used.mean(axis=0), used.std(axis=0)
+        weight = self._descend((used - mean) / scale, errors, start * scale, order)
+        self.coef_ = np.zeros(features.shape[1])
+        self.coef_[self.used_features_] = weight / scale
+        self.intercept_ = best_shift(errors, known @ self.coef_)
+        return self
+
+    def predict_log_penalty(self, signals: Any) -> FloatArray:
+        """Logarithm of the penalty of each signal."""
+        check_is_fitted(self)
+        return self.predict_log_penalty_features(
+            np.stack([self._signal_features(y, name) for name, y in _named(signals)])
+        )
+
+    def predict_log_penalty_features(self, X: ArrayLike) -> FloatArray:
+        """Logarithm of the penalty of each row of features."""
+        check_is_fitted(self)
+        features = _feature_table(X, None)
+        if features.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {features.shape[1]} features, but the detector was fitted with "
+                f"{self.n_features_in_}."
+            )
+        used = features[:, self.coef_ != 0]
+        bad = ~np.isfinite(used).all(axis=1)
+        if bad.any():
+            raise ValueError(
+                f"Row {int(np.argmax(bad))} of X has NaN or infinite values in features that the model "
+                "uses."
+            )
+        log_penalty: FloatArray = -(used @ self.coef_[self.coef_ != 0] + self.intercept_)
+        return log_penalty
+
+    def predict(self, signals: Any) -> list[IntArray]:
+        """Changepoints of each signal: the first samples of new segments."""
+        named = _named(signals)
+        log_penalty = self.predict_log_penalty(signals)
+        found = []
+        for (name, y), value in zip(named, log_penalty, strict=True):
+            table = self._segment(y, name)
+            path = model_selection(table.losses, table.sizes)
+            found.append(table.changepoints[path.index[int(path.select(np.exp(value)))]])
+        return found
+
+    def score(self, signals: Any, labels: Any) -> float:
+        """Share of the labels that the predicted changes get right."""
+        features, errors = self.prepare(signals, labels)
+        predicted = self.predict_log_penalty_features(features)
+        wrong = sum(sum(table.at(value)) for table, value in zip(errors, predicted, strict=True))
+        return float(1.0 - wrong / sum(table.n_labels for table in errors))
+
+    def roc(self, signals: Any, labels: Any) -> PenaltyROC:
+        """ROC curve of the predicted penalties on labelled signals."""
+        features, errors = self.prepare(signals, labels)
+        return penalty_roc(errors, self.predict_log_penalty_features(features))
+
+    def _check_settings(self) -> None:
+        check_choice(self.step, "step", tuple(STEP_RULES))
+        check_positive_number(self.tol, "tol")
+        if self.max_iter != 0:
+            check_positive_number(self.max_iter, "max_iter", integer=True)
+        if self.validation_fraction is not None:
+            check_fraction(
+                self.validation_fraction, "validation_fraction", low_open=True, high_open=True
+            )
+        elif self.step == "validation_auc":
+            raise ValueError("step='validation_auc' needs a validation_fraction.")
+
+    def _start(self, X: FloatArray, errors: Sequence[LabelErrors], order: IntArray) -> FloatArray:
+        """Interval regression predicts the log penalty: its negated coefficients are those of f."""
+        if X.shape[1] == 0:
+            raise ValueError("No feature is finite and varies between the sequences.")
+        limits = target_intervals(errors)
+        if not np.isfinite(limits).any():
+            raise ValueError(
+                f"None of the {len(errors)} sequences has a label that some penalty gets wrong, so "
+                "nothing can be learned. Label real changes, and regions without changes."
+            )
+        self.interval_regression_ = IntervalRegressionCV(cv=self.cv)
+        self.interval_regression_.fit(X[order], limits[order])
+        return -self.interval_regression_.coef_
+
+    def _descend(
+        self, X: FloatArray, errors: Sequence[LabelErrors], start: FloatArray, order: IntArray
+    ) -> FloatArray:
+        self.history_: list[dict[str, float]] = []
+        self.best_step_ = 0
+        try:
+            parts = [
+                Part(X[rows], error_functions([errors[i] for i in rows]))
+                for rows in self._split(errors, order)
+            ]
+        except ValueError as problem:
+            self.status_ = f"No descent: {problem} The interval regression is kept."
+            return start
+        descent = aum_descent(
+            parts[0],
+            start,
+            validation=parts[1] if len(parts) > 1 else None,
+            step=self.step,
+            tol=self.tol,
+            max_iter=int(self.max_iter),
+        )
+        self.history_, self.best_step_ = descent.history, descent.best_step
+        self.status_ = descent.status.value
+        return descent.coef
+
+    def _split(self, errors: Sequence[LabelErrors], order: IntArray) -> list[IntArray]:
+        """Rows for descent and for validation, the same shares of each kind of error in both."""
+        if self.validation_fraction is None:
+            return [np.sort(order)]
+        kind = np.array([2 * np.any(e.fp != 0) + np.any(e.fn != 0) for e in errors])[order]
+        ranked = order[np.argsort(kind, kind="stable")]
+        held_out = np.diff(np.floor(np.arange(ranked.size + 1) * self.validation_fraction)) > 0
+        return [np.sort(ranked[~held_out]), np.sort(ranked[held_out])]
+
+    def _signal_features(self, y: Any, name: Any) -> FloatArray:
+        signal = check_signal(y, _called(name))
+        if self.features is None:
+            return signal_features(signal)
+        return np.asarray(self.features(signal), dtype=np.float64)
+
+    def _segment(self, y: Any, name: Any) -> Segmentation:
+        signal = check_signal(y, _called(name))
+        if signal.size < self.max_segments:
+            raise ValueError(
+                f"{_called(name)} has {signal.size} samples, fewer than max_segments="
+                f"{self.max_segments}; lower max_segments or leave the signal out."
+            )
+        try:
+            return segment(signal, self.max_segments, loss=self.loss)
+        except ValueError as problem:
+            raise ValueError(f"{_called(name)}: {problem}") from None
+
+
+def _called(name: Any) -> str:
+    return f"Sequence {name!r}"
+
+
+def _named(signals: Any) -> list[tuple[Any, Any]]:
+    """Names and signals: the keys of a mapping, or 0, 1, ..."""
+    named = list(signals.items()) if isinstance(signals, Mapping) else list(enumerate(signals))
+    if not named:
+        raise ValueError("signals is empty: at least one signal is needed.")
+    if any(np.ndim(y) == 0 for _, y in named):
+        raise ValueError("signals must be a list of signals; put a single signal into a list.")
+    return named
+
+
+def _feature_table(X: ArrayLike, n_rows: int | None) -> FloatArray:
+    features = np.asarray(X, dtype=np.float64)
+    if features.ndim != 2 or (n_rows is not None and len(features) != n_rows):
+        raise ValueError(
+            f"X must have one row a sequence, got shape {features.shape}"
+            + ("." if n_rows is None else f" for {n_rows} sequences.")
+        )
+    return features

@@ -1,0 +1,54 @@
+"""Structured ranking: items of a graph ranked together for the AUC and its generalisations.
+
+- problems: `RankingGraph`, `grid_edges`
+- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`, and
+  `RankingBatch` for prediction, loss-augmented and consistent rankings of whole data sets
+- learning: `StructuredRanker`, `StructuredLabelRanker`
+- measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
+"""
+
+from aucuba.structured.graph import RankingGraph, grid_edges
+from aucuba.structured.high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
+from aucuba.structured.inference import Ranking, RankingBatch
+from aucuba.structured.label_ranker import StructuredLabelRanker
+from aucuba.structured.linear_program import RelaxedRows, ranking_lp
+from aucuba.structured.measures import (
+    AUC,
+    AUCAtK,
+    BinnedAUC,
+    Measure,
+    Rows,
+    UnnestedAUC,
+    as_measure,
+)
+from aucuba.structured.mixed_signs import mixed_sign_scores
+from aucuba.structured.ranker import StructuredRanker
+from aucuba.structured.rounding import rank_order
+from aucuba.structured.total_variation import tv_scores
+from aucuba.structured.unnested import unnested_auc_score
+
+__all__ = [
+    "AUC",
+    "AUCAtK",
+    "BinnedAUC",
+    "CliqueTerm",
+    "Gadget",
+    "HighOrderTerm",
+    "Measure",
+    "Ranking",
+    "RankingBatch",
+    "RankingGraph",
+    "RelaxedRows",
+    "Rows",
+    "StructuredLabelRanker",
+    "StructuredRanker",
+    "UnnestedAUC",
+    "as_measure",
+    "grid_edges",
+    "high_order_scores",
+    "mixed_sign_scores",
+    "rank_order",
+    "ranking_lp",
+    "tv_scores",
+    "unnested_auc_score",
+]

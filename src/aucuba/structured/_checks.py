@@ -1,0 +1,98 @@
+"""Checks of graphs, shared by inference and learning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._typing import ArrayLike, FloatArray, IntArray
+from aucuba._validation import finite_scores
+
+
+def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> IntArray:
+    """Pairs of node numbers: in range, no self-loop, no pair twice (in either direction)."""
+    if edges is None:
+        return np.zeros((0, 2), dtype=np.intp)
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        return np.zeros((0, 2), dtype=np.intp)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ValueError(f"{name} must have shape (n_edges, 2), got {pairs.shape}.")
+    whole = pairs.dtype.kind in "iu" or (
+        pairs.dtype.kind == "f" and np.all(pairs == np.rint(pairs))
+    )
+    if not whole:
+        raise ValueError(f"{name} must hold node numbers, got dtype {pairs.dtype}.")
+    pairs = pairs.astype(np.intp)
+    outside = (pairs < 0) | (pairs >= n_nodes)
+    if outside.any():
+        row = int(np.argmax(outside.any(axis=1)))
+        raise ValueError(
+            f"{name}[{row}] is {tuple(pairs[row].tolist())}, but the graph has {n_nodes} nodes, "
+            f"numbered 0 to {n_nodes - 1}."
+        )
+    loops = pairs[:, 0] == pairs[:, 1]
+    if loops.any():
+        row = int(np.argmax(loops))
+        raise ValueError(
+            f"{name}[{row}] joins node {pairs[row, 0]} to itself; a self-loop is a node feature."
+        )
+    key = np.sort(pairs, axis=1) @ np.array([n_nodes, 1])
+    order = np.argsort(key, kind="stable")
+    twice = np.flatnonzero(np.diff(key[order]) == 0)
+    if twice.size:
+        first, second = sorted(order[twice[0] : twice[0] + 2].tolist())
+        raise ValueError(
+            f"{name}[{first}] and {name}[{second}] are the same pair "
+            f"{tuple(pairs[first].tolist())} "
+            f""
+            f"({twice.size} such repeats). Merge them, for example by adding their features."
+        )
+    return pairs
+
+
+def check_couplings(coupling: ArrayLike | None, pairs: IntArray) -> FloatArray:
+    """One non-negative number an edge."""
+    values = check_signed_couplings(coupling, pairs)
+    if values.min(initial=0.0) < 0:
+        row = int(values.argmin())
+        raise ValueError(
+            f"coupling[{row}] is {values[row]:g}: total variation needs attractive pairs, all "
+            "couplings at least 0. For mixed signs use mixed_sign_scores or ranking_lp."
+        )
+    return values
+
+
+def check_signed_couplings(coupling: ArrayLike | None, pairs: IntArray) -> FloatArray:
+    """One finite number an edge."""
+    if coupling is None:
+        if len(pairs):
+            raise ValueError(f"There are {len(pairs)} edges but no coupling.")
+        return np.zeros(0)
+    values = finite_scores(coupling, "coupling")
+    if values.size != len(pairs):
+        raise ValueError(f"coupling has {values.size} entries for {len(pairs)} edges.")
+    return values
+
+
+def check_matrix(values: Any, n_rows: int | None, name: str, rows: str) -> FloatArray:
+    """A finite 2-D array; a 1-D array is one column."""
+    matrix = np.asarray(values)
+    if matrix.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be numeric, got dtype {matrix.dtype}.")
+    matrix = matrix.astype(np.float64)
+    if matrix.ndim == 1:
+        matrix = matrix[:, None]
+    if matrix.ndim != 2:
+        raise ValueError(f"{name} must have 1 or 2 dimensions, got {matrix.ndim}.")
+    if n_rows is not None and len(matrix) != n_rows:
+        raise ValueError(f"{name} has {len(matrix)} rows for {n_rows} {rows}.")
+    bad = ~np.isfinite(matrix)
+    if bad.any():
+        row, column = (int(index[0]) for index in np.nonzero(bad))
+        raise ValueError(
+            f"{name} contains {bad.sum()} NaN or infinite values, the first in row {row}, "
+            f"column {column} ({matrix[row, column]})."
+        )
+    return matrix
