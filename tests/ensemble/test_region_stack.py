@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -14,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+from aucuba._callbacks import HAS_CALLBACKS
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._defaults import DEFAULT_MEMBERS
 from aucuba.ensemble._members import _moving_mean
@@ -194,6 +196,38 @@ def test_progress_is_logged(caplog):
     assert [record.args[0] for record in caplog.records] == ["logistic", "bayes"]
 
 
+class Listener:
+    """Counts the steps that a fit reports."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.steps += context.task_name == "iteration"
+        return False
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+@pytest.mark.parametrize(
+    "model",
+    [RegionStack(RANGE, estimators=SMALL), RegionReweighted(LogisticRegression(), RANGE)],
+)
+def test_callbacks_hear_two_steps(model):
+    X, y = numbers(100)
+    listener = Listener()
+    clone(model).set_callbacks(listener).fit(X, y)
+    assert listener.steps == 2
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
@@ -209,6 +243,20 @@ def test_bad_input(params, message):
     X, y = numbers(100)
     with pytest.raises(ValueError, match=message):
         RegionStack(**params).fit(X, y)
+
+
+def test_named_members_need_a_dense_table():
+    X, y = numbers(100)
+    with pytest.raises(ValueError, match=r"needs a dense table.*X.toarray\(\)"):
+        RegionStack(RANGE).fit(sparse.csr_array(X), y)
+
+
+def test_weights_reach_every_default_member():
+    X, y = numbers(160)
+    weight = np.where(np.arange(160) % 2 == 0, 5.0, 0.1)
+    stack = RegionStack((0.0, 0.3), cv=2, random_state=0)
+    plain, weighted = stack.fit(X, y).oof_scores_, stack.fit(X, y, weight).oof_scores_
+    assert np.all(np.abs(plain - weighted).max(axis=0) > 1e-3)
 
 
 def test_weights_need_members_that_take_them():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from aucuba.ensemble._columns import Columns
@@ -21,6 +22,12 @@ def named_member(name: str, X: Any, fpr_range: tuple[float, float], strength: fl
         raise ValueError(
             f"Unknown member {name!r}; the names are {', '.join(map(repr, MEMBERS))}. Give any other "
             "classifier as a pair (name, estimator)."
+        )
+    if sparse.issparse(X):
+        raise ValueError(
+            f"The member {name!r} needs a dense table, got a sparse one of shape {X.shape}. Pass "
+            "X.toarray() where it fits into memory, else give pairs (name, estimator) of classifiers "
+            "that take sparse input."
         )
     return MEMBERS[name](Columns.of(X), fpr_range, strength)
 
