@@ -1,0 +1,25 @@
+"""The command ``aucuba``: fit, predict, evaluate, compare, report, info and demo."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 2 wrong input, 130 interrupted.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        Words after the program's name; the process's own by default.
+    """
+    try:
+        from aucuba.cli.app import run
+    except ModuleNotFoundError as error:
+        sys.stderr.write(
+            f"error: the command line needs {error.name}; install it with `pip install "
+            "'aucuba[cli]'`.\n"
+        )
+        return 2
+    return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -1,0 +1,149 @@
+"""``aucuba report``, ``aucuba info`` and ``aucuba demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from aucuba._validation import check_fpr_range
+from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.cli.console import emit, grid, progress_bar
+from aucuba.cli.measuring import baseline_scores
+from aucuba.cli.options import (
+    AsJson,
+    DataFile,
+    Delimiter,
+    Format,
+    FprRange,
+    Group,
+    ModelFile,
+    Seed,
+    Target,
+    Unknown,
+    Weight,
+)
+from aucuba.cli.samples import test_sample
+from aucuba.cli.schema import feature_names
+from aucuba.cli.training import fit_facts
+from aucuba.persistence import load_model
+from aucuba.report import Page, ScoredSample, changepoint_report, classifier_report, write_page
+from aucuba.tables import TableFile
+
+
+def report(
+    model: ModelFile,
+    data: DataFile,
+    out: Annotated[Path, typer.Option(metavar="report.html", help="The page to write.")],
+    target: Target = None,
+    fpr: FprRange = None,
+    group: Group = None,
+    weight: Weight = None,
+    unknown: Unknown = "error",
+    format: Format = None,
+    delimiter: Delimiter = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="For a changepoint model: a table of sequence, start, end and kind."),
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Write one self-contained HTML page about a model on labelled rows.
+
+    For a changepoint detector saved from Python DATA has the columns sequence and value.
+    """
+    saved = load_model(model)
+    if isinstance(saved.model, SupervisedChangepointDetector):
+        with progress_bar(f"Writing {out.name}"):
+            page = _changepoint_page(saved.model, TableFile.of(data, format, delimiter), labels)
+            write_page(page, out)
+        emit({"report": str(out)}, f"Report: {out}", as_json=as_json)
+        return
+    fpr_range = check_fpr_range(saved.metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
+    with progress_bar(f"Writing {out.name}"):
+        sample = test_sample(
+            saved,
+            data,
+            target=target,
+            weight=weight,
+            group=group,
+            format=format,
+            delimiter=delimiter,
+            unknown=unknown,
+        )
+        scored = ScoredSample(
+            y=sample.y,
+            score=saved.model.decision_function(sample.X),
+            baseline=baseline_scores(saved, sample),
+            weight=sample.weight,
+            group=sample.group,
+        )
+        page = classifier_report(
+            saved.model[-1],
+            scored,
+            fpr_range=fpr_range,
+            X=saved.model[:-1].transform(sample.X),
+            feature_names=feature_names(saved.model),
+            title=f"{model.name} on {data.name}",
+            labels=(sample.labels.negative, sample.labels.positive),
+            random_state=seed,
+        )
+        write_page(page, out)
+    emit({"report": str(out), "data": sample.summary()}, f"Report: {out}", as_json=as_json)
+
+
+def _changepoint_page(
+    detector: SupervisedChangepointDetector, file: TableFile, labels: Path | None
+) -> Page:
+    """The page of a detector on signals in one long table."""
+    if labels is None:
+        raise ValueError(
+            "A changepoint model needs --labels, a table of sequence, start, end, kind."
+        )
+    rows = file.read()
+    values = rows.column("value", "the samples")
+    signals = {
+        name: part.to_numpy(dtype=np.float64)
+        for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
+    }
+    return changepoint_report(
+        detector, signals, TableFile.of(labels).read().frame, title=f"Changes in {file.path.name}"
+    )
+
+
+def info(model: ModelFile, as_json: AsJson = False) -> None:
+    """Say what a model file holds, without data."""
+    saved = load_model(model)
+    classifier = saved.model[-1] if saved.metadata.get("writer") == "aucuba fit" else saved.model
+    result: dict[str, Any] = {
+        "model": str(model),
+        "versions": saved.versions,
+        "metadata": saved.metadata,
+        "fit": fit_facts(classifier),
+    }
+    table = grid()
+    known = saved.metadata
+    if known.get("writer") == "aucuba fit":
+        training = known["training"]
+        table.add_row("target", f"{known['target']} = {known['positive']}")
+        table.add_row("FPR range", "[{:g}, {:g}]".format(*known["fpr_range"]))
+        table.add_row("trained on", f"{training['file']}, {training['rows']} rows")
+        table.add_row("columns", str(training["features"]))
+    for name, value in result["fit"].items():
+        if name != "partial_auc":
+            table.add_row(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+    for name, version in saved.versions.items():
+        table.add_row(f"written with {name}", version)
+    emit(result, table, as_json=as_json)
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("demo_output"),
+) -> None:
+    """Train on a data set that ships with scikit-learn, compare, and write the reports."""
+    from aucuba.demo import main
+
+    main(output)

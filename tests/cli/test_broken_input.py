@@ -1,0 +1,305 @@
+"""Broken input: exit code 2, one line that says what to do, no traceback, no output file."""
+
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aucuba.tables
+
+FIT = ["--target", "outcome", "--positive", "bad"]
+
+
+def rejected(result, text):
+    assert result.code == 2, result.out + result.err
+    assert result.err.startswith("error: ")
+    assert result.err.count("\n") == 1
+    assert "Traceback" not in result.err
+    assert text in result.err
+
+
+@pytest.fixture
+def refuse_fit(run, tmp_path):
+    """Check that fitting a file fails with a text and leaves the folder as it was."""
+
+    def check(path, text, *options):
+        out = tmp_path / "out"
+        out.mkdir()
+        rejected(run("fit", path, *(options or FIT), "--out", out / "model.aucuba"), text)
+        assert list(out.iterdir()) == []
+
+    return check
+
+
+@pytest.fixture
+def refuse_predict(run, tmp_path, model):
+    """The same for scoring with a good model."""
+
+    def check(path, text, *options, with_model=model):
+        out = tmp_path / "out"
+        out.mkdir()
+        rejected(run("predict", with_model, path, *options, "--out", out / "s.csv"), text)
+        assert list(out.iterdir()) == []
+
+    return check
+
+
+def written(frame, tmp_path, name="data.csv", **options):
+    path = tmp_path / name
+    frame.to_csv(path, index=False, **options)
+    return path
+
+
+class TestFit:
+    def test_no_such_file(self, refuse_fit, tmp_path):
+        refuse_fit(tmp_path / "nothing.csv", "There is no file")
+
+    def test_empty_file(self, refuse_fit, tmp_path):
+        (tmp_path / "data.csv").touch()
+        refuse_fit(tmp_path / "data.csv", "is empty")
+
+    def test_header_without_rows(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame[:0], tmp_path), "has no rows")
+
+    def test_unknown_suffix(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame, tmp_path, "data.xyz"), "give --format")
+
+    def test_missing_target(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "no column 'label' for --target", "--target", "label")
+
+    def test_one_class(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame.assign(outcome="bad"), tmp_path), "only one class")
+
+    def test_too_many_classes(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame, tmp_path), "name the positive one", "--target", "query")
+
+    def test_positive_label_not_there(self, refuse_fit, files):
+        options = ["--target", "outcome", "--positive", "ugly"]
+        refuse_fit(files / "train.csv", "--positive ugly is not among the labels", *options)
+
+    def test_missing_labels(self, refuse_fit, frame, tmp_path):
+        labels = frame["outcome"].where(frame.index != 6)
+        refuse_fit(written(frame.assign(outcome=labels), tmp_path), "first of them row 7")
+
+    def test_all_missing_column(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame.assign(b=np.nan), tmp_path), "--drop b")
+
+    def test_infinite_values(self, refuse_fit, frame, tmp_path):
+        path = written(frame.assign(b=np.where(frame.index == 3, np.inf, frame["b"])), tmp_path)
+        refuse_fit(path, "row 4 has 'inf' (infinite)")
+
+    def test_wrong_delimiter(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame, tmp_path, sep=";"), "try --delimiter ';'")
+
+    def test_ragged_rows(self, refuse_fit, tmp_path):
+        (tmp_path / "data.csv").write_text("a,outcome\n1,bad,9\n2,good,9\n")
+        refuse_fit(tmp_path / "data.csv", "cannot be read as csv")
+
+    def test_one_ragged_row(self, refuse_fit, tmp_path):
+        (tmp_path / "data.csv").write_text("a,outcome\n1,bad\n2,good,9\n")
+        refuse_fit(tmp_path / "data.csv", "cannot be read as csv")
+
+    def test_repeated_column_name(self, refuse_fit, tmp_path):
+        (tmp_path / "data.csv").write_text("a,a,outcome\n1,2,bad\n2,3,good\n")
+        refuse_fit(tmp_path / "data.csv", "'a' more than once")
+
+    def test_binary_rubbish(self, refuse_fit, tmp_path):
+        (tmp_path / "data.csv").write_bytes(bytes(range(128, 256)) * 20)
+        refuse_fit(tmp_path / "data.csv", "not UTF-8")
+
+    def test_truncated_parquet(self, refuse_fit, files, tmp_path):
+        whole = (files / "train.parquet").read_bytes()
+        (tmp_path / "data.parquet").write_bytes(whole[: len(whole) // 2])
+        refuse_fit(tmp_path / "data.parquet", "cannot be read as parquet")
+
+    def test_truncated_npz(self, refuse_fit, files, tmp_path):
+        whole = (files / "train.npz").read_bytes()
+        (tmp_path / "data.npz").write_bytes(whole[: len(whole) // 2])
+        refuse_fit(tmp_path / "data.npz", "cannot be read as npz")
+
+    def test_npz_with_python_objects(self, refuse_fit, tmp_path):
+        np.savez(tmp_path / "data.npz", X=np.array([[object()]]), y=np.array([1]))
+        refuse_fit(tmp_path / "data.npz", "cannot be read as npz")
+
+    def test_npz_without_X(self, refuse_fit, tmp_path):
+        np.savez(tmp_path / "data.npz", features=np.eye(3))
+        refuse_fit(tmp_path / "data.npz", "no array 'X'")
+
+    def test_broken_svmlight(self, refuse_fit, tmp_path):
+        (tmp_path / "data.svm").write_text("1 1:0.5 2:x\n0 1:0.2\n")
+        refuse_fit(tmp_path / "data.svm", "cannot be read as svmlight")
+
+    def test_nothing_left_to_learn_from(self, refuse_fit, frame, tmp_path):
+        refuse_fit(written(frame[["outcome"]], tmp_path), "No column is left")
+
+    def test_dates(self, refuse_fit, frame, tmp_path):
+        dated = frame.assign(day=pd.date_range("2020-01-01", periods=len(frame)))
+        dated.to_parquet(tmp_path / "data.parquet")
+        refuse_fit(tmp_path / "data.parquet", "'day' holds dates")
+
+    def test_negative_weights(self, refuse_fit, frame, tmp_path):
+        path = written(frame.assign(times=-1), tmp_path)
+        refuse_fit(path, "sample_weight must be non-negative", *FIT, "--weight", "times")
+
+    def test_weights_that_are_words(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "sample_weight contains NaN", *FIT, "--weight", "city")
+
+    def test_missing_queries(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "for --group has missing", *FIT, "--group", "city")
+
+    def test_rates_in_percent(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "write 0.05 for 5 %", *FIT, "--fpr", "0", "5")
+
+    def test_rates_upside_down(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "lower limit below", *FIT, "--fpr", "0.5", "0.1")
+
+    def test_unknown_surrogate(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "--surrogate must be one of", *FIT, "--surrogate", "hinge")
+
+    def test_unknown_option(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "No such option", *FIT, "--speed")
+
+    def test_one_fold(self, refuse_fit, files):
+        refuse_fit(files / "train.csv", "--cv must be 0 or at least 2", *FIT, "--cv", "1")
+
+    def test_queries_with_aum(self, refuse_fit, files):
+        options = ["--group", "query", "--surrogate", "aum"]
+        refuse_fit(files / "train.csv", "aum knows no queries", *FIT, *options)
+
+    def test_output_folder_missing(self, run, files, tmp_path):
+        out = tmp_path / "no" / "model.aucuba"
+        rejected(run("fit", files / "train.csv", *FIT, "--cv", "0", "--out", out), "does not exist")
+
+    def test_output_is_a_folder(self, run, files, tmp_path):
+        rejected(run("fit", files / "train.csv", *FIT, "--cv", "0", "--out", tmp_path), "a folder")
+
+
+class TestPredict:
+    def test_missing_column(self, refuse_predict, frame, tmp_path):
+        path = written(frame.drop(columns="b"), tmp_path)
+        refuse_predict(path, "needs the column 'b'")
+
+    def test_words_in_a_numeric_column(self, refuse_predict, frame, tmp_path):
+        column = frame["b"].astype(object).where(frame.index != 9, "high")
+        refuse_predict(written(frame.assign(b=column), tmp_path), "row 10 has 'high'")
+
+    def test_unknown_category(self, refuse_predict, frame, tmp_path):
+        city = frame["city"].where(frame.index != 9, "Atlantis")
+        path = written(frame.assign(city=city), tmp_path)
+        refuse_predict(path, "such as 'Atlantis'; give --unknown ignore")
+
+    def test_broken_in_a_late_chunk(self, refuse_predict, frame, tmp_path, monkeypatch):
+        monkeypatch.setattr(aucuba.tables, "CHUNK_ROWS", 50)
+        column = frame["b"].astype(object).where(frame.index != 333, "high")
+        path = written(frame.assign(b=column), tmp_path)
+        refuse_predict(path, "row 334 has 'high'")
+
+    def test_cut_off_in_the_middle_of_a_row(self, refuse_predict, frame, tmp_path):
+        path = written(frame, tmp_path)
+        path.write_text(path.read_text() + "1.0,2.0,3.0,Rome,bad,1,2,3,4\n")
+        refuse_predict(path, "cannot be read as csv")
+
+    def test_another_format(self, refuse_predict, files):
+        refuse_predict(files / "test.svmlight", "trained on named columns")
+
+    def test_wrong_id(self, refuse_predict, files):
+        refuse_predict(files / "test.csv", "no column 'name' for --id", "--id", "name")
+
+    def test_wider_svmlight(self, run, files, tmp_path, refuse_predict):
+        model = tmp_path / "m.aucuba"
+        run("fit", files / "train_plain.svm", "--cv", "0", "--out", model)
+        (tmp_path / "wide.svm").write_text("1 9:0.5\n")
+        refuse_predict(tmp_path / "wide.svm", "cannot be read as svmlight", with_model=model)
+
+
+class TestEvaluate:
+    def test_one_class(self, run, model, frame, tmp_path):
+        path = written(frame.assign(outcome="good"), tmp_path)
+        rejected(run("evaluate", model, path), "only one class here")
+
+    def test_one_model_to_compare(self, run, model, files):
+        rejected(run("compare", model, files / "test.csv"), "at least two models")
+
+    def test_report_of_a_broken_file(self, run, model, tmp_path):
+        (tmp_path / "data.csv").write_text("a\n1\n")
+        out = tmp_path / "report.html"
+        rejected(run("report", model, tmp_path / "data.csv", "--out", out), "no column 'outcome'")
+        assert not out.exists()
+
+
+class Bomb:
+    """Leaves a mark if it is ever unpickled."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return open, (str(self.mark), "w")
+
+
+class TestModelFile:
+    @pytest.fixture
+    def refuse_model(self, run, files, tmp_path):
+        def check(path, text):
+            rejected(run("info", path), text)
+            out = tmp_path / "scores.csv"
+            rejected(run("predict", path, files / "test.csv", "--out", out), text)
+            assert not out.exists()
+
+        return check
+
+    def rewritten(self, model, path, **entries):
+        """A copy of a model file with some entries replaced."""
+        with zipfile.ZipFile(model) as old, zipfile.ZipFile(path, "w") as new:
+            for name in old.namelist():
+                new.writestr(name, entries.get(name, old.read(name)))
+        return path
+
+    def test_missing(self, refuse_model, tmp_path):
+        refuse_model(tmp_path / "nothing", "There is no model file")
+
+    def test_a_table(self, refuse_model, files):
+        refuse_model(files / "test.csv", "not a model file of aucuba")
+
+    def test_a_foreign_archive(self, refuse_model, files):
+        refuse_model(files / "test.npz", "not a model file of aucuba")
+
+    def test_a_pickle_is_not_executed(self, refuse_model, tmp_path):
+        mark = tmp_path / "executed"
+        (tmp_path / "m.pkl").write_bytes(pickle.dumps(Bomb(mark)))
+        refuse_model(tmp_path / "m.pkl", "not a model file of aucuba")
+        assert not mark.exists()
+
+    @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+    def test_truncated(self, refuse_model, model, tmp_path, share):
+        whole = model.read_bytes()
+        (tmp_path / "m.aucuba").write_bytes(whole[: int(share * len(whole))])
+        refuse_model(tmp_path / "m.aucuba", "not a model file of aucuba, or only a part")
+
+    def test_flipped_bit(self, refuse_model, model, tmp_path):
+        content = bytearray(model.read_bytes())
+        with zipfile.ZipFile(model) as archive:
+            entry = archive.getinfo("schema.json")
+        content[entry.header_offset + 200] ^= 1
+        (tmp_path / "m.aucuba").write_bytes(content)
+        refuse_model(tmp_path / "m.aucuba", "m.aucuba")
+
+    def test_newer_format(self, refuse_model, model, tmp_path):
+        header = json.dumps({"format": 99, "versions": {"aucuba": "7.0"}, "metadata": {}})
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"aucuba.json": header})
+        refuse_model(path, "written by aucuba 7.0 in format 99")
+
+    def test_foreign_class_is_not_built(self, refuse_model, model, tmp_path):
+        with zipfile.ZipFile(model) as archive:
+            schema = json.loads(archive.read("schema.json"))
+        text = json.dumps(schema).replace('"StandardScaler"', '"Popen"')
+        text = text.replace('"sklearn.preprocessing._data"', '"subprocess"')
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"schema.json": text})
+        refuse_model(path, "subprocess.Popen")
+
+    def test_nonsense_inside(self, refuse_model, model, tmp_path):
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"schema.json": "{}"})
+        refuse_model(path, "damaged")

@@ -1,0 +1,203 @@
+"""Every command on every format."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import aucuba.tables
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba.metrics import compare_partial_auc, partial_auc_interval
+from aucuba.persistence import load_model
+
+NAMED = ["--target", "outcome", "--positive", "bad", "--drop", "times", "--drop", "query"]
+FORMATS = {
+    "csv": NAMED,
+    "csv.gz": NAMED,
+    "tsv": NAMED,
+    "parquet": NAMED,
+    "svmlight": [],
+    "npz": ["--target", "y"],
+}
+
+
+@pytest.mark.parametrize(("suffix", "options"), FORMATS.items())
+def test_round_trip(run, files, tmp_path, suffix, options):
+    train, test = files / f"train.{suffix}", files / f"test.{suffix}"
+    model, scores, page = tmp_path / "m.aucuba", tmp_path / "s.csv", tmp_path / "r.html"
+    quick = ["--cv", "0", "--surrogate", "tight", "--fpr", "0", "0.2", "--out", model]
+    fitted = run("fit", train, *options, *quick, "--json")
+    assert (fitted.code, fitted.err) == (0, "")
+    assert fitted.json["training"]["rows"] == 300
+    assert fitted.json["fit"]["gap"] < 1e-3
+    assert run("predict", model, test, "--out", scores).code == 0
+    written = pd.read_csv(scores)
+    assert len(written) == 100
+    evaluated = run("evaluate", model, test, "--json")
+    assert 0.5 < evaluated.json["auc"]["value"] <= 1
+    assert run("report", model, test, "--out", page).code == 0
+    assert page.read_text().startswith("<!doctype html>")
+    assert run("info", model, "--json").json["fit"]["estimator"] == "PartialAUCClassifier"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.aucuba", "r.html", "s.csv"]
+
+
+def test_all_formats_of_one_table_give_one_model(run, files, tmp_path):
+    coefs = []
+    for suffix in ("csv", "csv.gz", "tsv", "parquet"):
+        out = tmp_path / f"{suffix}.aucuba"
+        run("fit", files / f"train.{suffix}", *FORMATS[suffix], "--cv", "0", "--out", out)
+        coefs.append(load_model(out).model[-1].coef_)
+    for coef in coefs[1:]:
+        np.testing.assert_allclose(coef, coefs[0], rtol=1e-9)
+
+
+def test_the_model_is_the_library_s(run, files, tmp_path):
+    out = tmp_path / "m.aucuba"
+    run("fit", files / "train.npz", "--cv", "0", "--fpr", "0", "0.2", "--out", out)
+    with np.load(files / "train.npz") as arrays:
+        X, y = arrays["X"], arrays["y"]
+    expected = make_pipeline(StandardScaler(), PartialAUCClassifier((0.0, 0.2), random_state=0))
+    coef = load_model(out).model[-1].coef_
+    np.testing.assert_allclose(coef, expected.fit(X, y)[-1].coef_, rtol=1e-9)
+
+
+def test_default_is_cross_validated_and_progress_leaves_no_trace(run, files, tmp_path):
+    out = tmp_path / "m.aucuba"
+    fitted = run("fit", files / "train.npz", "--fpr", "0", "0.3", "--cv", "3", "--out", out)
+    assert fitted.code == 0
+    assert "out-of-sample" in fitted.out
+    assert "\x1b" not in fitted.out + fitted.err
+    classifier = load_model(out).model[-1]
+    assert isinstance(classifier, PartialAUCClassifierCV)
+    assert "_skl_callbacks" not in vars(classifier)
+
+
+def test_scores_and_metrics_are_those_of_the_saved_pipeline(run, files, model, tmp_path):
+    scores = tmp_path / "s.csv"
+    run("predict", model, files / "test.csv", "--out", scores, "--id", "query")
+    written = pd.read_csv(scores)
+    saved = load_model(model)
+    X = pd.read_csv(files / "test.csv")
+    X["city"] = X["city"].astype(object).where(X["city"].notna(), None)
+    expected = saved.model.decision_function(X)
+    np.testing.assert_allclose(written["score"], expected, rtol=1e-12)
+    assert written.columns.tolist() == ["query", "score", "predicted"]
+    assert (written["predicted"] == np.where(expected > 0, "bad", "good")).all()
+    y = (X["outcome"] == "bad").to_numpy()
+    result = run("evaluate", model, files / "test.csv", "--json").json
+    interval = partial_auc_interval(y, expected, fpr_range=(0, 0.2), random_state=0)
+    assert result["partial_auc"]["value"] == pytest.approx(interval.value)
+    assert result["partial_auc"]["low"] == pytest.approx(interval.low)
+    base = saved.baseline.decision_function(saved.model[:-1].transform(X))
+    other = compare_partial_auc(y, expected, base, fpr_range=(0, 0.2), random_state=0)
+    assert result["partial_auc"]["against_logistic"]["p_value"] == pytest.approx(other.p_value)
+
+
+def test_weights_are_copies_and_queries_stay_apart(run, files, frame, tmp_path):
+    repeated = frame[:300].loc[frame[:300].index.repeat(frame["times"][:300])]
+    repeated.to_csv(tmp_path / "repeated.csv", index=False)
+    options = ["--target", "outcome", "--positive", "bad", "--cv", "0", "--fpr", "0", "1"]
+    numeric = ["--drop", "city", "--drop", "a", "--group", "query"]
+    out = [tmp_path / "weighted.aucuba", tmp_path / "copies.aucuba"]
+    weighted = ["fit", files / "train.csv", *options, *numeric, "--weight", "times"]
+    assert run(*weighted, "--out", out[0], "--json").json["training"]["queries"] == 15
+    copies = ["fit", tmp_path / "repeated.csv", *options, *numeric, "--drop", "times"]
+    run(*copies, "--out", out[1])
+    weights, repeats = (load_model(path).model for path in out)
+    # The scaler sees rows, the classifier weights: compare directions in the table's own units.
+    directions = [
+        model[-1].coef_[0] / model[0].named_transformers_["numbers"][-1].scale_
+        for model in (weights, repeats)
+    ]
+    cosine = directions[0] @ directions[1] / np.prod([np.linalg.norm(d) for d in directions])
+    assert cosine > 0.999
+
+
+def test_compare_is_paired_with_the_first(run, files, model, tmp_path):
+    other = tmp_path / "aum.aucuba"
+    run("fit", files / "train.csv", *NAMED, "--surrogate", "aum", "--out", other)
+    result = run("compare", model, other, model, files / "test.csv", "--json").json
+    differences = [row["against_first"]["difference"] for row in result["models"]]
+    assert differences[0] == differences[2] == 0.0
+    assert differences[1] != 0.0
+    shown = run("compare", model, other, files / "test.csv").out
+    assert "aum.aucuba" in shown
+
+
+def test_unknown_category_may_be_ignored(run, files, model, frame, tmp_path):
+    new = frame[300:].assign(city="Atlantis")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    out = tmp_path / "s.csv"
+    assert (
+        run("predict", model, tmp_path / "new.csv", "--out", out, "--unknown", "ignore").code == 0
+    )
+    assert len(pd.read_csv(out)) == 100
+
+
+def test_a_file_is_streamed_in_chunks(run, files, model, tmp_path, monkeypatch):
+    whole, pieces = tmp_path / "whole.csv", tmp_path / "pieces.csv"
+    run("predict", model, files / "test.csv", "--out", whole)
+    monkeypatch.setattr(aucuba.tables, "CHUNK_ROWS", 7)
+    sizes = []
+    read = aucuba.tables.TableFile.chunks
+
+    def counted(self, *rest):
+        for chunk in read(self, *rest):
+            sizes.append(chunk.n_rows)
+            yield chunk
+
+    monkeypatch.setattr(aucuba.tables.TableFile, "chunks", counted)
+    run("predict", model, files / "test.csv", "--out", pieces)
+    assert max(sizes) == 7
+    assert sum(sizes) == 100
+    # A product of fewer rows may round its last digit differently.
+    expected = pd.read_csv(whole)
+    pd.testing.assert_frame_equal(pd.read_csv(pieces), expected, rtol=1e-12)
+    sizes.clear()
+    run("predict", model, files / "test.parquet", "--out", pieces)
+    assert max(sizes) == 7
+    pd.testing.assert_frame_equal(pd.read_csv(pieces), expected, rtol=1e-12)
+
+
+def test_warnings_become_notes(run, files, tmp_path):
+    words = ["--cv", "0", "--surrogate", "aum", "--out", tmp_path / "m.aucuba"]
+    result = run("fit", files / "train.npz", *words)
+    assert result.code == 0
+    assert all(line.startswith("note: ") for line in result.err.splitlines())
+
+
+def test_the_module_is_the_same_program(model):
+    words = [sys.executable, "-m", "aucuba", "info", str(model)]
+    here = {**os.environ, "PYTHONPATH": str(Path(aucuba.__file__).parents[1])}
+    result = subprocess.run(
+        words, capture_output=True, text=True, check=True, timeout=120, env=here
+    )
+    assert "outcome = bad" in result.stdout
+    assert result.stderr == ""
+
+
+def test_interrupt_writes_nothing(run, files, tmp_path, monkeypatch):
+    def interrupted(*rest, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PartialAUCClassifier, "fit", interrupted)
+    out = tmp_path / "m.aucuba"
+    result = run("fit", files / "train.npz", "--cv", "0", "--out", out)
+    assert (result.code, list(tmp_path.iterdir())) == (130, [])
+    assert result.err == "error: Interrupted; nothing was written.\n"
+
+
+def test_no_words_print_the_help(run):
+    result = run()
+    assert result.code == 2
+    assert "fit" in result.out
+
+
+def test_version(run):
+    assert run("--version").out == f"aucuba {aucuba.__version__}\n"

@@ -1,0 +1,280 @@
+"""The report's numbers and text, without a browser."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba.changepoint import Label, SupervisedChangepointDetector
+from aucuba.linear import AUMClassifier
+from aucuba.metrics import (
+    compare_partial_auc,
+    partial_auc_interval,
+    partial_auc_score,
+    tpr_at_fpr_score,
+)
+from aucuba.report import (
+    ScoredSample,
+    changepoint_report,
+    classifier_report,
+    ranking_report,
+    write_page,
+)
+from aucuba.report.measures import operating_point, region_measures, wilson_interval
+from aucuba.report.svg import Axes, ticks
+from aucuba.structured import RankingGraph, StructuredRanker
+
+HOSTILE = '</script><img src=x onerror="alert(1)">&'
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def random_scores(n=200):
+    y = (rng().random(n) < 0.3).astype(int)
+    return y, rng().normal(size=n) + y, rng().normal(size=n).round(1) + 0.5 * y
+
+
+def page_data(html):
+    text = re.search(r'<script type="application/json" id="page-data">(.*?)</script>', html, re.S)[
+        1
+    ]
+    return json.loads(text)
+
+
+def test_measures_are_the_library_s():
+    y, score, base = random_scores()
+    sample = ScoredSample(y, score, base)
+    band, whole = region_measures(sample, (0.1, 0.3), random_state=5)
+    options = {"fpr_range": (0.1, 0.3), "random_state": 5}
+    assert band.interval == partial_auc_interval(y, score, **options)
+    assert band.comparison == compare_partial_auc(y, score, base, **options)
+    assert whole.name == "AUC"
+
+
+@pytest.mark.parametrize("fpr", [0.0, 0.003, 0.1, 0.5, 1.0])
+def test_operating_point_by_counting(fpr):
+    y, _, score = random_scores()
+    sample = ScoredSample(y, score)
+    at = operating_point(sample, sample.curve(), fpr)
+    rates = [(score >= t)[y == 0].mean() for t in np.unique(score)]
+    allowed = [t for t, rate in zip(np.unique(score), rates, strict=True) if rate <= fpr + 1e-12]
+    assert at.threshold == (min(allowed) if allowed else np.inf)
+    flagged = score >= at.threshold
+    assert at.flagged == flagged.sum()
+    assert at.fpr == pytest.approx(flagged[y == 0].mean())
+    assert at.tpr == pytest.approx(flagged[y == 1].mean())
+    assert at.tpr <= tpr_at_fpr_score(y, score, fpr=fpr) + 1e-12
+    assert at.tpr_interval[0] <= at.tpr <= at.tpr_interval[1]
+
+
+def test_weighted_operating_point_is_that_of_copies():
+    y, score, _ = random_scores()
+    weight = rng().integers(1, 4, y.size)
+    heavy = ScoredSample(y, score, weight=weight.astype(float))
+    copies = ScoredSample(np.repeat(y, weight), np.repeat(score, weight))
+    first = operating_point(heavy, heavy.curve(), 0.1)
+    second = operating_point(copies, copies.curve(), 0.1)
+    assert (first.threshold, first.flagged) == (second.threshold, second.flagged)
+    assert first.tpr == pytest.approx(second.tpr)
+
+
+def test_wilson_interval_inverts_the_score_test():
+    low, high = wilson_interval(np.array([0.2]), np.ones(50))
+    for edge in (low[0], high[0]):
+        z = (0.2 - edge) / np.sqrt(edge * (1 - edge) / 50)
+        assert abs(z) == pytest.approx(1.959963984540054)
+    narrow = wilson_interval(np.array([0.2]), np.full(50, 3.0))
+    assert narrow[0] == pytest.approx(low)
+
+
+def test_embedded_curve_is_the_roc_curve():
+    y, score, _ = random_scores()
+    html = classifier_report(fitted("direct"), ScoredSample(y, score)).html()
+    points = page_data(html)["roc"]["points"]
+    assert (points["fpr"][0], points["tpr"][-1]) == (0.0, 1.0)
+    for threshold, fpr, tpr in zip(
+        points["threshold"][1:], points["fpr"][1:], points["tpr"][1:], strict=True
+    ):
+        flagged = score >= threshold
+        assert fpr == pytest.approx(flagged[y == 0].mean())
+        assert tpr == pytest.approx(flagged[y == 1].mean())
+
+
+def test_a_large_sample_stays_small():
+    n = 200_000
+    y = (rng().random(n) < 0.3).astype(int)
+    sample = ScoredSample(y, rng().normal(size=n) + y, rng().normal(size=n))
+    from aucuba.report.roc import roc_section
+
+    section = roc_section(sample, (0.0, 0.05), ("a", "b"))
+    assert len(section.body) + len(json.dumps(section.data)) < 500_000
+    points = section.data["points"]
+    curve = sample.curve()
+    lost = np.abs(np.interp(curve.fpr, points["fpr"], points["tpr"]) - curve.tpr).max()
+    assert lost < 5e-3
+
+
+def fitted(kind):
+    X, y = make_classification(300, n_features=6, weights=[0.7], flip_y=0.1, random_state=0)
+    models = {
+        "direct": PartialAUCClassifier((0.0, 0.3)),
+        "tight": PartialAUCClassifier((0.0, 0.3), surrogate="tight"),
+        "kernel": PartialAUCClassifier((0.0, 0.3), surrogate="tight", kernel="rbf"),
+        "features": PartialAUCClassifier((0.0, 0.3), kernel="rbf", random_state=0),
+        "cv": PartialAUCClassifierCV((0.0, 0.3), cv=2, random_state=0),
+        "cv tight": PartialAUCClassifierCV((0.0, 0.3), surrogate="tight", cv=2, Cs=2),
+        "aum": AUMClassifier(tol=0.01),
+    }
+    return models[kind].fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["direct", "tight", "kernel", "features", "cv", "cv tight", "aum"])
+def test_every_classifier_has_a_page(kind, tmp_path):
+    X, y = make_classification(300, n_features=6, weights=[0.7], flip_y=0.1, random_state=0)
+    model = fitted(kind)
+    weight = np.where(np.arange(300) < 5, 0.0, 1.0)
+    sample = ScoredSample(y, model.decision_function(X), weight=weight, group=np.arange(300) // 100)
+    page = classifier_report(model, sample, fpr_range=(0.0, 0.3), X=X)
+    path = write_page(page, tmp_path / "page.html")
+    html = path.read_text(encoding="utf-8")
+    assert path.stat().st_size < 2_000_000
+    assert "nan" not in re.sub(r"<script.*?</script>", "", html, flags=re.S).lower().split()
+    assert "NaN" not in html
+    for link in re.findall(r'href="#([\w-]+)"', html):
+        assert f'id="{link}"' in html
+    assert len(re.findall(r'id="([\w-]+)"', html)) == len(set(re.findall(r'id="([\w-]+)"', html)))
+    assert not re.findall(r'(?:src|href)="(?!#|data:,)', html)
+    assert ('id="linesearch"' in html) == (kind == "aum")
+    assert ("certified gap</dt><dd>" in html) == (kind not in {"cv", "aum"})
+
+
+def test_names_cannot_break_the_page():
+    X, y = make_classification(300, n_features=6, weights=[0.7], flip_y=0.1, random_state=0)
+    model = fitted("aum")
+    page = classifier_report(
+        model,
+        ScoredSample(y, model.decision_function(X), model.decision_function(X)),
+        X=X,
+        feature_names=[HOSTILE] * 6,
+        title=HOSTILE,
+        labels=(HOSTILE, HOSTILE),
+        baseline_name=HOSTILE,
+    )
+    html = page.html()
+    assert "<img" not in html
+    assert html.count("</script>") == 2
+    page_data(html)
+
+
+def test_wrong_number_of_names():
+    y, score, _ = random_scores()
+    with pytest.raises(ValueError, match="feature_names has 1 entries for 6 coefficients"):
+        classifier_report(fitted("direct"), ScoredSample(y, score), feature_names=["a"])
+
+
+def test_explorer_without_a_direction_says_so():
+    X = np.array([[0.0], [0.0], [1.0], [1.0]])
+    y = np.array([0, 0, 1, 1])
+    model = AUMClassifier().fit(X, y)
+    html = classifier_report(model, ScoredSample(y, model.decision_function(X)), X=X).html()
+    assert "no direction to search" in html
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-0.01, 1.01), (0, 0.05), (-3, 7e4), (1e-9, 3e-9)]
+)
+def test_ticks_are_round_and_inside(low, high):
+    marks = ticks(low, high)
+    assert 3 <= len(marks) <= 11
+    assert low - 1e-12 <= marks[0] < marks[-1] <= high * (1 + 1e-12)
+    steps = np.diff(marks)
+    np.testing.assert_allclose(steps, steps[0])
+
+
+def test_axes_geometry_is_the_mapping():
+    axes = Axes((2.0, 4.0), (-1.0, 1.0))
+    geometry = axes.geometry()
+    assert geometry["x0"] + 3.0 * geometry["dx"] == pytest.approx(float(axes.column(3.0)))
+    assert geometry["y0"] + 0.5 * geometry["dy"] == pytest.approx(float(axes.row(0.5)))
+    assert axes.row(1.0) == geometry["top"]
+    assert axes.column(4.0) == geometry["right"]
+
+
+@pytest.fixture(scope="module")
+def detector_with_data():
+    draw = rng()
+    signals, labels = {}, {}
+    for k in range(16):
+        size = 6.0 * (k % 2)
+        name = f"signal {k}" if k else HOSTILE
+        signals[name] = np.repeat([0.0, size, 0.0], 20) + draw.normal(size=60) * (1 + k / 4)
+        labels[name] = [Label(10, 30, "one" if k % 2 else "none"), Label(45, 58, "none")]
+    detector = SupervisedChangepointDetector(max_segments=8, cv=2, random_state=0)
+    return detector.fit(signals, labels), signals, labels
+
+
+def test_changepoint_page(detector_with_data):
+    detector, signals, labels = detector_with_data
+    page = changepoint_report(detector, signals, labels, n_signals=20)
+    html = page.html()
+    assert "<img" not in html
+    wrong = round((1 - detector.score(signals, labels)) * 32)
+    assert page.lead == f"{wrong} label errors on 16 signals."
+    assert html.count('class="region') == 32
+    assert html.count(' error"') == wrong
+    changes = sum(found.size for found in detector.predict(signals))
+    assert sum(map(int, re.findall(r"(\d+) changes, \d+ label errors", html))) == changes
+    roc = detector.roc(signals, labels)
+    assert f"<dd>{roc.auc:.4f}</dd>" in html
+
+
+def test_changepoint_page_from_the_command_line(detector_with_data, tmp_path, capsys):
+    pytest.importorskip("typer", reason="the command line needs the cli extra")
+    from aucuba.cli import main
+    from aucuba.persistence import save_model
+
+    detector, signals, labels = detector_with_data
+    save_model(tmp_path / "model", detector)
+    rows = [(name, value) for name, signal in signals.items() for value in signal]
+    pd.DataFrame(rows, columns=["sequence", "value"]).to_csv(tmp_path / "s.csv", index=False)
+    marks = [{"sequence": name, **vars(one)} for name, some in labels.items() for one in some]
+    pd.DataFrame(marks).to_csv(tmp_path / "labels.csv", index=False)
+    words = ["report", str(tmp_path / "model"), str(tmp_path / "s.csv")]
+    words += ["--out", str(tmp_path / "page.html")]
+    assert main(words) == 2
+    assert "needs --labels" in capsys.readouterr().err
+    assert main([*words, "--labels", str(tmp_path / "labels.csv")]) == 0
+    lead = changepoint_report(detector, signals, labels).lead
+    assert lead in (tmp_path / "page.html").read_text()
+
+
+def test_ranking_page():
+    draw = rng()
+    labels = [np.arange(20) < 6] * 6 + [np.zeros(20, dtype=bool)]
+    path = [[i, i + 1] for i in range(19)]
+    graphs = [RankingGraph(y + draw.normal(size=20), path) for y in labels]
+    ranker = StructuredRanker(C=10).fit(graphs[:6], labels[:6])
+    page = ranking_report(ranker, graphs, labels, node_names=[HOSTILE], n_graphs=3)
+    html = page.html()
+    assert "<img" not in html
+    assert f"Mean AUC {ranker.score(graphs[:6], labels[:6]):.4f} over 6 graphs." == page.lead
+    assert html.count('<path class="edge"') == 3 * 19
+    assert html.count('<circle class="node positive"') == 3 * 6
+    aucs = [
+        partial_auc_score(y, ranker.decision_function(g))
+        for g, y in zip(graphs[:6], labels[:6], strict=True)
+    ]
+    drawn = re.findall(r'<circle class="node (\w+)"', html)
+    for place, index in enumerate(np.argsort(aucs)[:3]):
+        expected = labels[index][ranker.rank(graphs[index])]
+        assert [kind == "positive" for kind in drawn[20 * place : 20 * place + 20]] == list(
+            expected
+        )
+    with pytest.raises(ValueError, match="edge_names has 2 entries for 1 features"):
+        ranking_report(ranker, graphs, labels, edge_names=["a", "b"])
