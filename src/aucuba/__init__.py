@@ -38,7 +38,16 @@ _SUBPACKAGES = (
     *("aum", "changepoint", "datasets", "design", "ensemble", "metrics"),
     *("objectives", "risks", "solvers", "structured", "threshold"),
 )
-__all__ = [*_HOMES, "__version__"]
+__all__ = [
+    "AUMClassifier",
+    "FixedFPRClassifier",
+    "PartialAUCClassifier",
+    "PartialAUCClassifierCV",
+    "RegionReweighted",
+    "RegionStack",
+    "__version__",
+    "citation",
+]
 
 
 def __getattr__(name: str) -> Any:
