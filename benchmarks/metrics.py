@@ -64,7 +64,8 @@ def import_times() -> dict[str, float]:
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         return float(run.stdout)
 
-    best = {"sklearn": float("inf"), "aucuba": float("inf")}
+    # The package loads its names when they are first used, so the metrics are timed as well.
+    best = dict.fromkeys(("sklearn", "aucuba", "aucuba.metrics"), float("inf"))
     for _ in range(7):
         for package in best:
             best[package] = min(best[package], timed(package))
@@ -85,7 +86,7 @@ def main() -> None:
     ratio = in_argsorts(seconds)
     interval = next(name for name in ratio if "interval" in name)
     slowest_core = max(value for name, value in ratio.items() if name.startswith("core"))
-    import_ratio = imports["aucuba"] / imports["sklearn"]
+    import_ratio = max(imports["aucuba"], imports["aucuba.metrics"]) / imports["sklearn"]
     assert slowest_core <= CORE_LIMIT, f"core costs {slowest_core:.2f} argsorts"
     assert import_ratio < IMPORT_LIMIT, f"import costs {import_ratio:.2f} x sklearn"
 

@@ -3,6 +3,8 @@
 The map of the library:
 
 - tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `AUMClassifier`
+- any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
+  `aucuba.objectives`
 - a threshold with a promised false positive rate, for any classifier: `FixedFPRClassifier`
 - graphs: `aucuba.structured`; signals: `aucuba.changepoint`; line searches: `aucuba.aum`
 - measures, intervals, scorers and displays: `aucuba.metrics`
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aucuba._citation import citation
+    from aucuba.ensemble import RegionReweighted, RegionStack
     from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
     from aucuba.threshold import FixedFPRClassifier
 
@@ -27,24 +30,21 @@ _HOMES = {
     "FixedFPRClassifier": "aucuba.threshold",
     "PartialAUCClassifier": "aucuba.linear",
     "PartialAUCClassifierCV": "aucuba.linear",
+    "RegionReweighted": "aucuba.ensemble",
+    "RegionStack": "aucuba.ensemble",
     "citation": "aucuba._citation",
 }
-_SUBPACKAGES = {
-    "aum",
-    "changepoint",
-    "datasets",
-    "design",
-    "metrics",
-    "risks",
-    "solvers",
-    "structured",
-}
-
+_SUBPACKAGES = (
+    *("aum", "changepoint", "datasets", "design", "ensemble", "metrics"),
+    *("objectives", "risks", "solvers", "structured", "threshold"),
+)
 __all__ = [
     "AUMClassifier",
     "FixedFPRClassifier",
     "PartialAUCClassifier",
     "PartialAUCClassifierCV",
+    "RegionReweighted",
+    "RegionStack",
     "__version__",
     "citation",
 ]
@@ -59,4 +59,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_SUBPACKAGES})
+    return sorted([*__all__, *_SUBPACKAGES])

@@ -54,5 +54,7 @@ def test_sample_aucs_skip_samples_without_order():
 def test_tables(tmp_path):
     text = markdown_table(["a", "b"], [["x", "1"]])
     assert text == "| a | b |\n|---|---:|\n| x | 1 |"
-    write_result(text, str(tmp_path / "t.md"))
-    assert (tmp_path / "t.md").read_text() == text + "\n"
+    write_result(text, "letters", str(tmp_path / "t.md"))
+    written = (tmp_path / "t.md").read_text()
+    assert written.startswith(text + "\n")
+    assert "python -m aucuba.experiments.letters" in written

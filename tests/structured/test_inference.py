@@ -18,7 +18,7 @@ from aucuba.structured import (
     ranking_lp,
     tv_scores,
 )
-from aucuba.structured.inference import RankingBatch, ranking_mass
+from aucuba.structured.inference import RankingBatch, merge_rounding_ties, ranking_mass
 from aucuba.structured.mixed_signs import _lower_end
 from aucuba.structured.rounding import _gains, _greedy
 from tests.structured import oracles
@@ -182,6 +182,7 @@ def test_an_edge_of_zero_is_no_edge_and_infinite_coupling_ties():
     rng = np.random.default_rng(7)
     unary = rng.normal(size=6)
     np.testing.assert_array_equal(tv_scores(unary, [[0, 1]], [0.0]), unary)
+    np.testing.assert_array_equal(tv_scores(unary, [[0, 1]], [1e-310]), unary)
     path = np.array([[i, i + 1] for i in range(5)])
     tied = tv_scores(unary, path, np.full(5, 1e6))
     assert np.ptp(tied) == 0
@@ -310,6 +311,15 @@ def test_the_better_of_both_greedy_orders_is_taken():
         assert len(edges) == 0 or total == pytest.approx(max(values.values()))
         wins[values[True] > values[False] + 1e-9] += 1
     assert min(wins.values()) > 5
+
+
+def test_scores_that_differ_by_rounding_are_merged_within_their_graph():
+    score = np.array([0.1 + 0.2, 0.3, 0.3 + 1e-9, 1e6, 0.3])
+    assert score[0] != score[1]
+    merged = merge_rounding_ties(score, np.array([0, 0, 0, 1, 1]))
+    assert merged[0] == merged[1]
+    assert merged[2] > merged[1]
+    np.testing.assert_array_equal(merged[2:], score[2:])
 
 
 def test_ortools_backend_agrees():

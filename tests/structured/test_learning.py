@@ -18,7 +18,7 @@ from aucuba.structured import (
     unnested_auc_score,
 )
 from aucuba.structured.data import join
-from aucuba.structured.direct import Direct
+from aucuba.structured.direct import Direct, _Planes
 from aucuba.structured.frank_wolfe import FrankWolfe, _Blocks
 from aucuba.structured.risk import AgreementTerms, StructuredRisk
 from tests.structured import oracles
@@ -225,6 +225,60 @@ def test_solvers_agree_on_the_convex_problem():
         assert value >= direct.lower_bound
 
 
+def test_planes_are_minimised_under_sign_constraints():
+    rng = np.random.default_rng(3)
+    bound_at_zero = 0
+    for _ in range(20):
+        slopes, offsets = rng.normal(size=(6, 4)), rng.random(6)
+        reference = 0.3 * rng.normal(size=4)
+        planes = _Planes(slopes, offsets, np.full(6, 2.0 / 6))
+        solved, weights, value = planes.minimised(reference, SIGNED)
+
+        def model(w, slopes=slopes, offsets=offsets, reference=reference):
+            return w @ w / 2 + 2.0 * (np.max(offsets + slopes @ w) - w @ reference)
+
+        assert solved.dual.sum() == pytest.approx(2.0)
+        assert weights[2:].min() >= 0
+        assert value == pytest.approx(model(weights), abs=1e-6)
+        bound_at_zero += np.any(weights[2:] == 0)
+    assert bound_at_zero > 3
+
+
+def test_lower_bounds_hold_before_convergence():
+    graphs, labels = communities(22, n_graphs=4)
+    alone = [RankingGraph(graph.node_features) for graph in graphs]
+    risk = make_risk(alone, labels)
+    signed = np.zeros(2, dtype=bool)
+    optimum = Direct(20.0, signed, tol=1e-11).solve(risk, np.zeros(2)).objective
+    rng = np.random.default_rng(4)
+    for limit in (1, 2, 3, 5, 8):
+        for _ in range(4):
+            stopped = Direct(20.0, signed, tol=1e-9, max_iter=limit).solve(risk, rng.normal(size=2))
+            assert stopped.lower_bound <= optimum + 1e-8
+            assert stopped.objective >= optimum - 1e-8
+
+
+def test_new_references_move_the_dual_iterate_with_them():
+    """What is left of a block without its reference are its rankings, which stay as they are."""
+    graphs, labels = communities(23)
+    risk = make_risk(graphs, labels, agree=True)
+    blocks = _Blocks(FrankWolfe(10.0, SIGNED), risk, np.array([0.5, 0.5, 0.1, 0.0]))
+    blocks.sweep()
+    rankings = blocks.vectors - 10 * blocks.references
+    for weights in (np.array([2.0, -1.0, 0.5, 0.0]), np.array([0.1, 3.0, 0.0, 1.0])):
+        before = blocks.references
+        blocks.refer(weights)
+        assert np.abs(blocks.references - before).max() > 1e-6
+        np.testing.assert_allclose(blocks.vectors - 10 * blocks.references, rankings, atol=1e-12)
+        np.testing.assert_allclose(blocks.total, blocks.vectors.sum(axis=0))
+        primal, dual = blocks.bounds()
+        np.testing.assert_allclose(blocks.block_gaps().sum(), primal - dual, rtol=1e-9)
+        fixed = risk.with_fixed(risk.reference(weights))
+        for _ in range(20):
+            point = np.abs(np.random.default_rng(0).normal(size=4))
+            assert dual <= point @ point / 2 + 10 * fixed.value_and_gradient(point)[0]
+
+
 @pytest.mark.parametrize("pair_score", ["agree", "together"])
 @pytest.mark.parametrize("C", [1.0, 30.0])
 def test_direct_training_is_not_worse_than_frank_wolfe(C, pair_score):
@@ -251,6 +305,15 @@ def test_every_measure_and_objective_trains(measure, objective):
     assert ranker.edge_coef_.min() >= 0
     assert ranker.score(graphs, labels) > 0.6
     assert np.isnan(ranker.gap_) == (objective != "fixed")
+
+
+def test_the_fixed_objective_lies_above_the_consistent_one():
+    graphs, labels = communities(24)
+    ranker = StructuredRanker(C=10, objective="fixed").fit(graphs, labels)
+    weights = np.append(ranker.coef_, ranker.edge_coef_)
+    risk = make_risk(graphs, labels, agree=True)
+    consistent = weights @ weights / 2 + 10 * risk.value_and_gradient(weights)[0]
+    assert ranker.objective_ > consistent + 1e-6
 
 
 def test_pairs_help_where_classes_hang_together():

@@ -141,7 +141,9 @@ def aum_descent(
 
     with :math:`s_k` from the rule ``step``. Where thresholds tie, the mean of the two one-sided
     derivatives may point uphill; then the right and the left ones are tried. Ends when AUM (for AUC
-    rules: AUC) improves by less than ``tol``.
+    rules: AUC) improves by less than ``tol``. This is the published protocol for changepoints, whose
+    error functions have a scale; `aucuba.aum.AUMDescent` is the one for labels, where AUM is
+    homogeneous and the norm must be held.
     """
     from aucuba.aum import aum
 

@@ -47,11 +47,11 @@ class SupervisedChangepointDetector(BaseEstimator):
         Segmentation loss.
     features : callable, default=None
         Function from a signal to its feature vector; `signal_features` by default.
-    step : {"first_min", "linear", "all", "subtrain_auc", "validation_auc", "grid"}, \
-            default="first_min"
-        Step of each descent iteration: the first minimum of AUM along the gradient, its minimum over as
-        many crossings as there are breakpoints, over all crossings, the greatest AUC of either part, or
-        the best of ten steps 1e-9 .. 1.
+    step : str, default="first_min"
+        Step of each descent iteration. "first_min": the first minimum of AUM along the gradient;
+        "linear": its minimum over as many crossings as there are breakpoints; "all": over all
+        crossings; "subtrain_auc", "validation_auc": the greatest AUC of either part; "grid": the best
+        of ten steps 1e-9 .. 1.
     validation_fraction : float or None, default=0.5
         Sequences held out to end the descent. None uses all for descent and keeps the iterate with the
         best training AUC.

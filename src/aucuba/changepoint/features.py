@@ -68,7 +68,7 @@ def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
     """
     y = check_signal(signal, name)
     differences = np.diff(y) if y.size > 1 else np.zeros(1)
-    series = [np.abs(part) for part in (y, y - y.mean(), differences)]
+    series: list[FloatArray] = [np.abs(part) for part in (y, y - y.mean(), differences)]
     scale = float(np.sqrt(np.mean(y**2)))
     # Below this, squares underflow; the signal is zero for all purposes.
     scale = scale if scale > 1e-100 else 1.0

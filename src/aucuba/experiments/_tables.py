@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import os
+import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +20,14 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def write_result(text: str, path: str | None) -> None:
-    """To a file, or to the standard output."""
+def write_result(text: str, experiment: str, path: str | None) -> None:
+    """To a file, or to the standard output, with a last line that says how it was made."""
+    made = (
+        f"Made by `python -m aucuba.experiments.{experiment}` on a machine with {os.cpu_count()} cores "
+        f"({platform.system()}, {platform.machine()}), {datetime.date.today()}."
+    )
+    result = f"{text}\n\n{made}\n"
     if path is None:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(result)
     else:
-        Path(path).write_text(text + "\n")
+        Path(path).write_text(result)

@@ -143,7 +143,7 @@ def main(path: str | None = None, picture: str | None = None) -> None:
             "only. ± is one standard error over the test images. Equal scores count one half.",
         ]
     )
-    write_result(text, path)
+    write_result(text, "letters", path)
     if picture is not None:
         draw_figure(results).savefig(picture, dpi=110)
 

@@ -290,7 +290,7 @@ def main(names: str = "nips,acl", path: str | None = None) -> None:
     warnings.simplefilter("ignore", UserWarning)
     parts = ["# Link prediction: mean AUC over focal authors"]
     parts += [run(name) for name in names.split(",")]
-    write_result("\n\n".join(parts), path)
+    write_result("\n\n".join(parts), "link_prediction", path)
 
 
 if __name__ == "__main__":

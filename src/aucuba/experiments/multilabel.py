@@ -102,7 +102,7 @@ def main(path: str | None = None) -> None:
             "many pairs as labels, those of largest positive correlation.",
         ]
     )
-    write_result(text, path)
+    write_result(text, "multilabel", path)
 
 
 if __name__ == "__main__":

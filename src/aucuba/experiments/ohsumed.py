@@ -130,9 +130,9 @@ def main(path: str | None = None) -> None:
         "OHSUMED",
         "SVM-rank",
         "pairwise",
-        "sum of edge weights",
-        "paper: SVM-rank",
-        "paper: pairwise",
+        "edge weights",
+        "paper SVM-rank",
+        "paper pairwise",
     ]
     text = "\n".join(
         [
@@ -147,7 +147,7 @@ def main(path: str | None = None) -> None:
             f"Run time {time.perf_counter() - start:.0f} s.",
         ]
     )
-    write_result(text, path)
+    write_result(text, "ohsumed", path)
 
 
 if __name__ == "__main__":

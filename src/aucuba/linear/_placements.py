@@ -65,7 +65,7 @@ def standard_error(labels: Labels, influence: FloatArray) -> float:
     for rows in (labels.positive, ~labels.positive):
         total = weight[rows].sum()
         mean = weight[rows] @ influence[rows] / total
-        variance += weight[rows] @ (influence[rows] - mean) ** 2 / total**2
+        variance += float(weight[rows] @ (influence[rows] - mean) ** 2 / total**2)
     return float(np.sqrt(variance))
 
 

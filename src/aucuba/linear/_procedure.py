@@ -49,7 +49,7 @@ class Splits:
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         y = np.asarray(y)[kept]
         if qid is None:
-            n_folds = int(min(_N_FOLDS, np.unique(y, return_counts=True)[1].min()))
+            n_folds = min(_N_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
             if n_folds < 2:
                 return cls([], [])
             folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)

@@ -79,7 +79,7 @@ class AUMClassifier(RegionClassifier):
     status_ : str
         Why the descent stopped.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,), when X has column names
+    feature_names_in_ : ndarray of shape (n_features,), when X has column names
 
     See Also
     --------

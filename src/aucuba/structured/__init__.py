@@ -1,13 +1,15 @@
 """Structured ranking: items of a graph ranked together for the AUC and its generalisations.
 
 - problems: `RankingGraph`, `grid_edges`
-- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`
+- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`, and
+  `RankingBatch` for prediction, loss-augmented and consistent rankings of whole data sets
 - learning: `StructuredRanker`, `StructuredLabelRanker`
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
 
 from aucuba.structured.graph import RankingGraph, grid_edges
 from aucuba.structured.high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
+from aucuba.structured.inference import Ranking, RankingBatch
 from aucuba.structured.label_ranker import StructuredLabelRanker
 from aucuba.structured.linear_program import RelaxedRows, ranking_lp
 from aucuba.structured.measures import (
@@ -33,6 +35,8 @@ __all__ = [
     "Gadget",
     "HighOrderTerm",
     "Measure",
+    "Ranking",
+    "RankingBatch",
     "RankingGraph",
     "RelaxedRows",
     "Rows",

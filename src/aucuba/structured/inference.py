@@ -32,7 +32,11 @@ class Ranking:
 
 @dataclass(frozen=True)
 class RankingBatch:
-    """Graphs laid end to end: one block-diagonal graph whose nodes know their graph.
+    r"""Graphs laid end to end: one block-diagonal graph whose nodes know their graph.
+
+    `predict` maximises the score of a ranking, `loss_augmented` adds :math:`P N (1 - \mathrm{AUC})` up
+    to a constant, and `consistent` puts all positives first. Attractive graphs share one call of the
+    total-variation solver; a graph with a repelling pair is solved by its linear program.
 
     Attributes
     ----------
@@ -43,6 +47,17 @@ class RankingBatch:
     n_graphs : int
     measure : Measure
     backend : {"scipy", "ortools"}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.structured import AUC, RankingBatch
+    >>> batch = RankingBatch(np.array([[0, 1]]), np.array([0, 0, 1, 1]), np.array([0]), 2, AUC())
+    >>> ranking = batch.predict(np.array([2.0, 0.0, 1.0, 3.0]), np.array([1.0]))
+    >>> ranking.node_mass
+    array([1.5, 0.5, 0.5, 1.5])
+    >>> ranking.value
+    array([3.5, 5. ])
     """
 
     edges: IntArray

@@ -11,6 +11,7 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucuba._blas import one_blas_thread
 from aucuba._typing import AnyArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
 from aucuba.structured._checks import check_edges
@@ -163,7 +164,8 @@ class StructuredLabelRanker(ClassifierMixin, BaseEstimator):
         if not kept.any():
             raise ValueError("Every sample has all labels or none: there is no order to learn.")
         self.n_skipped_ = int(np.sum(~kept))
-        self._learn(X[kept], relevant[kept])
+        with one_blas_thread():
+            self._learn(X[kept], relevant[kept])
         self.threshold_ = self._cardinality_threshold(X, relevant)
         return self
 

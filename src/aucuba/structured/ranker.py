@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._blas import one_blas_thread
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import BoolArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
@@ -171,7 +172,8 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         kept = with_both_classes(positive)
         share = graph_shares(sample_weight, kept, len(listed))
         data = join([listed[index] for index in kept], as_measure(self.measure), self.backend)
-        with fit_monitor(self, graphs, labels, 2 * int(self.max_iter)) as monitor:
+        limit = 2 * int(self.max_iter)
+        with one_blas_thread(), fit_monitor(self, graphs, labels, limit) as monitor:
             risk = StructuredRisk(
                 data.batch,
                 self._terms(data),

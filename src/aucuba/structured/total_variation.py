@@ -13,6 +13,8 @@ from aucuba.structured.max_flow import upper_side
 
 # A split must gain more than the rounding of the sums that measure it.
 _RELATIVE_GAIN = 1e-13
+# Weights at the end of the range of floats would overflow when scaled to integers.
+_SMALLEST_WEIGHT = 1e-250
 
 
 def tv_scores(
@@ -77,7 +79,8 @@ def solve_variation(
     """`tv_scores` on checked input."""
     weight = coupling / 2
     gain = unary + np.bincount(pairs.ravel(), np.repeat(weight, 2), minlength=unary.size)
-    pairs, weight = pairs[weight > 0], weight[weight > 0]
+    felt = weight > _SMALLEST_WEIGHT
+    pairs, weight = pairs[felt], weight[felt]
     score = gain.copy()
     nodes = np.arange(gain.size)
     while pairs.size:

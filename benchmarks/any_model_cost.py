@@ -1,0 +1,84 @@
+"""What a stack costs: seconds of each estimator against one tuned LightGBM fit, in one run.
+
+    python benchmarks/any_model_cost.py
+
+Best of two, one thread, nothing remembered between fits. Needs ``aucuba[boosting]``.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from any_model_quality import SETS, halves, tuned_lightgbm
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from threadpoolctl import threadpool_limits
+
+from aucuba import PartialAUCClassifierCV
+from aucuba.ensemble import RegionReweighted, RegionStack
+
+TABLE = Path(__file__).parent / "results" / "any_model_cost.md"
+NAMES = ["letter", "annthyroid"]
+
+
+def estimators(X, y):
+    """Functions that fit, LightGBM with its choice of rounds first."""
+    booster = HistGradientBoostingClassifier(early_stopping=False)
+    tuned = tuned_lightgbm(X, y, 0)
+    return {
+        "LightGBM, rounds by log-loss CV": lambda: tuned_lightgbm(X, y, 0).fit(X, y),
+        "RegionReweighted(LightGBM)": lambda: RegionReweighted(tuned, random_state=0).fit(X, y),
+        "HistGradientBoosting": lambda: booster.fit(X, y),
+        "RegionReweighted(HistGradientBoosting)": lambda: RegionReweighted(
+            booster, random_state=0
+        ).fit(X, y),
+        "random forest": lambda: RandomForestClassifier(random_state=0).fit(X, y),
+        "RegionReweighted(random forest)": lambda: RegionReweighted(
+            RandomForestClassifier(), random_state=0
+        ).fit(X, y),
+        "PartialAUCClassifierCV": lambda: PartialAUCClassifierCV((0.0, 0.05), random_state=0).fit(
+            X, y
+        ),
+        "RegionStack": lambda: RegionStack(random_state=0).fit(X, y),
+    }
+
+
+def seconds_of(fit):
+    """Least processor time of two fits; wall time says more about a shared machine's other users."""
+    times = []
+    for _ in range(2):
+        start = time.process_time()
+        fit()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def main():
+    columns = {}
+    for name in NAMES:
+        X, _, y, _ = halves(*SETS[name](), 0)
+        X = (X - X.mean(axis=0)) / X.std(axis=0).clip(1e-12)
+        with threadpool_limits(1):
+            times = {method: seconds_of(fit) for method, fit in estimators(X, y).items()}
+        columns[name] = (X.shape, times)
+        print(name, times, flush=True)
+    head = [f"{name}, {shape[0]} x {shape[1]}" for name, (shape, _) in columns.items()]
+    lines = [
+        "# What a stack costs",
+        "",
+        "Processor seconds of a fit (best of two, one thread, one run) and their ratio to one tuned",
+        f"LightGBM fit. 2-core AMD EPYC virtual machine, shared, noisy; {time.strftime('%Y-%m-%d')}.",
+        "Written by `python benchmarks/any_model_cost.py`.",
+        "",
+        "| estimator | " + " | ".join(f"{title} (s) | ratio" for title in head) + " |",
+        "|---|" + "---|---|" * len(head),
+    ]
+    for method in next(iter(columns.values()))[1]:
+        shown = [(t[method], t[method] / next(iter(t.values()))) for _, t in columns.values()]
+        cells = " | ".join(f"{seconds:.2f} | {ratio:.1f}" for seconds, ratio in shown)
+        lines.append(f"| {method} | {cells} |")
+    TABLE.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

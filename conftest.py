@@ -1,0 +1,7 @@
+"""Modules that need an optional package are no part of the doctests where it is missing."""
+
+import importlib.util
+
+collect_ignore = []
+if importlib.util.find_spec("torch") is None:
+    collect_ignore.append("src/aucuba/objectives/torch.py")

@@ -1,0 +1,84 @@
+"""Fits on folds and on all rows, in parallel and remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from aucuba._blas import one_blas_thread
+from aucuba._typing import FloatArray
+from aucuba.ensemble._scores import final_step, log_odds
+from aucuba.ensemble._table import Split, Table, fit_weighted
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Everything that is the same for all members of an ensemble.
+
+    Each task gets a clone with fixed seeds and runs on one BLAS thread, so that results do not depend
+    on ``n_jobs``. ``memory`` is a `joblib.Memory`: what does not depend on the range of false positive
+    rates is found there when the same rows are fitted for another range.
+    """
+
+    table: Table
+    folds: list[Split]
+    n_jobs: int | None
+    memory: Any
+
+    def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
+        """Out-of-fold scores, trained with the weights of ``table``."""
+        return self._over_folds(_score_fold, estimator, table)[0]
+
+    def staged_scores(self, estimator: Any, rounds: list[int]) -> FloatArray:
+        """Out-of-fold scores of a boosted model after each number of rounds, one row each."""
+        return self._over_folds(_score_fold_staged, estimator, None, rounds)
+
+    def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
+        """The estimator on all rows, once for every table of weights."""
+        task = self.memory.cache(_fit_rows)
+        return list(
+            Parallel(n_jobs=self.n_jobs)(delayed(task)(clone(estimator), table) for table in tables)
+        )
+
+    def _over_folds(
+        self, function: Callable[..., FloatArray], estimator: Any, table: Table | None, *args: Any
+    ) -> FloatArray:
+        source = self.table if table is None else table
+        task = self.memory.cache(function)
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(task)(clone(estimator), source, train, test, *args)
+            for train, test in self.folds
+        )
+        scores = np.empty((parts[0].shape[0], source.y.size))
+        for (_, test), part in zip(self.folds, parts, strict=True):
+            scores[:, test] = part
+        return scores
+
+
+def _score_fold(estimator: Any, table: Table, train: Any, test: Any) -> FloatArray:
+    model = _fit_rows(estimator, table.rows(train))
+    with one_blas_thread():
+        return log_odds(model, table.rows(test).X)[np.newaxis]
+
+
+def _score_fold_staged(
+    estimator: Any, table: Table, train: Any, test: Any, rounds: list[int]
+) -> FloatArray:
+    model = _fit_rows(estimator, table.rows(train))
+    X = table.rows(test).X
+    booster = final_step(model)
+    if booster is not model:
+        X = model[:-1].transform(X)
+    wanted = set(rounds)
+    stages = enumerate(booster.staged_decision_function(X), start=1)
+    return np.array([np.ravel(stage) for number, stage in stages if number in wanted])
+
+
+def _fit_rows(estimator: Any, table: Table) -> Any:
+    with one_blas_thread():
+        return fit_weighted(estimator, table)

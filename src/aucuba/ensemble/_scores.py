@@ -1,0 +1,31 @@
+"""Scores of any classifier on one scale: log-odds where it gives probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from aucuba._typing import FloatArray
+
+
+def log_odds(model: Any, X: Any) -> FloatArray:
+    """``log(p / (1 - p))`` of the second class, or the decision function where there is one.
+
+    Probabilities of 0 and 1 have no log-odds. A forest of T trees cannot tell rates below
+    ``1 / (2 T)`` from 0, so its probabilities are held at that distance from the ends; those of
+    other models at the precision of their floating-point type.
+    """
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    probability = np.asarray(model.predict_proba(X))[:, 1]
+    n_trees = len(getattr(final_step(model), "estimators_", ()))
+    end = 0.5 / n_trees if n_trees else max(float(np.finfo(probability.dtype).eps), 1e-12)
+    p = np.clip(probability.astype(np.float64), end, 1.0 - end)
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def final_step(model: Any) -> Any:
+    """The estimator at the end of a pipeline; any other estimator itself."""
+    return final_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model

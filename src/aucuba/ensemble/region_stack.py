@@ -1,0 +1,284 @@
+"""The strongest model for a table and a range of false positive rates: a stack of several."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.inspection import permutation_importance
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.validation import check_is_fitted, check_memory
+
+from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._typing import AnyArray, ArrayLike, FloatArray
+from aucuba._validation import check_fpr_range, check_positive_number
+from aucuba.ensemble._blend import Blend, blend_scores, member_report
+from aucuba.ensemble._defaults import DEFAULT_MEMBERS, named_member
+from aucuba.ensemble._members import Member, as_member, fit_quietly
+from aucuba.ensemble._runner import Runner
+from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import (
+    check_columns,
+    check_range_is_covered,
+    draw_seed,
+    make_folds,
+    make_table,
+)
+from aucuba.metrics import make_partial_auc_scorer
+
+_LOG = logging.getLogger("aucuba")
+
+
+class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
+    r"""Logistic regression on the standardised out-of-fold scores of several models:
+
+    .. math::
+        \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
+
+    With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
+    the range (`RegionReweighted`), a random forest, extremely randomised trees, and three models with
+    the direct step of `PartialAUCClassifier` (Nystroem features, splines, the columns themselves).
+    DataFrames may have categories, strings and missing values; arrays may have missing values.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.05)
+        The false positive rates that matter.
+    estimators : list, default=None
+        Members: names out of ``"boosting"``, ``"forest"``, ``"extra_trees"``, ``"nystroem"``,
+        ``"splines"``, ``"linear"`` (the default six) and ``"lightgbm"`` (if installed), and pairs
+        (name, classifier). A `RegionReweighted` is fitted on the folds of the stack.
+    strength : float, default=10.0
+        Of the re-weighting of ``"boosting"`` and ``"lightgbm"``. Larger than for `RegionReweighted`
+        alone: the stack can turn down a member that it harms.
+    cv : int, splitter or iterable of splits, default=5
+        As in `RegionReweighted`.
+    n_jobs : int or None, default=None
+        Fits run in parallel; the result does not depend on it.
+    memory : str, joblib.Memory or None, default=None
+        Where to keep fits: another range on the same rows, or a run after an interruption, finds
+        there what does not change. Entries are written whole or not at all.
+    random_state : int, RandomState instance or None, default=None
+        For the folds, and for every ``random_state`` that members leave at None.
+    verbose : int, default=0
+        Above 0, log every member at level INFO of the logger ``aucuba``.
+
+    Attributes
+    ----------
+    members_ : list of (str, classifier)
+        Fitted on all rows, with classes 0 and 1.
+    coef_ : ndarray of shape (n_members,)
+        Weights of the standardised scores.
+    intercept_, mean_, scale_ : float, ndarray, ndarray
+        The rest of the stacking formula.
+    report_ : list of dict
+        For each member and for the stack itself: out-of-fold ``partial_auc`` with its
+        ``standard_error``, and ``coef``. The stack's value is cross-fitted.
+    oof_scores_ : ndarray of shape (n_rows, n_members)
+        Out-of-fold scores, rows of zero weight left out.
+    classes_ : ndarray of shape (2,)
+        The second is positive.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba.ensemble import RegionStack
+    >>> X, y = make_classification(400, weights=[0.8], random_state=0)
+    >>> stack = RegionStack((0.0, 0.1), estimators=["forest", "linear"], cv=3, random_state=0)
+    >>> [row["member"] for row in stack.fit(X, y).report_]
+    ['forest', 'linear', 'stack']
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.05),
+        *,
+        estimators: list[Any] | None = None,
+        strength: float = 10.0,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        memory: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.estimators = estimators
+        self.strength = strength
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionStack:
+        """Fit the members, then the blend of their out-of-fold scores.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k equal rows (for given splits, and members that treat
+            weights so).
+
+        Returns
+        -------
+        RegionStack
+            Fitted.
+        """
+        fpr_range = check_fpr_range(self.fpr_range)
+        check_positive_number(self.strength, "strength")
+        table, kept = make_table(self, X, y, sample_weight)
+        check_range_is_covered(table, fpr_range[1])
+        members = self._members(table.X, fpr_range)
+        seed = draw_seed(self.random_state)
+        folds = make_folds(self.cv, table, kept, X, y, seed)
+        runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
+        fitted, scores = [], []
+        with fit_monitor(self, X, y, max_iter=len(members)) as monitor:
+            for name, member in members:
+                fit = fit_quietly(member, runner, fpr_range, seed)
+                fitted.append((name, fit.model))
+                scores.append(fit.scores)
+                if self.verbose:
+                    _LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
+                if monitor is not None:
+                    monitor({"member": name})
+        self.members_, self.oof_scores_ = fitted, np.column_stack(scores)
+        blend = blend_scores(self.oof_scores_, table)
+        self.coef_, self.intercept_ = blend.coef, blend.intercept
+        self.mean_, self.scale_ = blend.mean, blend.scale
+        self.report_ = member_report(
+            [name for name, _ in members], self.oof_scores_, blend, table, folds, fpr_range
+        )
+        return self
+
+    def _members(self, X: Any, fpr_range: tuple[float, float]) -> list[tuple[str, Member]]:
+        given = list(DEFAULT_MEMBERS if self.estimators is None else self.estimators)
+        if not given:
+            raise ValueError("estimators is empty; leave it at None for the default members.")
+        members = []
+        for entry in given:
+            if isinstance(entry, str):
+                members.append((entry, named_member(entry, X, fpr_range, self.strength)))
+            elif isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
+                members.append((entry[0], as_member(entry[1])))
+            else:
+                raise ValueError(
+                    "estimators must hold names of members and pairs (name, classifier), got "
+                    f"{entry!r}."
+                )
+        names = [name for name, _ in members]
+        if len(set(names)) < len(names):
+            raise ValueError(f"The members of estimators need different names, got {names}.")
+        return members
+
+    def member_scores(self, X: Any) -> FloatArray:
+        """Scores of every member.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_members)
+        """
+        check_is_fitted(self)
+        check_columns(self, X)
+        return np.column_stack([log_odds(model, X) for _, model in self.members_])
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of the stack, for ranking.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.member_scores(X)
+        return Blend(self.coef_, self.intercept_, self.mean_, self.scale_).log_odds(scores)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities, calibrated by the blend's log-loss on out-of-fold scores.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        score = self.decision_function(X)
+        return np.column_stack([expit(-score), expit(score)])
+
+    def predict(self, X: Any) -> AnyArray:
+        """The more probable class.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        positive = self.decision_function(X) > 0
+        return np.asarray(self.classes_[positive.astype(np.intp)])
+
+    def feature_importances(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        n_repeats: int = 5,
+        random_state: Any = None,
+    ) -> Bunch:
+        """Loss of partial AUC in the range when one column of X is shuffled.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows that the stack was not trained on.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        n_repeats : int, default=5
+            Shuffles a column.
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        Bunch
+            ``importances_mean``, ``importances_std`` of shape (n_features,) and ``importances`` of
+            shape (n_features, n_repeats), as of scikit-learn's ``permutation_importance``.
+        """
+        check_is_fitted(self)
+        return permutation_importance(
+            self,
+            X,
+            y,
+            scoring=make_partial_auc_scorer(self.fpr_range),
+            sample_weight=sample_weight,
+            n_repeats=n_repeats,
+            n_jobs=self.n_jobs,
+            random_state=random_state,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        given = [entry[1] for entry in self.estimators or () if isinstance(entry, tuple)]
+        inputs = [get_tags(estimator).input_tags for estimator in given]
+        tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
+        tags.input_tags.sparse = bool(inputs) and all(one.sparse for one in inputs)
+        return tags

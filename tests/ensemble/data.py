@@ -1,0 +1,26 @@
+"""Generated tables for the tests of ensembles."""
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+
+def numbers(n_rows=300, seed=0):
+    """A plain table with one positive in five."""
+    return make_classification(
+        n_rows, 6, n_informative=4, weights=[0.8], flip_y=0.1, random_state=seed
+    )
+
+
+def mixed_frame(n_rows=300, seed=0):
+    """A DataFrame with numbers, missing values, strings and categories, one category rare."""
+    import pandas as pd
+
+    X, y = numbers(n_rows, seed)
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+    frame.loc[rng.random(n_rows) < 0.2, "b"] = np.nan
+    colour = np.where(X[:, 3] > 0, "red", "blue").astype(object)
+    colour[rng.random(n_rows) < 0.1] = None
+    frame["colour"] = colour
+    frame["size"] = pd.Categorical(np.array(["S", "M", "L"])[rng.integers(3, size=n_rows)])
+    return frame, y

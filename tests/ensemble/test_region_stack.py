@@ -1,0 +1,288 @@
+"""RegionStack: the blend step by step, the default members, and what it refuses."""
+
+import builtins
+import logging
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from aucuba._callbacks import HAS_CALLBACKS
+from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.ensemble._defaults import DEFAULT_MEMBERS
+from aucuba.ensemble._members import _moving_mean
+from aucuba.metrics import partial_auc_score
+from tests.ensemble.data import mixed_frame, numbers
+
+RANGE = (0.0, 0.1)
+SMALL = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
+
+
+def test_is_logistic_regression_on_standardised_out_of_fold_scores():
+    X, y = numbers()
+    folds = StratifiedKFold(4)
+    stack = RegionStack(RANGE, estimators=SMALL, cv=folds).fit(X, y)
+    first = cross_val_predict(LogisticRegression(), X, y, cv=folds, method="decision_function")
+    p = cross_val_predict(GaussianNB(), X, y, cv=folds, method="predict_proba")[:, 1]
+    p = np.clip(p, 1e-12, 1 - 1e-12)
+    oof = np.column_stack([first, np.log(p / (1 - p))])
+    assert stack.oof_scores_ == pytest.approx(oof)
+    scaler = StandardScaler().fit(oof)
+    blend = LogisticRegression(solver="newton-cholesky", tol=1e-8).fit(scaler.transform(oof), y)
+    models = LogisticRegression().fit(X, y), GaussianNB().fit(X, y)
+    p = np.clip(models[1].predict_proba(X)[:, 1], 1e-12, 1 - 1e-12)
+    scores = np.column_stack([models[0].decision_function(X), np.log(p / (1 - p))])
+    assert stack.member_scores(X) == pytest.approx(scores)
+    expected = blend.predict_proba(scaler.transform(scores))
+    assert stack.predict_proba(X) == pytest.approx(expected, abs=1e-7)
+    ranked = stack.decision_function(X)
+    assert 1 / (1 + np.exp(-ranked)) == pytest.approx(expected[:, 1], abs=1e-7)
+
+
+def test_report_has_out_of_fold_values_with_errors():
+    X, y = numbers()
+    stack = RegionStack(RANGE, estimators=SMALL, random_state=0).fit(X, y)
+    assert [row["member"] for row in stack.report_] == ["logistic", "bayes", "stack"]
+    for row, scores in zip(stack.report_, stack.oof_scores_.T, strict=False):
+        assert row["partial_auc"] == pytest.approx(partial_auc_score(y, scores, fpr_range=RANGE))
+        assert 0 < row["standard_error"] < 0.2
+    assert [row["coef"] for row in stack.report_[:2]] == pytest.approx(list(stack.coef_))
+
+
+def test_the_value_of_the_stack_is_cross_fitted():
+    X, y = numbers()
+    folds = StratifiedKFold(3)
+    stack = RegionStack(RANGE, estimators=SMALL, cv=folds).fit(X, y)
+    blended = np.empty(y.size)
+    for train, test in folds.split(X, y):
+        scaler = StandardScaler().fit(stack.oof_scores_[train])
+        model = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+        model.fit(scaler.transform(stack.oof_scores_[train]), y[train])
+        blended[test] = model.decision_function(scaler.transform(stack.oof_scores_[test]))
+    expected = partial_auc_score(y, blended, fpr_range=RANGE)
+    assert stack.report_[-1]["partial_auc"] == pytest.approx(expected)
+
+
+def test_probabilities_are_calibrated_on_new_rows():
+    X, y = numbers(1200)
+    stack = RegionStack(RANGE, estimators=["forest", "linear"], cv=3, random_state=0)
+    p = stack.fit(X[:600], y[:600]).predict_proba(X[600:])[:, 1]
+    for part in np.array_split(np.argsort(p), 4):
+        assert abs(p[part].mean() - y[600:][part].mean()) < 0.12
+
+
+def test_default_members_take_categories_strings_and_missing_values():
+    frame, y = mixed_frame(240)
+    stack = RegionStack((0.0, 0.2), cv=2, random_state=0).fit(frame[:160], y[:160])
+    assert [name for name, _ in stack.members_] == list(DEFAULT_MEMBERS)
+    new = frame[160:].copy()
+    new["colour"] = new["colour"].astype(object)
+    new.loc[new.index[0], "colour"] = "never seen"
+    assert np.all(np.isfinite(stack.decision_function(new)))
+    members = stack.member_scores(frame[:160])
+    assert np.all(members.std(axis=0) > 0)
+
+
+def test_arrays_may_have_missing_values_and_constant_columns():
+    X, y = numbers(200)
+    X = np.column_stack([X, np.ones(200), np.repeat([0.0, 1.0], 100)])
+    X[::9, 2] = np.nan
+    stack = RegionStack((0.0, 0.2), cv=2, random_state=0).fit(X, y)
+    assert np.all(np.isfinite(stack.predict_proba(X)))
+
+
+def test_boosting_rounds_are_chosen_by_the_mean_over_neighbours():
+    values = np.array([0.0, 1.0, 0.0, 0.7, 0.7, 0.7, 0.7, 0.7])
+    smooth = _moving_mean(values)
+    by_loop = [values[max(0, k - 2) : k + 3].mean() for k in range(values.size)]
+    assert smooth == pytest.approx(by_loop)
+    assert int(np.argmax(smooth)) == 5
+
+
+def test_a_reweighted_member_shares_the_folds_of_the_stack():
+    X, y = numbers(200)
+    folds = StratifiedKFold(3)
+    member = RegionReweighted(LogisticRegression(), RANGE, cv=7)
+    stack = RegionStack(RANGE, estimators=[("r", member), *SMALL], cv=folds).fit(X, y)
+    alone = RegionReweighted(LogisticRegression(), RANGE, cv=folds).fit(X, y)
+    fitted = dict(stack.members_)["r"]
+    assert fitted.decision_function(X) == pytest.approx(alone.decision_function(X))
+    by_hand = np.empty(200)
+    for train, test in folds.split(X, y):
+        weighted = LogisticRegression().fit(X[train], y[train], alone.weights_[train])
+        by_hand[test] = (alone.oof_scores_[test] + weighted.decision_function(X[test])) / 2
+    assert stack.oof_scores_[:, 0] == pytest.approx(by_hand)
+
+
+def test_results_do_not_depend_on_the_number_of_jobs():
+    X, y = numbers(150)
+    members = ["boosting", "extra_trees", "nystroem"]
+    one, two = (
+        RegionStack((0.0, 0.2), estimators=members, cv=2, n_jobs=n_jobs, random_state=3).fit(X, y)
+        for n_jobs in (1, 2)
+    )
+    assert np.array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_importances_are_losses_of_partial_auc():
+    X, y = numbers(300)
+    X = np.column_stack([X, np.zeros(300)])
+    stack = RegionStack(RANGE, estimators=SMALL, random_state=0).fit(X, y)
+    result = stack.feature_importances(X, y, n_repeats=3, random_state=0)
+    assert result.importances.shape == (7, 3)
+    assert result.importances_mean[-1] == 0.0
+    shuffled = X.copy()
+    rng = np.random.default_rng(0)
+    best = int(np.argmax(result.importances_mean))
+    shuffled[:, best] = rng.permutation(shuffled[:, best])
+    before, after = (
+        partial_auc_score(y, stack.decision_function(Z), fpr_range=RANGE) for Z in (X, shuffled)
+    )
+    assert before > after
+
+
+def test_clone_pickle_and_skops():
+    skops_io = pytest.importorskip("skops.io", reason="skops is not installed")
+    X, y = numbers(150)
+    stack = RegionStack((0.0, 0.2), estimators=["forest", *SMALL], cv=2, random_state=0).fit(X, y)
+    expected = stack.decision_function(X)
+    assert np.array_equal(clone(stack).fit(X, y).decision_function(X), expected)
+    assert np.array_equal(pickle.loads(pickle.dumps(stack)).decision_function(X), expected)
+    data = skops_io.dumps(stack)
+    loaded = skops_io.loads(data, trusted=skops_io.get_untrusted_types(data=data))
+    assert np.array_equal(loaded.decision_function(X), expected)
+
+
+def test_routed_weights_arrive():
+    X, y = numbers(150)
+    weight = np.where(X[:, 0] > 0, 3.0, 0.5)
+    expected = RegionStack(RANGE, estimators=SMALL, random_state=0).fit(X, y, weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        from sklearn.pipeline import make_pipeline
+
+        stack = RegionStack(RANGE, estimators=SMALL, random_state=0)
+        pipe = make_pipeline(
+            StandardScaler(with_mean=False, with_std=False).set_fit_request(sample_weight=False),
+            stack.set_fit_request(sample_weight=True),
+        ).fit(X, y, sample_weight=weight)
+    assert pipe.decision_function(X) == pytest.approx(expected.decision_function(X))
+
+
+def test_interrupted_fit_leaves_an_unfitted_estimator(monkeypatch):
+    X, y = numbers(100)
+    stack = RegionStack(RANGE, estimators=SMALL, random_state=0)
+
+    def interrupt(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GaussianNB, "fit", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        stack.fit(X, y)
+    assert not hasattr(stack, "members_")
+
+
+def test_progress_is_logged(caplog):
+    X, y = numbers(100)
+    with caplog.at_level(logging.INFO, logger="aucuba"):
+        RegionStack(RANGE, estimators=SMALL, random_state=0, verbose=1).fit(X, y)
+    assert [record.args[0] for record in caplog.records] == ["logistic", "bayes"]
+
+
+class Listener:
+    """Counts the steps that a fit reports."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def setup(self, estimator, context):
+        pass
+
+    def teardown(self, estimator, context):
+        pass
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context):
+        self.steps += context.task_name == "iteration"
+        return False
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+@pytest.mark.parametrize(
+    "model",
+    [RegionStack(RANGE, estimators=SMALL), RegionReweighted(LogisticRegression(), RANGE)],
+)
+def test_callbacks_hear_two_steps(model):
+    X, y = numbers(100)
+    listener = Listener()
+    clone(model).set_callbacks(listener).fit(X, y)
+    assert listener.steps == 2
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"estimators": ["booosting"]}, "Unknown member 'booosting'; the names are 'boosting'"),
+        ({"estimators": []}, "estimators is empty"),
+        ({"estimators": [LogisticRegression()]}, "names of members and pairs"),
+        ({"estimators": ["linear", ("linear", GaussianNB())]}, "different names"),
+        ({"estimators": SMALL, "fpr_range": (0.0, 0.001)}, "of the"),
+        ({"estimators": SMALL, "strength": -1.0}, "strength"),
+    ],
+)
+def test_bad_input(params, message):
+    X, y = numbers(100)
+    with pytest.raises(ValueError, match=message):
+        RegionStack(**params).fit(X, y)
+
+
+def test_named_members_need_a_dense_table():
+    X, y = numbers(100)
+    with pytest.raises(ValueError, match=r"needs a dense table.*X.toarray\(\)"):
+        RegionStack(RANGE).fit(sparse.csr_array(X), y)
+
+
+def test_weights_reach_every_default_member():
+    X, y = numbers(160)
+    weight = np.where(np.arange(160) % 2 == 0, 5.0, 0.1)
+    stack = RegionStack((0.0, 0.3), cv=2, random_state=0)
+    plain, weighted = stack.fit(X, y).oof_scores_, stack.fit(X, y, weight).oof_scores_
+    assert np.all(np.abs(plain - weighted).max(axis=0) > 1e-3)
+
+
+def test_weights_need_members_that_take_them():
+    X, y = numbers(100)
+    stack = RegionStack(RANGE, estimators=[("neighbours", KNeighborsClassifier())])
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        stack.fit(X, y, sample_weight=np.ones(100))
+    assert stack.fit(X, y).score(X, y) > 0.5
+
+
+def test_missing_lightgbm_names_the_extra(monkeypatch):
+    real = builtins.__import__
+
+    def without_lightgbm(name, *args, **kwargs):
+        if name == "lightgbm":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_lightgbm)
+    X, y = numbers(100)
+    with pytest.raises(ImportError, match=r"aucuba\[boosting\]"):
+        RegionStack(RANGE, estimators=["lightgbm"]).fit(X, y)
+
+
+def test_lightgbm_when_asked_for():
+    pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    X, y = numbers(150)
+    stack = RegionStack((0.0, 0.2), estimators=["lightgbm", "linear"], cv=2, random_state=0)
+    assert np.all(np.isfinite(stack.fit(X, y).decision_function(X)))

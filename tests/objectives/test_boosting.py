@@ -1,0 +1,148 @@
+"""Objectives for boosting: gradients by finite differences, queries, and runs end to end."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucuba.metrics import partial_auc_score
+from aucuba.objectives import PartialAUCMetric, PartialAUCObjective
+from tests.ensemble.data import numbers
+
+RANGE = (0.1, 0.6)
+
+
+def sample(seed, n_rows=24):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % 3 == 0
+    return y, rng.normal(size=n_rows), rng.integers(1, 4, size=n_rows).astype(float)
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "direct"])
+@pytest.mark.parametrize("grouped", [False, True])
+@given(seed=st.integers(0, 50))
+def test_gradient_by_finite_differences(surrogate, grouped, seed):
+    y, score, weight = sample(seed)
+    group = [9, 15] if grouped else None
+    objective = PartialAUCObjective(RANGE, surrogate)
+    gradient, curvature = objective(y, score, weight, group)
+    risk, step = objective.risk(y, weight, group), 1e-6
+    numeric = [
+        (risk.value_and_gradient(score + move)[0] - risk.value_and_gradient(score - move)[0])
+        / (2 * step)
+        for move in step * np.eye(score.size)
+    ]
+    assert gradient == pytest.approx(np.array(numeric) * score.size / 4, abs=2e-4)
+    assert np.all(curvature > 0)
+
+
+def test_a_newton_step_is_bounded():
+    y, score, _ = sample(0)
+    gradient, curvature = PartialAUCObjective((0.0, 0.05), step=0.5)(y, 100 * score)
+    assert np.all(np.abs(gradient / curvature) <= 0.5)
+
+
+@given(seed=st.integers(0, 20))
+def test_weights_are_replication(seed):
+    y, score, weight = sample(seed)
+    copies = np.repeat(np.arange(y.size), weight.astype(int))
+    objective = PartialAUCObjective(RANGE)
+    one = objective(y, score, weight)[0] / y.size
+    many = objective(y[copies], score[copies])[0] / copies.size
+    assert one == pytest.approx(np.bincount(copies, many))
+
+
+def test_queries_count_alike():
+    y, score, _ = sample(1)
+    metric = PartialAUCMetric(RANGE)
+    parts = [
+        partial_auc_score(y[rows], score[rows], fpr_range=RANGE)
+        for rows in (slice(0, 9), slice(9, 24))
+    ]
+    assert metric(y, score, group=[9, 15]) == pytest.approx(np.mean(parts))
+
+
+def test_bad_input():
+    y, score, _ = sample(0)
+    with pytest.raises(ValueError, match="add up to 5, for 24 rows"):
+        PartialAUCObjective()(y, score, group=[2, 3])
+    with pytest.raises(ValueError, match="one class"):
+        PartialAUCObjective()(np.ones(3), np.zeros(3))
+    with pytest.raises(ValueError, match="surrogate"):
+        PartialAUCObjective(surrogate="hinge")
+    with pytest.raises(ValueError, match="step"):
+        PartialAUCObjective(step=0.0)
+    with pytest.raises(ValueError, match="fpr_range"):
+        PartialAUCMetric((0.0, 5.0))
+
+
+def test_lightgbm_end_to_end():
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    X, y = numbers(400)
+    objective, metric = PartialAUCObjective((0.0, 0.2)), PartialAUCMetric((0.0, 0.2))
+    train = lightgbm.Dataset(X[:300], y[:300].astype(float))
+    test = lightgbm.Dataset(X[300:], y[300:].astype(float), reference=train)
+    history = {}
+    params = {"objective": objective.native, "verbosity": -1, "num_threads": 1}
+    booster = lightgbm.train(
+        params,
+        train,
+        20,
+        valid_sets=[test],
+        feval=metric.native,
+        callbacks=[lightgbm.record_evaluation(history)],
+    )
+    values = history["valid_0"]["partial_auc"]
+    raw = booster.predict(X[300:])
+    assert values[-1] == pytest.approx(partial_auc_score(y[300:], raw, fpr_range=(0.0, 0.2)))
+    assert values[-1] > 0.3
+    model = lightgbm.LGBMClassifier(n_estimators=20, objective=objective, n_jobs=1, verbose=-1)
+    assert model.fit(X[:300], y[:300]).predict(X[300:], raw_score=True) == pytest.approx(raw)
+
+
+def test_lightgbm_queries():
+    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    X, y = numbers(200)
+    data = lightgbm.Dataset(X, y.astype(float), group=[80, 120], weight=np.ones(200)).construct()
+    objective = PartialAUCObjective((0.0, 0.2))
+    got = objective.native(X[:, 0], data)[0]
+    assert got == pytest.approx(objective(y, X[:, 0], None, [80, 120])[0])
+
+
+def test_xgboost_end_to_end():
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    X, y = numbers(400)
+    objective, metric = PartialAUCObjective((0.0, 0.2)), PartialAUCMetric((0.0, 0.2))
+    train, test = xgboost.DMatrix(X[:300], y[:300]), xgboost.DMatrix(X[300:], y[300:])
+    history = {}
+    params = {"disable_default_eval_metric": True, "nthread": 1, "base_score": 0.0}
+    booster = xgboost.train(
+        params,
+        train,
+        20,
+        obj=objective.native,
+        custom_metric=metric.xgboost,
+        evals=[(test, "test")],
+        evals_result=history,
+        verbose_eval=False,
+        maximize=True,
+    )
+    raw = booster.predict(test, output_margin=True)
+    expected = partial_auc_score(y[300:], raw, fpr_range=(0.0, 0.2))
+    assert history["test"]["partial_auc"][-1] == pytest.approx(expected, abs=1e-6)
+    assert expected > 0.3
+    model = xgboost.XGBClassifier(
+        n_estimators=20, objective=objective, eval_metric=metric, n_jobs=1, base_score=0.0
+    )
+    scores = model.fit(X[:300], y[:300]).predict(X[300:], output_margin=True)
+    assert np.corrcoef(scores, raw)[0, 1] > 0.9
+
+
+def test_xgboost_queries():
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    X, y = numbers(200)
+    data = xgboost.DMatrix(X, y)
+    data.set_group([80, 120])
+    objective = PartialAUCObjective((0.0, 0.2))
+    got = objective.native(X[:, 0], data)[0]
+    assert got == pytest.approx(objective(y, X[:, 0], None, [80, 120])[0])
