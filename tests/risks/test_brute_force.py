@@ -47,7 +47,7 @@ def sum_over_pairs(positive, scores, limits, loss, min_tpr=0.0):
 
 
 def tight_bound(positive, scores, limits):
-    """The convex bound of the notes: prefixes of the top beta negatives, the last one fractional."""
+    """The convex bound: prefixes of the top beta negatives, the last one fractional."""
     p, q = ranked(positive, scores)
     n = q.size
     c = overlaps(n, limits)

@@ -127,7 +127,7 @@ def test_collapse_is_certified_and_returns_exactly_zero():
         np.testing.assert_array_equal(solution.coef, 0.0)
         assert solution.lower_bound / C >= 1 - 1e-3
         assert solution.gap <= 1e-3
-    # The independent test of the notes: the positives' mean is a mixture of negatives with
+    # An independent test: the positives' mean is a mixture of negatives with
     # weights of at most 1/(n beta) each.
     negatives = X[~positive]
     limit = 1 / (0.1 * len(negatives))

@@ -35,7 +35,7 @@ class Splits:
 
     @classmethod
     def make(cls, cv: Any, X: Any, y: Any, qid: Any, kept: IntArray, random_state: Any) -> Splits:
-        """The note's folds and halvings, or a user's splitter for both, on the rows kept."""
+        """Five folds and ten halvings, or a user's splitter for both, on the rows kept."""
         if cv is not None:
             groups = None if qid is None else np.asarray(qid)
             given = list(check_cv(cv, y, classifier=True).split(X, y, groups))
