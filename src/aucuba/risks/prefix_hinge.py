@@ -107,18 +107,17 @@ class PrefixHinge:
         slopes = target
         if not self.is_ranked:
             slopes = isotonic_regression(target, weights=mass, increasing=False).x
-        slopes = slopes + _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
-
         by_score = np.argsort(p)
         counted = self._counted(p, by_score)
-        reached = slopes.size - np.searchsorted(slopes[::-1], p, side="left")
+        level = p - _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
+        reached = slopes.size - np.searchsorted(slopes[::-1], level, side="left")
+        below = np.concatenate([[0.0], np.cumsum(counted[by_score])])
+        on_pieces = below[np.searchsorted(level[by_score], slopes, side="right")]
+        del slopes
+        on_pieces *= mass
         mass_above = sum_of_first(mass, reached)
         excess = sum_of_first(np.multiply(mass, target, out=target), reached) - mass_above * p
         del target
-        below = np.concatenate([[0.0], np.cumsum(counted[by_score])])
-        on_pieces = below[np.searchsorted(p[by_score], slopes, side="right")]
-        del slopes
-        on_pieces *= mass
         gradient = np.zeros_like(scores)
         gradient[self.positive] = -counted * mass_above / self.total
         gradient[self.negative[rows]] = self._on_rows(rows, ranked, piece, on_pieces) / self.total
