@@ -9,6 +9,7 @@ from scipy.optimize import isotonic_regression
 
 from aucuba._typing import FloatArray, IntArray
 from aucuba.risks._ranking import (
+    count_at_or_below,
     counted_unit,
     mean_over_ties,
     rank_shares,
@@ -234,7 +235,7 @@ class PairwiseHinge:
         by_score = np.argsort(p)
         ranked, weight = p[by_score], self.positive_weight[by_score]
         width = _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
-        reached = np.searchsorted(ranked, q + (1.0 + width), side="right")
+        reached = count_at_or_below(ranked, q + (1.0 + width))
         weight_below = np.concatenate([[0.0], np.cumsum(weight)])[reached]
         sum_below = np.concatenate([[0.0], np.cumsum(weight * ranked)])[reached]
         value = self.negative_weight @ (weight_below * (1.0 + q) - sum_below) / self.total
