@@ -28,6 +28,8 @@ _TRUSTED = (
     "aucuba.changepoint.detector.SupervisedChangepointDetector",
     "aucuba.changepoint.interval_regression.IntervalRegression",
     "aucuba.changepoint.interval_regression.IntervalRegressionCV",
+    "aucuba.ensemble.region_reweighted.RegionReweighted",
+    "aucuba.ensemble.region_stack.RegionStack",
     "aucuba.linear.aum_classifier.AUMClassifier",
     "aucuba.linear.partial_auc.PartialAUCClassifier",
     "aucuba.linear.partial_auc_cv.PartialAUCClassifierCV",

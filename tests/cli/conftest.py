@@ -8,10 +8,13 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-pytest.importorskip("typer", reason="the command line needs the cli extra")
-pytest.importorskip("pyarrow", reason="the command line needs the cli extra")
-
 from aucuba.cli import main
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cli_extra():
+    for name in ("typer", "rich", "skops", "pyarrow"):
+        pytest.importorskip(name, reason=f"the command line needs {name}, of the cli extra")
 
 
 @pytest.fixture(scope="session")

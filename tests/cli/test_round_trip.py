@@ -13,7 +13,6 @@ from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import aucuba.cli.console
 import aucuba.tables
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import compare_partial_auc, partial_auc_interval
@@ -92,7 +91,7 @@ def test_a_terminal_shows_progress_after_a_second_only(run, files, tmp_path, mon
         monkeypatch.delenv(name, raising=False)
     shown = []
     for patience in (1000.0, 0.0):
-        monkeypatch.setattr(aucuba.cli.console, "_PATIENCE_S", patience)
+        monkeypatch.setattr("aucuba.cli.console._PATIENCE_S", patience)
         monkeypatch.setattr("sys.stderr", Terminal())
         assert run(*words, "--cv", "2").code == 0
         shown.append(sys.stderr.getvalue())
@@ -104,11 +103,13 @@ def test_progress_follows_the_callbacks_of_scikit_learn():
     pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
     from rich.progress import Progress
 
+    from aucuba.cli.console import Bar, FitProgress
+
     progress = Progress(disable=True)
-    bar = aucuba.cli.console.Bar(progress, "fit")
+    bar = Bar(progress, "fit")
     X, y = make_classification(200, random_state=0)
     model = PartialAUCClassifier((0.0, 0.5), surrogate="tight", max_iter=500)
-    model.set_callbacks(aucuba.cli.console.FitProgress(bar)).fit(X, y)
+    model.set_callbacks(FitProgress(bar)).fit(X, y)
     (task,) = progress.tasks
     assert (task.completed, task.total) == (model.n_iter_, 500)
 

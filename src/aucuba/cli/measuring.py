@@ -24,7 +24,7 @@ from aucuba.cli.options import (
     Unknown,
     Weight,
 )
-from aucuba.cli.samples import Sample, test_sample
+from aucuba.cli.samples import Sample, evaluation_sample
 from aucuba.metrics import (
     compare_partial_auc,
     partial_auc_interval,
@@ -51,7 +51,7 @@ def evaluate(
     saved = load_model(model)
     fpr_range = check_fpr_range(saved.metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
     with progress_bar(f"Evaluating {model.name}"):
-        sample = test_sample(
+        sample = evaluation_sample(
             saved,
             data,
             target=target,
@@ -106,7 +106,7 @@ def compare(
     with progress_bar("Comparing") as bar:
         bar.total(len(models))
         for path, one in zip(models, saved, strict=True):
-            sample = test_sample(
+            sample = evaluation_sample(
                 one,
                 data,
                 target=target,

@@ -130,7 +130,7 @@ def training_sample(
     return Sample(file, X, _binary(column, labels), weights, groups, labels, roles, schema)
 
 
-def test_sample(
+def evaluation_sample(
     saved: SavedModel,
     data: Path,
     *,

@@ -25,7 +25,7 @@ from aucuba.cli.options import (
     Unknown,
     Weight,
 )
-from aucuba.cli.samples import test_sample
+from aucuba.cli.samples import evaluation_sample
 from aucuba.cli.schema import feature_names
 from aucuba.cli.training import fit_facts
 from aucuba.persistence import load_model
@@ -64,7 +64,7 @@ def report(
         return
     fpr_range = check_fpr_range(saved.metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
     with progress_bar(f"Writing {out.name}"):
-        sample = test_sample(
+        sample = evaluation_sample(
             saved,
             data,
             target=target,
