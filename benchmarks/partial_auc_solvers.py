@@ -2,9 +2,10 @@
 
     python benchmarks/partial_auc_solvers.py
 
-Four parts, each in one run, on one BLAS thread and in processor time: iterations of the bundle method against the paper's
-cutting-plane method at the same gap; time against dlib's ranking SVM at the same objective; time
-against its floor, the passes over X as BLAS calls plus one sort a pass; and peak memory beyond X.
+Four parts, each in one run, on one BLAS thread and in processor time: iterations of the bundle
+method against the paper's cutting-plane method at the same gap; time against dlib's ranking SVM at
+the same objective; time against its floor, the passes over X as BLAS calls plus one sort a pass; and
+peak memory beyond X.
 """
 
 from __future__ import annotations
