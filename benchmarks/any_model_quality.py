@@ -238,18 +238,23 @@ def comparison_rows(values, cells):
 
 
 def absolute_rows(values, cells, columns):
-    """Header, one row a cell, and the means over cells of the methods that have them all."""
+    """Header, one row a cell, and means over the cells that have all splits of all methods."""
     table = [["set", "range", "splits", *columns]]
     for name, limits in cells:
         got = [values.get((name, limits, method), {}) for method in columns]
         shown = [f"{np.mean(list(one.values())):.1f}" if one else "" for one in got]
         table.append([name, limits, str(len(values[name, limits, "LightGBM"])), *shown])
+    full = [
+        cell
+        for cell in cells
+        if all(len(values.get((*cell, method), {})) == N_SPLITS for method in METHODS)
+    ]
     means = []
     for method in columns:
-        got = [values.get((name, limits, method), {}) for name, limits in cells]
+        got = [values.get((*cell, method), {}) for cell in full]
         each = [np.mean(list(one.values())) for one in got if one]
-        means.append(f"{np.mean(each):.1f}" if len(each) == len(cells) else "")
-    return [*table, ["mean", "", "", *means]]
+        means.append(f"{np.mean(each):.1f}" if full and len(each) == len(full) else "")
+    return [*table, [f"mean of {len(full)} full cells", "", "", *means]]
 
 
 def write_table():

@@ -285,7 +285,7 @@ class TestModelFile:
             entry = archive.getinfo("schema.json")
         content[entry.header_offset + 200] ^= 1
         (tmp_path / "m.aucuba").write_bytes(content)
-        refuse_model(tmp_path / "m.aucuba", "m.aucuba")
+        refuse_model(tmp_path / "m.aucuba", "is damaged (in schema.json)")
 
     def test_newer_format(self, refuse_model, model, tmp_path):
         header = json.dumps({"format": 99, "versions": {"aucuba": "7.0"}, "metadata": {}})

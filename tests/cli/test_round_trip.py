@@ -1,5 +1,6 @@
 """Every command on every format."""
 
+import io
 import os
 import subprocess
 import sys
@@ -8,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import aucuba.cli.console
 import aucuba.tables
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import compare_partial_auc, partial_auc_interval
@@ -76,6 +79,38 @@ def test_default_is_cross_validated_and_progress_leaves_no_trace(run, files, tmp
     classifier = load_model(out).model[-1]
     assert isinstance(classifier, PartialAUCClassifierCV)
     assert "_skl_callbacks" not in vars(classifier)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_terminal_shows_progress_after_a_second_only(run, files, tmp_path, monkeypatch):
+    words = ["fit", files / "train.npz", "--fpr", "0", "0.3", "--out", tmp_path / "m.aucuba"]
+    for name in ("NO_COLOR", "TERM", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    shown = []
+    for patience in (1000.0, 0.0):
+        monkeypatch.setattr(aucuba.cli.console, "_PATIENCE_S", patience)
+        monkeypatch.setattr("sys.stderr", Terminal())
+        assert run(*words, "--cv", "2").code == 0
+        shown.append(sys.stderr.getvalue())
+    assert shown[0] == ""
+    assert "Training PartialAUCClassifierCV" in shown[1]
+
+
+def test_progress_follows_the_callbacks_of_scikit_learn():
+    pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
+    from rich.progress import Progress
+
+    progress = Progress(disable=True)
+    bar = aucuba.cli.console.Bar(progress, "fit")
+    X, y = make_classification(200, random_state=0)
+    model = PartialAUCClassifier((0.0, 0.5), surrogate="tight", max_iter=500)
+    model.set_callbacks(aucuba.cli.console.FitProgress(bar)).fit(X, y)
+    (task,) = progress.tasks
+    assert (task.completed, task.total) == (model.n_iter_, 500)
 
 
 def test_scores_and_metrics_are_those_of_the_saved_pipeline(run, files, model, tmp_path):

@@ -18,7 +18,9 @@ from aucuba.metrics import (
     tpr_at_fpr_score,
 )
 from aucuba.report import (
+    Page,
     ScoredSample,
+    Section,
     changepoint_report,
     classifier_report,
     ranking_report,
@@ -172,6 +174,12 @@ def test_names_cannot_break_the_page():
     page_data(html)
 
 
+def test_data_cannot_end_its_script():
+    html = Page("a", "b", [Section("part", "c", "", {"name": HOSTILE})]).html()
+    assert html.count("</script>") == 2
+    assert page_data(html) == {"part": {"name": HOSTILE}}
+
+
 def test_wrong_number_of_names():
     y, score, _ = random_scores()
     with pytest.raises(ValueError, match="feature_names has 1 entries for 6 coefficients"):
@@ -270,11 +278,10 @@ def test_ranking_page():
         partial_auc_score(y, ranker.decision_function(g))
         for g, y in zip(graphs[:6], labels[:6], strict=True)
     ]
-    drawn = re.findall(r'<circle class="node (\w+)"', html)
+    dots = re.findall(r'<circle class="node (\w+)" r="[\d.]+" cx="([\d.]+)"', html)
     for place, index in enumerate(np.argsort(aucs)[:3]):
+        drawn = sorted(dots[20 * place : 20 * place + 20], key=lambda dot: float(dot[1]))
         expected = labels[index][ranker.rank(graphs[index])]
-        assert [kind == "positive" for kind in drawn[20 * place : 20 * place + 20]] == list(
-            expected
-        )
+        assert [kind == "positive" for kind, _ in drawn] == list(expected)
     with pytest.raises(ValueError, match="edge_names has 2 entries for 1 features"):
         ranking_report(ranker, graphs, labels, edge_names=["a", "b"])

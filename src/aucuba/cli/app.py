@@ -60,6 +60,8 @@ def _guarded(arguments: list[str]) -> int:
     interrupted = "Interrupted; nothing was written."
     try:
         code = int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
+        if not arguments:
+            return _WRONG_INPUT
         # Typer itself turns an interrupt into this exit code.
         return complain(interrupted, code) if code == _INTERRUPTED else code
     except _UsageError as error:

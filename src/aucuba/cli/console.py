@@ -73,17 +73,21 @@ def progress_bar(description: str) -> Iterator[Bar]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
     )
+    bar = Bar(progress, description)
+    if not console.is_terminal:
+        yield bar
+        return
     timer = threading.Timer(_PATIENCE_S, progress.start)
     timer.daemon = True
     timer.start()
     try:
-        yield Bar(progress, description)
+        yield bar
     finally:
         timer.cancel()
         timer.join()
-        progress.stop()
+        if progress.live.is_started:
+            progress.stop()
 
 
 class FitProgress:

@@ -164,7 +164,7 @@ def _coefficient_section(model: Any, feature_names: Sequence[str] | None) -> Sec
     key, title = "coefficients", "Coefficients"
     coef = vars(model).get("coef_")
     if coef is None or "feature_map_" in vars(model):
-        return Section(key, title, paragraph("A kernel model has no coefficient for a feature."))
+        return Section(key, title, paragraph("This model has no coefficient for each feature."))
     coef = np.ravel(coef)
     names = feature_names or [f"x{column}" for column in range(coef.size)]
     if len(names) != coef.size:

@@ -18,7 +18,7 @@ from aucuba.solvers.planes import Planes
 # recommended by the authors of OCAS.
 _PLANE_SHARE = 0.1
 # The line search stops once its minimum is known to within this share of the current gap.
-_SEARCH_SHARE = 0.05
+_SEARCH_SHARE = 0.01
 _SEARCH_LIMIT = 8
 # After a first free step the stiffness starts at this multiple of C / |w|^2, so that a step as long as
 # the model costs about half the risk. It then follows the line search, which should end near the

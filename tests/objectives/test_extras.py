@@ -1,0 +1,13 @@
+"""Without PyTorch the module of losses says what to install."""
+
+import importlib
+import sys
+
+import pytest
+
+
+def test_missing_torch_names_the_extra(monkeypatch):
+    monkeypatch.delitem(sys.modules, "aucuba.objectives.torch", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"aucuba\[torch\]"):
+        importlib.import_module("aucuba.objectives.torch")
