@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from aucuba._typing import BoolArray, FloatArray, IntArray
 from aucuba._validation import check_choice
@@ -85,7 +85,7 @@ def coauthor_network(window: Authorships, n_authors: int) -> CoauthorNetwork:
     """Who has written with whom."""
     papers = window.papers(n_authors)
     joint = csr_array(papers @ papers.T)
-    joint.setdiag(0)
+    joint = csr_array(joint - diags_array(joint.diagonal()))
     joint.eliminate_zeros()
     adjacency = joint.copy()
     adjacency.data[:] = 1.0

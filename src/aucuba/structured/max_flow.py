@@ -75,7 +75,9 @@ def _scipy_side(terminal: FloatArray, edges: IntArray, capacity: FloatArray) -> 
     n_nodes = terminal.size
     tails, heads, values = _arcs(terminal, edges, capacity)
     shape = (n_nodes + 2, n_nodes + 2)
-    graph = csr_array((values.astype(np.int32), (tails, heads)), shape=shape)
+    # Older releases of SciPy take 32-bit indices only.
+    places = (tails.astype(np.int32), heads.astype(np.int32))
+    graph = csr_array((values.astype(np.int32), places), shape=shape)
     residual = graph - maximum_flow(graph, n_nodes, n_nodes + 1).flow
     residual.eliminate_zeros()
     reached = breadth_first_order(residual, n_nodes, return_predecessors=False)
