@@ -26,7 +26,7 @@ help:  ## Show the targets
 	$(PIP) install -e ".[bench]"
 	@touch $@
 
-demo: .venv/.base  ## Score a data set, compare in an FPR band, draw the ROC picture
+demo: .venv/.base  ## Train, compare in an FPR band, write the HTML reports
 	$(BIN)/python -m aucuba.demo
 
 test: lint unit  ## Lint, type check and run the tests
