@@ -1,6 +1,7 @@
 """Sphinx configuration; ``make docs`` builds with warnings as errors and without network."""
 
 import importlib.metadata
+from pathlib import Path
 
 project = "aucuba"
 author = "The aucuba developers"
@@ -20,7 +21,8 @@ exclude_patterns = ["_build", "gallery/**/*.py", "gallery/**/*.ipynb"]
 
 # Single backticks in docstrings name objects of the library.
 default_role = "py:obj"
-autosummary_generate = True
+# Named, since a build that goes on from an earlier one would miss the entries of new pages.
+autosummary_generate = [str(page) for page in Path(__file__).parent.glob("api/*.rst")]
 autodoc_typehints = "none"
 # Signatures show the names of types as written, not the unions behind them.
 autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
