@@ -59,3 +59,14 @@ def test_a_function_may_be_constant():
 def test_a_function_without_usable_weights_is_refused(bad):
     with pytest.raises(ValueError, match="fpr_weight must return finite, non-negative weights"):
         RankWeights.from_function(bad)
+
+
+def test_a_function_of_one_rate_at_a_time():
+    def branching(rate):
+        return 1.0 if rate <= 0.25 else 0.5
+
+    def vectorised(rate):
+        return np.where(rate <= 0.25, 1.0, 0.5)
+
+    one, many = RankWeights.from_function(branching), RankWeights.from_function(vectorised)
+    np.testing.assert_array_equal(one.integral, many.integral)

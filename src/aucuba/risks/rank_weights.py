@@ -47,9 +47,13 @@ class RankWeights:
     def from_function(cls, weight: Callable[[FloatArray], FloatArray]) -> RankWeights:
         """Any non-negative function of the false positive rate, up to a constant factor."""
         knots = np.linspace(0.0, 1.0, _GRID_SIZE)
-        density = np.asarray(weight(knots), dtype=np.float64)
+        try:
+            density = np.asarray(weight(knots), dtype=np.float64)
+        except (TypeError, ValueError):
+            # Functions written for one rate at a time, with a branch on it.
+            density = np.empty(0)
         if density.shape != knots.shape:
-            density = np.array([float(weight(np.asarray(rate))) for rate in knots])
+            density = np.array([float(weight(rate)) for rate in knots])
         if not np.all(np.isfinite(density)) or density.min() < 0 or density.max() == 0:
             raise ValueError(
                 "fpr_weight must return finite, non-negative weights, not all zero, for rates in "
