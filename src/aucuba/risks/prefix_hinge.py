@@ -118,9 +118,12 @@ class PrefixHinge:
         mass_above = sum_of_first(mass, reached)
         excess = sum_of_first(np.multiply(mass, target, out=target), reached) - mass_above * p
         del target
+        on_rows = self._on_rows(rows, ranked, piece, on_pieces)
+        del ranked, on_pieces
+        on_rows /= self.total
         gradient = np.zeros_like(scores)
         gradient[self.positive] = -counted * mass_above / self.total
-        gradient[self.negative[rows]] = self._on_rows(rows, ranked, piece, on_pieces) / self.total
+        gradient[self.negative[rows]] = on_rows
         return float(counted @ excess) / self.total, gradient
 
     def _on_rows(
