@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
-from aucuba._blas import one_blas_thread
 from aucuba._typing import FloatArray
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Split, Table, fit_weighted
@@ -20,9 +20,11 @@ from aucuba.ensemble._table import Split, Table, fit_weighted
 class Runner:
     """Everything that is the same for all members of an ensemble.
 
-    Each task gets a clone with fixed seeds and runs on one BLAS thread, so that results do not depend
-    on ``n_jobs``. ``memory`` is a `joblib.Memory`: what does not depend on the range of false positive
-    rates is found there when the same rows are fitted for another range.
+    Each task gets a clone with fixed seeds and runs on one thread of BLAS and OpenMP, so that results
+    do not depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower
+    when its threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what
+    does not depend on the range of false positive rates is found there when the same rows are fitted
+    for another range.
     """
 
     table: Table
@@ -62,7 +64,7 @@ class Runner:
 
 def _score_fold(estimator: Any, table: Table, train: Any, test: Any) -> FloatArray:
     model = _fit_rows(estimator, table.rows(train))
-    with one_blas_thread():
+    with threadpool_limits(1):
         return log_odds(model, table.rows(test).X)[np.newaxis]
 
 
@@ -80,5 +82,5 @@ def _score_fold_staged(
 
 
 def _fit_rows(estimator: Any, table: Table) -> Any:
-    with one_blas_thread():
+    with threadpool_limits(1):
         return fit_weighted(estimator, table)

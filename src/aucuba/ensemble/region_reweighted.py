@@ -55,7 +55,8 @@ class RegionReweighted(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, Bas
         Folds for the out-of-fold scores: stratified and shuffled for a number. A splitter must test
         every row exactly once.
     n_jobs : int or None, default=None
-        Fits run in parallel; the result does not depend on it.
+        Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
+        depend on it.
     memory : str, joblib.Memory or None, default=None
         Where to keep fits, so that another range on the same rows need not repeat them.
     random_state : int, RandomState instance or None, default=None

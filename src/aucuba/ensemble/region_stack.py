@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
+from threadpoolctl import threadpool_limits
 
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import AnyArray, ArrayLike, FloatArray
@@ -57,7 +58,8 @@ class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
     cv : int, splitter or iterable of splits, default=5
         As in `RegionReweighted`.
     n_jobs : int or None, default=None
-        Fits run in parallel; the result does not depend on it.
+        Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
+        depend on it.
     memory : str, joblib.Memory or None, default=None
         Where to keep fits: another range on the same rows, or a run after an interruption, finds
         there what does not change. Entries are written whole or not at all.
@@ -263,16 +265,18 @@ class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
             shape (n_features, n_repeats), as of scikit-learn's ``permutation_importance``.
         """
         check_is_fitted(self)
-        return permutation_importance(
-            self,
-            X,
-            y,
-            scoring=make_partial_auc_scorer(self.fpr_range),
-            sample_weight=sample_weight,
-            n_repeats=n_repeats,
-            n_jobs=self.n_jobs,
-            random_state=random_state,
-        )
+        # Many small predictions: threads would spend their time waiting for each other.
+        with threadpool_limits(1):
+            return permutation_importance(
+                self,
+                X,
+                y,
+                scoring=make_partial_auc_scorer(self.fpr_range),
+                sample_weight=sample_weight,
+                n_repeats=n_repeats,
+                n_jobs=self.n_jobs,
+                random_state=random_state,
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
