@@ -42,7 +42,7 @@ models = {
 }
 scores = {}
 for name, model in models.items():
-    scores[name] = model.fit(X_train, y_train).decision_function(X_test)
+    scores[name] = model.fit(X_train, y_train).predict_proba(X_test)[:, 1]
     value = partial_auc_score(y_test, scores[name], fpr_range=fpr_range)
     print(f"{name:12} pAUC {value:.3f}")
 
