@@ -166,6 +166,12 @@ def group_index(qid: ArrayLike | None, n_rows: int) -> IntArray | None:
     return group
 
 
+def rows_by_group(group: IntArray) -> list[IntArray]:
+    """Rows of every query, in the order of the query numbers, by one sort."""
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+
+
 def ranking_sample(
     y_true: ArrayLike,
     y_score: ArrayLike,

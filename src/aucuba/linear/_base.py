@@ -74,7 +74,11 @@ class RegionClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._validate_for_prediction(X)
-        return np.asarray(X @ self.coef_[0] + self.intercept_[0])
+        return np.asarray(self._raw_scores(X) + self.intercept_[0])
+
+    def _raw_scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows before the intercept."""
+        return np.asarray(X @ self.coef_[0])
 
     def predict(self, X: Any) -> Any:
         """Class of every row, at the training threshold.

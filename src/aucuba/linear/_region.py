@@ -71,11 +71,15 @@ class Region:
             raise ValueError(
                 "surrogate='structural' has no two-way form; use 'tight' or 'direct' with tpr_min."
             )
-        return over_groups(lambda part: self._hinge(StructuralHinge, part), labels)
+        if self.weights.is_uniform:
+            return over_groups(PairwiseHinge, labels)
+        return over_groups(lambda part: StructuralHinge(part, self.weights), labels)
 
     def tight(self, labels: Labels) -> Risk:
         """The convex tight hinge, query by query."""
-        return over_groups(lambda part: self._hinge(TightHinge, part), labels)
+        if self.weights.is_uniform and self.min_tpr == 0:
+            return over_groups(PairwiseHinge, labels)
+        return over_groups(lambda part: TightHinge(part, self.weights, self.min_tpr), labels)
 
     def direct(self, labels: Labels) -> Risk:
         """The smooth ramp, query by query."""
@@ -91,13 +95,6 @@ class Region:
         if labels.group is not None:
             raise ValueError("tight_form='dc' does not take qid; use tight_form='bound'.")
         return HingeDifference(labels, self.fpr_range, self.min_tpr)
-
-    def _hinge(self, form: type[StructuralHinge] | type[TightHinge], labels: Labels) -> Risk:
-        if self.weights.is_uniform and self.min_tpr == 0:
-            return PairwiseHinge(labels)
-        if form is StructuralHinge:
-            return StructuralHinge(labels, self.weights)
-        return TightHinge(labels, self.weights, self.min_tpr)
 
 
 def warn_about_queries(labels: Labels) -> None:

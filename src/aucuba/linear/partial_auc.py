@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from aucuba._blas import one_blas_thread
 from aucuba._callbacks import fit_monitor, with_callbacks
@@ -206,29 +205,17 @@ class PartialAUCClassifier(RegionClassifier):
             raise KeyboardInterrupt
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Scores: above 0 is positive, and the training FPR at 0 is the range's upper limit.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+    def _raw_scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows before the intercept, through the kernel where there is one."""
         if self.kernel == "linear":
-            return super().decision_function(X)
-        check_is_fitted(self)
-        X = self._validate_for_prediction(X)
-        if hasattr(self, "feature_map_"):
-            X = X[:, self.kernel_rows_] if self.kernel == "precomputed" else X
-            return np.asarray(self.feature_map_.transform(X) @ self.coef_[0] + self.intercept_[0])
+            return super()._raw_scores(X)
         if self.kernel == "precomputed":
-            rows = X[:, self.kernel_rows_]
-        else:
-            rows = Kernel(*self._kernel_params).matrix(X, self.kernel_rows_)
-        return np.asarray(rows @ self.dual_coef_ + self.intercept_[0])
+            X = X[:, self.kernel_rows_]
+        if hasattr(self, "feature_map_"):
+            return super()._raw_scores(self.feature_map_.transform(X))
+        if self.kernel != "precomputed":
+            X = Kernel(*self._kernel_params).matrix(X, self.kernel_rows_)
+        return np.asarray(X @ self.dual_coef_)
 
     def summary(self) -> str:
         """One paragraph on what was fitted and how well, for a person to read."""
@@ -258,14 +245,12 @@ class PartialAUCClassifier(RegionClassifier):
 
         return log_and_report
 
-    def _fit_table(
-        self, X: Any, labels: Labels, region: Region, monitor: Monitor | None, start: Any = None
-    ) -> None:
+    def _fit_table(self, X: Any, labels: Labels, region: Region, monitor: Monitor | None) -> None:
         """Fit a linear model on X as it is."""
         if self.surrogate == "direct":
             self._fit_direct(X, labels, region, monitor)
             return
-        design = TableDesign(X)
+        design, start = TableDesign(X), None
         if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == X.shape[1]:
             start = self.coef_[0]
         solution = self._solve_convex(design, X, labels, region, monitor, start)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from aucuba._typing import FloatArray
-from aucuba._validation import RankingSample
+from aucuba._validation import RankingSample, rows_by_group
 
 Statistic = Callable[[RankingSample], float]
 
@@ -22,8 +22,10 @@ def mean_over_groups(sample: RankingSample, statistic: Statistic) -> float:
 
 def group_values(sample: RankingSample, statistic: Statistic) -> FloatArray:
     """The statistic of every query that has both classes; a warning counts the others."""
+    assert sample.group is not None
     values, skipped = [], 0
-    for query in iterate_groups(sample):
+    for rows in rows_by_group(sample.group):
+        query = sample.select(rows)
         if query.positive.all() or not query.positive.any():
             skipped += 1
         else:
@@ -39,12 +41,3 @@ def group_values(sample: RankingSample, statistic: Statistic) -> FloatArray:
             stacklevel=4,
         )
     return np.asarray(values)
-
-
-def iterate_groups(sample: RankingSample) -> Iterator[RankingSample]:
-    """The queries one after another, by one sort of the group numbers."""
-    assert sample.group is not None
-    order = np.argsort(sample.group, kind="stable")
-    starts = np.flatnonzero(np.diff(sample.group[order])) + 1
-    for rows in np.split(order, starts):
-        yield sample.select(rows)

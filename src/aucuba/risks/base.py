@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from aucuba._typing import BoolArray, FloatArray, IntArray
+from aucuba._validation import rows_by_group
 
 
 class Risk(Protocol):
@@ -101,10 +102,8 @@ def over_groups(make: Callable[[Labels], Risk], labels: Labels) -> Risk:
 def queries_with_both_classes(labels: Labels) -> list[IntArray]:
     """Rows of every query that has a positive and a negative row of positive weight."""
     assert labels.group is not None
-    order = np.argsort(labels.group, kind="stable")
-    starts = np.flatnonzero(np.diff(labels.group[order])) + 1
     return [
         rows
-        for rows in np.split(order, starts)
+        for rows in rows_by_group(labels.group)
         if labels.positive[rows].any() and not labels.positive[rows].all()
     ]
