@@ -4,12 +4,16 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
 
 import aucuba
 from aucuba._callbacks import HAS_CALLBACKS, CallbackSupport, fit_monitor, with_callbacks
+from aucuba.changepoint import Label
 from aucuba.design import TableDesign
 from aucuba.risks import Labels, StructuralHinge
 from aucuba.solvers import BundleSolver, Status
+from aucuba.structured import RankingGraph
 
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
 
@@ -95,3 +99,149 @@ def test_older_releases_of_scikit_learn_fit_without_callbacks(monkeypatch):
     assert older.with_callbacks(data) is data
     with older.fit_monitor(Ranker(), *data(), max_iter=3) as monitor:
         assert monitor is None
+
+
+def graphs():
+    rng = np.random.default_rng(1)
+    labels = [rng.random(6) < 0.5 for _ in range(4)]
+    for one in labels:
+        one[:2] = [True, False]
+    chain = np.column_stack([np.arange(5), np.arange(1, 6)])
+    listed = [
+        RankingGraph(one[:, None] + rng.normal(size=(6, 2)), chain, np.ones((5, 1)))
+        for one in labels
+    ]
+    return listed, labels
+
+
+def signals():
+    rng = np.random.default_rng(2)
+    heights = 4.0 * (np.arange(20) % 2) + rng.normal(size=20)
+    listed = [np.repeat([0.0, height, 0.0], 10) + rng.normal(size=30) for height in heights]
+    labels = [[Label(5, 15, "one" if k % 2 else "none")] for k in range(20)]
+    return listed, labels
+
+
+def label_sets():
+    X, y = data()
+    return X, np.column_stack([y, X[:, 1] > 0, X[:, 2] > 1])
+
+
+def intervals():
+    X, _ = data()
+    return X, np.column_stack([X[:, 0] - 0.1, X[:, 0] + 0.1])
+
+
+# Every public estimator: how to make one, and data to fit.
+ESTIMATORS = {
+    "PartialAUCClassifier": (lambda: aucuba.PartialAUCClassifier(), data),
+    "PartialAUCClassifierCV": (lambda: aucuba.PartialAUCClassifierCV(Cs=2), data),
+    "AUMClassifier": (lambda: aucuba.AUMClassifier(), data),
+    "FixedFPRClassifier": (lambda: aucuba.FixedFPRClassifier(LogisticRegression()), data),
+    "RegionReweighted": (lambda: aucuba.RegionReweighted(LogisticRegression()), data),
+    "RegionStack": (lambda: aucuba.RegionStack(estimators=["linear"]), data),
+    "StructuredRanker": (lambda: aucuba.structured.StructuredRanker(), graphs),
+    "StructuredLabelRanker": (lambda: aucuba.structured.StructuredLabelRanker(), label_sets),
+    "IntervalRegression": (lambda: aucuba.changepoint.IntervalRegression(), intervals),
+    "IntervalRegressionCV": (lambda: aucuba.changepoint.IntervalRegressionCV(), intervals),
+    "SupervisedChangepointDetector": (
+        lambda: aucuba.changepoint.SupervisedChangepointDetector(8, random_state=0),
+        signals,
+    ),
+}
+
+
+def test_every_public_estimator_is_listed():
+    modules = [aucuba, *(getattr(aucuba, name) for name in aucuba._SUBPACKAGES)]
+    found = {
+        name
+        for module in modules
+        for name in getattr(module, "__all__", ())
+        if isinstance(getattr(module, name), type)
+        and issubclass(getattr(module, name), BaseEstimator)
+    }
+    assert found == set(ESTIMATORS)
+
+
+def fitted_state(model):
+    """Fitted numbers of an estimator, and of those inside it."""
+    state = {}
+    for name, value in vars(model).items():
+        if name.endswith("_") and isinstance(value, float | np.ndarray):
+            state[name] = value
+        elif name.endswith("_") and isinstance(value, BaseEstimator):
+            state |= {f"{name}.{inner}": v for inner, v in fitted_state(value).items()}
+    return state
+
+
+@needs_callbacks
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_estimator_reports_to_callbacks_and_fits_the_same_model(name):
+    make, rows = ESTIMATORS[name]
+    plain = make().set_params(**seed(make())).fit(*rows())
+    callback = StopAfter(10_000)
+    heard = make().set_params(**seed(make())).set_callbacks(callback).fit(*rows())
+    assert callback.heard.count("end iteration") >= 1
+    assert callback.heard[0] == "setup"
+    assert callback.heard[-2:] == ["end fit", "teardown"]
+    expected = fitted_state(plain)
+    assert expected
+    for key, value in fitted_state(heard).items():
+        np.testing.assert_array_equal(value, expected[key], err_msg=key)
+
+
+def seed(model):
+    return {"random_state": 0} if "random_state" in model.get_params() else {}
+
+
+@needs_callbacks
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_estimator_is_fitted_when_a_callback_asks_to_stop_at_once(name):
+    make, rows = ESTIMATORS[name]
+    X, y = rows()
+    model = make().set_callbacks(StopAlways()).fit(X, y)
+    check_is_fitted(model)
+    model.predict(X) if hasattr(model, "predict") else model.decision_function(X)
+
+
+class StopAlways(StopAfter):
+    def __init__(self):
+        super().__init__(0)
+
+    def on_fit_task_end(self, estimator, context):
+        return True
+
+
+@needs_callbacks
+def test_more_reports_than_announced_are_heard():
+    callback = StopAfter(10_000)
+    ranker = Ranker().set_callbacks(callback)
+    with fit_monitor(ranker, *data(), max_iter=2) as monitor:
+        for _ in range(3):
+            monitor({})
+    assert callback.heard.count("end iteration") == 3
+
+
+class Interrupt(StopAfter):
+    """Presses Ctrl-C after a number of iterations."""
+
+    def on_fit_task_end(self, estimator, context):
+        if super().on_fit_task_end(estimator, context) and context.task_name == "iteration":
+            raise KeyboardInterrupt
+        return False
+
+
+@needs_callbacks
+@pytest.mark.parametrize(
+    ("name", "after"), [("StructuredLabelRanker", 2), ("SupervisedChangepointDetector", 22)]
+)
+def test_an_interrupt_keeps_the_best_model_and_is_raised_again(name, after):
+    make, rows = ESTIMATORS[name]
+    X, y = rows()
+    model = make().set_callbacks(Interrupt(after))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert model.status_ == str(Status.INTERRUPTED)
+    model.predict(X)

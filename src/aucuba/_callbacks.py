@@ -6,6 +6,7 @@ Estimators inherit `CallbackSupport`, decorate ``fit`` with `with_callbacks` and
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,11 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
     context = estimator._init_callback_context(max_subtasks=max_iter)
     context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
+    n_reported = itertools.count(1)
+
     def report(row: dict[str, Any]) -> bool:
+        # A line search may end a few evaluations after its limit; scikit-learn would refuse those.
+        context.max_subtasks = max(context.max_subtasks, next(n_reported))
         iteration = context.subcontext(task_name="iteration")
         iteration.call_on_fit_task_begin(estimator=estimator)
         return bool(iteration.call_on_fit_task_end(estimator=estimator))

@@ -13,6 +13,7 @@ from aucuba._typing import FloatArray
 
 if TYPE_CHECKING:
     from aucuba.aum import AreaUnderMin, ErrorFunctions
+    from aucuba.solvers import Monitor
 
 _GRID = 10.0 ** np.arange(-9, 1)
 
@@ -24,6 +25,8 @@ class DescentStatus(Enum):
     CONVERGED = "The last step improved by less than tol."
     NO_DESCENT = "No step along the gradient decreases AUM."
     MAX_ITER = "The number of steps reached max_iter; increase it to go on."
+    STOPPED_BY_CALLBACK = "Stopped early by a callback; the best model so far is kept."
+    INTERRUPTED = "Interrupted by the user; the best model so far is kept."
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,7 @@ def aum_descent(
     step: str = "first_min",
     tol: float = 1e-5,
     max_iter: int = 1000,
+    monitor: Monitor | None = None,
 ) -> Descent:
     r"""Minimise the AUM of ``features @ coef`` by steepest descent.
 
@@ -144,39 +148,71 @@ def aum_descent(
     rules: AUC) improves by less than ``tol``. This is the published protocol for changepoints, whose
     error functions have a scale; `aucuba.aum.AUMDescent` is the one for labels, where AUM is
     homogeneous and the norm must be held.
-    """
-    from aucuba.aum import aum
 
-    coef = np.asarray(start, dtype=np.float64)
-    history: list[dict[str, float]] = []
-    best, best_coef, best_step = -np.inf, coef, 0
-    previous, step_size, rows = np.inf, 0.0, 0
-    status = DescentStatus.MAX_ITER
-    for iteration in range(max_iter + 1):
-        area = aum(subtrain.errors, subtrain.features @ coef)
-        row = {"step": iteration, "step_size": step_size, "rows": rows}
+    ``monitor`` hears every iterate and may stop the descent, and so may a keyboard interrupt; the best
+    iterate so far is kept.
+    """
+    track = _Track(subtrain, validation, monitor)
+    try:
+        status = _descend(track, np.asarray(start, dtype=np.float64), step, tol, max_iter)
+    except KeyboardInterrupt:
+        if not track.history:
+            raise
+        status = DescentStatus.INTERRUPTED
+    return Descent(track.best_coef, track.best_step, status, track.history)
+
+
+class _Track:
+    """Judges iterates: keeps the best and the history."""
+
+    def __init__(self, subtrain: Part, validation: Part | None, monitor: Monitor | None) -> None:
+        self.subtrain, self.validation, self.monitor = subtrain, validation, monitor
+        self.history: list[dict[str, float]] = []
+        self.best_coef = np.empty(0)
+        self.best_step = 0
+
+    def add(self, coef: FloatArray, step_size: float, rows: int) -> tuple[AreaUnderMin, bool]:
+        """AUM of the next iterate, and whether the monitor asks to stop."""
+        from aucuba.aum import aum
+
+        area = aum(self.subtrain.errors, self.subtrain.features @ coef)
+        row = {"step": len(self.history), "step_size": step_size, "rows": rows}
         row |= {"aum": area.aum, "auc": area.auc, "validation_auc": area.auc}
-        if validation is not None:
-            row["validation_auc"] = aum(validation.errors, validation.features @ coef).auc
-        history.append(row)
-        if row["validation_auc"] > best:
-            best, best_coef, best_step = row["validation_auc"], coef, iteration
-        criterion = -row[_AUC_RULES[step]] if step in _AUC_RULES else area.aum
+        if self.validation is not None:
+            held_out = aum(self.validation.errors, self.validation.features @ coef)
+            row["validation_auc"] = held_out.auc
+        if (
+            not self.history
+            or row["validation_auc"] > self.history[self.best_step]["validation_auc"]
+        ):
+            self.best_coef, self.best_step = coef, len(self.history)
+        self.history.append(row)
+        return area, self.monitor is not None and bool(self.monitor(row))
+
+
+def _descend(
+    track: _Track, coef: FloatArray, step: str, tol: float, max_iter: int
+) -> DescentStatus:
+    previous, step_size, rows = np.inf, 0.0, 0
+    for iteration in range(max_iter + 1):
+        area, stop = track.add(coef, step_size, rows)
+        criterion = -track.history[-1][_AUC_RULES[step]] if step in _AUC_RULES else area.aum
         if area.aum <= 0.0 and step not in _AUC_RULES:
-            status = DescentStatus.ZERO
-            break
+            return DescentStatus.ZERO
         if previous - criterion < tol:
-            status = DescentStatus.CONVERGED
-            break
+            return DescentStatus.CONVERGED
+        if stop:
+            return DescentStatus.STOPPED_BY_CALLBACK
         if iteration == max_iter:
             break
         previous = criterion
-        step_size, rows, direction = _downhill(area, STEP_RULES[step], subtrain, validation, coef)
+        step_size, rows, direction = _downhill(
+            area, STEP_RULES[step], track.subtrain, track.validation, coef
+        )
         if step_size <= 0:
-            status = DescentStatus.NO_DESCENT
-            break
+            return DescentStatus.NO_DESCENT
         coef = coef + step_size * direction
-    return Descent(best_coef, best_step, status, history)
+    return DescentStatus.MAX_ITER
 
 
 def _downhill(

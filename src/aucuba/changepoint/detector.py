@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import ArrayLike, FloatArray, IntArray
 from aucuba._validation import check_choice, check_fraction, check_positive_number
-from aucuba.changepoint.descent import STEP_RULES, Part, aum_descent
+from aucuba.changepoint.descent import STEP_RULES, DescentStatus, Part, aum_descent
 from aucuba.changepoint.features import signal_features
 from aucuba.changepoint.interval_regression import IntervalRegressionCV
 from aucuba.changepoint.label_errors import (
@@ -25,9 +26,10 @@ from aucuba.changepoint.labels import labels_by_sequence
 from aucuba.changepoint.model_selection import model_selection
 from aucuba.changepoint.roc import PenaltyROC, best_shift, penalty_roc
 from aucuba.changepoint.segmentation import Segmentation, check_signal, segment
+from aucuba.solvers import Monitor
 
 
-class SupervisedChangepointDetector(BaseEstimator):
+class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     r"""Detect changes with a penalty that is learned from labelled regions.
 
     .. math::
@@ -123,6 +125,7 @@ class SupervisedChangepointDetector(BaseEstimator):
         self.cv = cv
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, signals: Any, labels: Any) -> SupervisedChangepointDetector:
         """Learn the penalty from signals and labels.
 
@@ -137,7 +140,14 @@ class SupervisedChangepointDetector(BaseEstimator):
         -------
         SupervisedChangepointDetector
         """
-        return self.fit_features(*self.prepare(signals, labels))
+        self._check_settings()
+        named = _named(signals)
+        # One report a signal, one of the interval regression, one an iterate of the descent.
+        limit = len(named) + int(self.max_iter) + 2
+        with fit_monitor(self, signals, labels, limit) as monitor:
+            X, errors = self._prepare(named, labels, monitor)
+            self._learn(X, errors, monitor)
+        return self._fitted()
 
     def prepare(self, signals: Any, labels: Any) -> tuple[FloatArray, list[LabelErrors]]:
         """Features and label errors of labelled signals: what `fit_features` takes.
@@ -149,15 +159,9 @@ class SupervisedChangepointDetector(BaseEstimator):
         X : ndarray of shape (n_signals, n_features)
         errors : list of LabelErrors
         """
-        named = _named(signals)
-        tables = labels_by_sequence(labels, [name for name, _ in named])
-        rows = [self._signal_features(y, name) for name, y in named]
-        errors = [
-            label_errors(self._segment(y, name), table, name=_called(name))
-            for (name, y), table in zip(named, tables, strict=True)
-        ]
-        return np.stack(rows), errors
+        return self._prepare(_named(signals), labels, None)
 
+    @with_callbacks
     def fit_features(
         self, X: ArrayLike, errors: Sequence[LabelErrors]
     ) -> SupervisedChangepointDetector:
@@ -170,20 +174,9 @@ class SupervisedChangepointDetector(BaseEstimator):
         errors : list of LabelErrors
         """
         self._check_settings()
-        features = _feature_table(X, len(errors))
-        self.n_features_in_ = features.shape[1]
-        finite = np.isfinite(features).all(axis=0)
-        known = np.where(finite, features, 0.0)
-        self.used_features_ = finite & (np.ptp(known, axis=0) > 0)
-        used = known[:, self.used_features_]
-        order = check_random_state(self.random_state).permutation(len(errors))
-        start = self._start(used, errors, order)
-        mean, scale = used.mean(axis=0), used.std(axis=0)
-        weight = self._descend((used - mean) / scale, errors, start * scale, order)
-        self.coef_ = np.zeros(features.shape[1])
-        self.coef_[self.used_features_] = weight / scale
-        self.intercept_ = best_shift(errors, known @ self.coef_)
-        return self
+        with fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
+            self._learn(X, errors, monitor)
+        return self._fitted()
 
     def predict_log_penalty(self, signals: Any) -> FloatArray:
         """Logarithm of the penalty of each signal."""
@@ -246,6 +239,41 @@ class SupervisedChangepointDetector(BaseEstimator):
         elif self.step == "validation_auc":
             raise ValueError("step='validation_auc' needs a validation_fraction.")
 
+    def _prepare(
+        self, named: list[tuple[Any, Any]], labels: Any, monitor: Monitor | None
+    ) -> tuple[FloatArray, list[LabelErrors]]:
+        tables = labels_by_sequence(labels, [name for name, _ in named])
+        rows, errors = [], []
+        for (name, y), table in zip(named, tables, strict=True):
+            rows.append(self._signal_features(y, name))
+            errors.append(label_errors(self._segment(y, name), table, name=_called(name)))
+            if monitor is not None:
+                monitor({"sequence": name})
+        return np.stack(rows), errors
+
+    def _learn(self, X: ArrayLike, errors: Sequence[LabelErrors], monitor: Monitor | None) -> None:
+        features = _feature_table(X, len(errors))
+        self.n_features_in_ = features.shape[1]
+        finite = np.isfinite(features).all(axis=0)
+        known = np.where(finite, features, 0.0)
+        self.used_features_ = finite & (np.ptp(known, axis=0) > 0)
+        used = known[:, self.used_features_]
+        order = check_random_state(self.random_state).permutation(len(errors))
+        start = self._start(used, errors, order)
+        if monitor is not None:
+            monitor({"step": "interval regression"})
+        mean, scale = used.mean(axis=0), used.std(axis=0)
+        weight = self._descend((used - mean) / scale, errors, start * scale, order, monitor)
+        self.coef_ = np.zeros(features.shape[1])
+        self.coef_[self.used_features_] = weight / scale
+        self.intercept_ = best_shift(errors, known @ self.coef_)
+
+    def _fitted(self) -> SupervisedChangepointDetector:
+        """Itself; an interrupt that the descent has kept a model from is raised again."""
+        if self.status_ == DescentStatus.INTERRUPTED.value:
+            raise KeyboardInterrupt
+        return self
+
     def _start(self, X: FloatArray, errors: Sequence[LabelErrors], order: IntArray) -> FloatArray:
         """Interval regression predicts the log penalty: its negated coefficients are those of f."""
         if X.shape[1] == 0:
@@ -261,7 +289,12 @@ class SupervisedChangepointDetector(BaseEstimator):
         return -self.interval_regression_.coef_
 
     def _descend(
-        self, X: FloatArray, errors: Sequence[LabelErrors], start: FloatArray, order: IntArray
+        self,
+        X: FloatArray,
+        errors: Sequence[LabelErrors],
+        start: FloatArray,
+        order: IntArray,
+        monitor: Monitor | None,
     ) -> FloatArray:
         self.history_: list[dict[str, float]] = []
         self.best_step_ = 0
@@ -280,6 +313,7 @@ class SupervisedChangepointDetector(BaseEstimator):
             step=self.step,
             tol=self.tol,
             max_iter=int(self.max_iter),
+            monitor=monitor,
         )
         self.history_, self.best_step_ = descent.history, descent.best_step
         self.status_ = descent.status.value

@@ -10,6 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_choice, check_positive_number, row_weights
 from aucuba.changepoint.interval_solver import (
@@ -31,7 +32,7 @@ from aucuba.changepoint.interval_targets import (
 _FOLD_TOL = 1e-5
 
 
-class _IntervalRegressor(RegressorMixin, BaseEstimator):
+class _IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):
     """What the two estimators share: prediction and score."""
 
     coef_: FloatArray
@@ -128,6 +129,7 @@ class IntervalRegression(_IntervalRegressor):
         self.tol = tol
         self.max_iter = max_iter
 
+    @with_callbacks
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> IntervalRegression:
@@ -148,9 +150,9 @@ class IntervalRegression(_IntervalRegressor):
         features = validate_data(self, X, dtype=np.float64)
         limits = check_intervals(y, len(features))
         weight = row_weights(sample_weight, len(features))
-        fits = fit_path(
-            IntervalProblem(features, limits, weight, self.margin), rho, self.tol, self.max_iter
-        )
+        problem = IntervalProblem(features, limits, weight, self.margin)
+        with fit_monitor(self, X, y, int(self.max_iter) + 1) as monitor:
+            fits = fit_path(problem, rho, self.tol, self.max_iter, monitor)
         warn_unfinished(fits, self.tol)
         self._adopt(fits[0])
         return self
@@ -215,6 +217,7 @@ class IntervalRegressionCV(_IntervalRegressor):
         self.tol = tol
         self.max_iter = max_iter
 
+    @with_callbacks
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> IntervalRegressionCV:
@@ -226,7 +229,12 @@ class IntervalRegressionCV(_IntervalRegressor):
         problem = IntervalProblem(features, limits, weight, self.margin)
         rho = self._grid(problem)
         splits = list(check_cv(self.cv).split(features, limits))
-        scores = [self._fold_scores(features, limits, weight, rho, *split) for split in splits]
+        with fit_monitor(self, X, y, len(splits)) as monitor:
+            scores = []
+            for split in splits:
+                scores.append(self._fold_scores(features, limits, weight, rho, *split))
+                if monitor is not None and monitor({"fold": len(scores)}):
+                    break
         self.cv_scores_ = np.column_stack(scores)
         seen = ~np.isnan(self.cv_scores_).all(axis=0)
         if not seen.any():

@@ -17,6 +17,7 @@ from aucuba.changepoint.interval_targets import (
     informative,
     squared_hinge,
 )
+from aucuba.solvers import Monitor
 
 # Coordinate sweeps of one Newton subproblem; a linear system finishes it.
 _MAX_SWEEPS = 100
@@ -94,7 +95,12 @@ def _violation(theta: FloatArray, gradient: FloatArray, rho: float) -> float:
 
 
 def _minimise(
-    problem: IntervalProblem, theta: FloatArray, rho: float, tol: float, max_iter: int
+    problem: IntervalProblem,
+    theta: FloatArray,
+    rho: float,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None,
 ) -> tuple[FloatArray, float, int]:
     """Proximal Newton: a lasso on the active rows gives the direction, halving gives the step.
 
@@ -109,7 +115,8 @@ def _minimise(
     for iteration in range(max_iter + 1):
         gradient, curvature = problem.derivatives(theta)
         violation = _violation(theta, gradient, rho)
-        if violation <= tol or iteration == max_iter:
+        stop = monitor is not None and monitor({"iteration": iteration, "violation": violation})
+        if stop or violation <= tol or iteration == max_iter:
             break
         active = problem.design[curvature > 0]
         gram = active.T @ (curvature[curvature > 0, None] * active)
@@ -157,13 +164,17 @@ def _polish(gram: FloatArray, linear: FloatArray, target: FloatArray, penalty: F
 
 
 def fit_path(
-    problem: IntervalProblem, penalties: FloatArray, tol: float, max_iter: int
+    problem: IntervalProblem,
+    penalties: FloatArray,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None = None,
 ) -> list[IntervalFit]:
     """Fits by decreasing regularisation, each from the one before, in the order asked for."""
     fits: dict[float, IntervalFit] = {}
     theta = problem.start()
     for rho in np.unique(penalties)[::-1]:
-        theta, violation, n_iter = _minimise(problem, theta, float(rho), tol, max_iter)
+        theta, violation, n_iter = _minimise(problem, theta, float(rho), tol, max_iter, monitor)
         fits[float(rho)] = problem.fit_at(theta, float(rho), violation, n_iter)
     return [fits[float(rho)] for rho in penalties]
 

@@ -12,8 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._blas import one_blas_thread
+from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import AnyArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
+from aucuba.solvers import Monitor, Status
 from aucuba.structured._checks import check_edges
 from aucuba.structured.inference import RankingBatch, merge_rounding_ties
 from aucuba.structured.measures import Measure, as_measure
@@ -56,7 +58,7 @@ class LabelTerms:
         return LabelTerms(self.X[samples], self.n_labels, self.n_pairs, self.use_pairs)
 
 
-class StructuredLabelRanker(ClassifierMixin, BaseEstimator):
+class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
     r"""Multi-label ranking: order the labels of every sample, relevant ones first.
 
     .. math::
@@ -144,6 +146,7 @@ class StructuredLabelRanker(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_label = True
         return tags
 
+    @with_callbacks
     def fit(self, X: Any, y: Any) -> StructuredLabelRanker:
         """Learn from samples and their labels.
 
@@ -164,9 +167,12 @@ class StructuredLabelRanker(ClassifierMixin, BaseEstimator):
         if not kept.any():
             raise ValueError("Every sample has all labels or none: there is no order to learn.")
         self.n_skipped_ = int(np.sum(~kept))
-        with one_blas_thread():
-            self._learn(X[kept], relevant[kept])
+        limit = 4 * int(self.max_iter)  # two phases, without edges and with them
+        with one_blas_thread(), fit_monitor(self, X, y, limit) as monitor:
+            self._learn(X[kept], relevant[kept], monitor)
         self.threshold_ = self._cardinality_threshold(X, relevant)
+        if self.status_ == str(Status.INTERRUPTED):
+            raise KeyboardInterrupt
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -257,7 +263,7 @@ class StructuredLabelRanker(ClassifierMixin, BaseEstimator):
         terms = LabelTerms(features, self.classes_.size, len(self.label_pairs_))
         return AgreementTerms(terms, batch.edges) if self.pair_score == "agree" else terms
 
-    def _learn(self, X: FloatArray, relevant: AnyArray) -> None:
+    def _learn(self, X: FloatArray, relevant: AnyArray, monitor: Monitor | None) -> None:
         features = self._with_constant(X)
         batch = self._batch(len(X))
         n_labels, n_pairs = self.classes_.size, len(self.label_pairs_)
@@ -274,7 +280,7 @@ class StructuredLabelRanker(ClassifierMixin, BaseEstimator):
             tol=float(self.tol),
             max_iter=int(self.max_iter),
             seed=0,
-            monitor=None,
+            monitor=monitor,
         )
         table = solution.coef[: n_labels * features.shape[1]].reshape(n_labels, -1)
         self.coef_ = table[:, : X.shape[1]]

@@ -172,7 +172,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         kept = with_both_classes(positive)
         share = graph_shares(sample_weight, kept, len(listed))
         data = join([listed[index] for index in kept], as_measure(self.measure), self.backend)
-        limit = 2 * int(self.max_iter)
+        limit = 4 * int(self.max_iter)  # two phases, without edges and with them
         with one_blas_thread(), fit_monitor(self, graphs, labels, limit) as monitor:
             risk = StructuredRisk(
                 data.batch,
@@ -287,7 +287,8 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
             return monitor
 
         def log_and_report(row: dict[str, Any]) -> Any:
-            _LOG.info("iteration %d: objective %.6g", row["iteration"], row["objective"])
+            stage = f"{row['stage']}, " if "stage" in row else ""
+            _LOG.info("%siteration %d: objective %.6g", stage, row["iteration"], row["objective"])
             return None if monitor is None else monitor(row)
 
         return log_and_report

@@ -45,7 +45,9 @@ def train(
         terms=node_terms,
         objective="consistent",
     )
-    first = Direct(C, nonnegative, tol, max_iter).solve(alone, np.zeros(nonnegative.size))
+    first = Direct(C, nonnegative, tol, max_iter).solve(
+        alone, np.zeros(nonnegative.size), _in_stage(monitor, "without edges")
+    )
     if risk.objective == "fixed":
         risk = risk.with_fixed(risk.reference(first.coef))
     chosen: Direct | FrankWolfe = Direct(C, nonnegative, tol, max_iter)
@@ -53,8 +55,13 @@ def train(
         chosen = FrankWolfe(C, nonnegative, tol, max_iter, seed)
     value = risk.value_and_gradient(first.coef)[0]
     start = float(first.coef @ first.coef) / 2 + C * value
-    if solver == "direct" and risk.objective == "consistent" and risk.is_convex:
+    cut_short = first.status in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)
+    solved = solver == "direct" and risk.objective == "consistent" and risk.is_convex
+    if solved:
         solution = first
+    elif cut_short:
+        unknown = float("nan")
+        solution = replace(first, objective=start, lower_bound=unknown, gap=unknown)
     else:
         solution = chosen.solve(risk, first.coef, monitor)
     if solution.status is Status.ITERATION_LIMIT:
@@ -65,3 +72,8 @@ def train(
             stacklevel=4,
         )
     return solution, start
+
+
+def _in_stage(monitor: Monitor | None, stage: str) -> Monitor | None:
+    """The monitor, told in every row which stage it comes from."""
+    return None if monitor is None else lambda row: monitor({**row, "stage": stage})

@@ -22,6 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._validation import binary_target, check_choice, check_fraction, finite_scores
 from aucuba.threshold._held_out import (
@@ -47,7 +48,7 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     r"""P(FPR of ``predict`` > max_fpr) <= 1 - confidence, for any base classifier.
 
     The threshold is the k-th smallest score of n held-out negatives, with the smallest k for which
@@ -172,6 +173,7 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @with_callbacks
     def fit(self, X: Any, y: ArrayLike, **params: Any) -> FixedFPRClassifier:
         """Fit the base estimator, unless it is fitted, and set the threshold.
 
@@ -356,13 +358,19 @@ class FixedFPRClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         held_out = np.concatenate([test for _, test in splits])
         # Before any model is fitted, since too few negatives is an error.
         self._choose_rank(int(negative[held_out].sum()), guarantee=len(splits) == 1)
-        fitted = Parallel(n_jobs=self.n_jobs)(
+        tasks = (
             delayed(self._fit_and_score)(X, y, train, test, fit_params) for train, test in splits
         )
-        if self.guarantee_:
-            self.estimator_ = fitted[0][0]
-        else:
-            self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        fitted = []
+        with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
+            for fit in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
+                fitted.append(fit)
+                if monitor is not None:
+                    monitor({"fold": len(fitted)})
+            if self.guarantee_:
+                self.estimator_ = fitted[0][0]
+            else:
+                self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
         return np.concatenate([scores for _, scores in fitted])[negative[held_out]]
 
     def _fit_and_score(
