@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._typing import AnyArray, ArrayLike, FloatArray
+from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_fpr_range, check_positive_number
+from aucuba.ensemble._base import LogOddsClassifier
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
@@ -27,7 +27,7 @@ from aucuba.ensemble._table import (
 from aucuba.ensemble._weights import region_weights
 
 
-class RegionReweighted(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     r"""Half a plain model, half one trained with weights on the range's rows:
 
     .. math::
@@ -41,6 +41,8 @@ class RegionReweighted(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, Bas
     are the estimator's concern. Cost: ``cv + 2`` fits of the estimator.
 
     For linear models use `PartialAUCClassifierCV` instead: there, re-weighting lost in our study.
+    Probabilities are as good as the two models' own; wrap in scikit-learn's `CalibratedClassifierCV`
+    where they must be calibrated.
 
     Parameters
     ----------
@@ -186,38 +188,9 @@ class RegionReweighted(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, Bas
             check_columns(self, X)
         return (log_odds(self.estimator_, X) + log_odds(self.weighted_estimator_, X)) / 2
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """``1 / (1 + exp(-score))``; wrap in `CalibratedClassifierCV` for calibrated values.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        score = self.decision_function(X)
-        return np.column_stack([expit(-score), expit(score)])
-
-    def predict(self, X: Any) -> AnyArray:
-        """The class on the score's side of 0.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(np.intp)])
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
-        tags.classifier_tags.multi_class = False
         return tags
 
 

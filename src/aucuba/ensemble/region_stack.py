@@ -6,16 +6,15 @@ import logging
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 from threadpoolctl import threadpool_limits
 
-from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._typing import AnyArray, ArrayLike, FloatArray
+from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_fpr_range, check_positive_number
+from aucuba.ensemble._base import LogOddsClassifier
 from aucuba.ensemble._blend import Blend, blend_scores, member_report
 from aucuba.ensemble._defaults import DEFAULT_MEMBERS, named_member
 from aucuba.ensemble._members import Member, as_member, fit_quietly
@@ -33,7 +32,7 @@ from aucuba.metrics import make_partial_auc_scorer
 _LOG = logging.getLogger("aucuba")
 
 
-class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
+class RegionStack(LogOddsClassifier):
     r"""Logistic regression on the standardised out-of-fold scores of several models:
 
     .. math::
@@ -43,6 +42,7 @@ class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
     the range (`RegionReweighted`), a random forest, extremely randomised trees, and three models with
     the direct step of `PartialAUCClassifier` (Nystroem features, splines, the columns themselves).
     DataFrames may have categories, strings and missing values; arrays may have missing values.
+    Probabilities are calibrated by the log-loss of the blend on out-of-fold scores.
 
     Parameters
     ----------
@@ -209,34 +209,6 @@ class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
         scores = self.member_scores(X)
         return Blend(self.coef_, self.intercept_, self.mean_, self.scale_).log_odds(scores)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities, calibrated by the blend's log-loss on out-of-fold scores.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        score = self.decision_function(X)
-        return np.column_stack([expit(-score), expit(score)])
-
-    def predict(self, X: Any) -> AnyArray:
-        """The more probable class.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(np.intp)])
-
     def feature_importances(
         self,
         X: Any,
@@ -280,7 +252,6 @@ class RegionStack(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         given = [entry[1] for entry in self.estimators or () if isinstance(entry, tuple)]
         inputs = [get_tags(estimator).input_tags for estimator in given]
         tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
