@@ -23,6 +23,8 @@ _RATE_TIMES_ROUNDS = 12.0
 _ROUND_STEP = 10
 # Neighbouring numbers of rounds whose partial AUC is averaged on either side; a single one is noisy.
 _NEIGHBOURS = 2
+# Of a partial AUC; differences beyond are rounding.
+_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class BoostingMember(Member):
     """Gradient boosting: rate and rounds by partial AUC out of fold, then re-weighted.
 
     Log-loss ends boosting early for a ranking, so every tenth number of rounds is judged by the
-    partial AUC of its out-of-fold scores, averaged over neighbouring numbers.
+    partial AUC of its out-of-fold scores, averaged over neighbouring numbers. Where several are equal,
+    above all where the range is perfect already, log-loss decides: the fewest rounds would not.
     """
 
     columns: Columns
@@ -80,16 +83,18 @@ class BoostingMember(Member):
     rates: tuple[float, ...] = (0.15, 0.05)
 
     def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
-        best, chosen, oof = -np.inf, (0.0, 0), np.empty(0)
+        best = (-np.inf, -np.inf)
+        chosen, oof = (0.0, 0), np.empty(0)
         for rate in self.rates:
             last = round(_RATE_TIMES_ROUNDS / rate / _ROUND_STEP) * _ROUND_STEP
             rounds = list(range(_ROUND_STEP, last + 1, _ROUND_STEP))
             stages = runner.staged_scores(seeded(self._booster(rate, last), seed), rounds)
             values = [_partial_auc(runner, row, fpr_range) for row in stages]
-            smooth = _moving_mean(np.array(values))
-            place = int(np.argmax(smooth))
-            if smooth[place] > best:
-                best, chosen, oof = float(smooth[place]), (rate, rounds[place]), stages[place]
+            smooth = _moving_mean(np.array(values)).round(_DIGITS)
+            for place in np.flatnonzero(smooth == smooth.max()):
+                merit = (float(smooth[place]), -_log_loss(runner, stages[place]))
+                if merit > best:
+                    best, chosen, oof = merit, (rate, rounds[place]), stages[place]
         model = RegionReweighted(self._booster(*chosen), fpr_range, strength=self.strength)
         scores = model._fit_in_stack(runner, seed, oof)
         return StackedFit(model, scores)
@@ -129,6 +134,12 @@ def fit_quietly(
 def _partial_auc(runner: Runner, scores: FloatArray, fpr_range: tuple[float, float]) -> float:
     table = runner.table
     return partial_auc_score(table.y, scores, fpr_range=fpr_range, sample_weight=table.weight)
+
+
+def _log_loss(runner: Runner, scores: FloatArray) -> float:
+    table = runner.table
+    loss = np.logaddexp(0.0, np.where(table.positive, -scores, scores))
+    return float(np.average(loss, weights=table.weight))
 
 
 def _moving_mean(values: FloatArray) -> FloatArray:
