@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from aucuba._validation import check_fpr_range
@@ -25,11 +24,13 @@ from aucuba.cli.options import (
     Unknown,
     Weight,
 )
+from aucuba.cli.pages import changepoint_page, ranking_page
 from aucuba.cli.samples import evaluation_sample
 from aucuba.cli.schema import feature_names
 from aucuba.cli.training import fit_facts
 from aucuba.persistence import load_model
-from aucuba.report import Page, ScoredSample, changepoint_report, classifier_report, write_page
+from aucuba.report import ScoredSample, classifier_report, write_page
+from aucuba.structured import StructuredRanker
 from aucuba.tables import TableFile
 
 
@@ -48,17 +49,27 @@ def report(
         Path | None,
         typer.Option(help="For a changepoint model: a table of sequence, start, end and kind."),
     ] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="For a ranker of graphs: a table of source, target and edge features."),
+    ] = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Write one self-contained HTML page about a model on labelled rows.
 
-    For a changepoint detector saved from Python DATA has the columns sequence and value.
+    Models saved from Python: for a changepoint detector DATA has the columns sequence and value; for a
+    ranker of graphs the columns node, the labels (--target, else label) and the node features, and
+    graph where there are several graphs.
     """
     saved = load_model(model)
-    if isinstance(saved.model, SupervisedChangepointDetector):
+    if isinstance(saved.model, SupervisedChangepointDetector | StructuredRanker):
         with progress_bar(f"Writing {out.name}"):
-            page = _changepoint_page(saved.model, TableFile.of(data, format, delimiter), labels)
+            file = TableFile.of(data, format, delimiter)
+            if isinstance(saved.model, StructuredRanker):
+                page = ranking_page(saved.model, file, edges, target)
+            else:
+                page = changepoint_page(saved.model, file, labels)
             write_page(page, out)
         emit({"report": str(out)}, f"Report: {out}", as_json=as_json)
         return
@@ -93,25 +104,6 @@ def report(
         )
         write_page(page, out)
     emit({"report": str(out), "data": sample.summary()}, f"Report: {out}", as_json=as_json)
-
-
-def _changepoint_page(
-    detector: SupervisedChangepointDetector, file: TableFile, labels: Path | None
-) -> Page:
-    """The page of a detector on signals in one long table."""
-    if labels is None:
-        raise ValueError(
-            "A changepoint model needs --labels, a table of sequence, start, end, kind."
-        )
-    rows = file.read()
-    values = rows.column("value", "the samples")
-    signals = {
-        name: part.to_numpy(dtype=np.float64)
-        for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
-    }
-    return changepoint_report(
-        detector, signals, TableFile.of(labels).read().frame, title=f"Changes in {file.path.name}"
-    )
 
 
 def info(model: ModelFile, as_json: AsJson = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ def ranking_report(
     title: str = "Ranked graphs",
     node_names: Sequence[str] | None = None,
     edge_names: Sequence[str] | None = None,
+    graph_names: Sequence[str] | None = None,
     n_graphs: int = 6,
 ) -> Page:
     """A page on a fitted ranker and labelled graphs, those of least AUC first.
@@ -42,6 +44,8 @@ def ranking_report(
         Heading of the page.
     node_names, edge_names : sequence of str, default=None
         Names of the node and edge features.
+    graph_names : sequence of str, default=None
+        Names of the graphs; their numbers by default.
     n_graphs : int, default=6
         How many graphs to draw.
 
@@ -69,10 +73,12 @@ def ranking_report(
     orders = ranker.rank(listed)
     aucs = np.array([_auc(y, s) for y, s in zip(positive, scores, strict=True)])
     known = np.isfinite(aucs)
+    if not known.any():
+        raise ValueError("No graph has nodes of both classes, so no ranking can be measured.")
     worst = [int(k) for k in np.argsort(aucs) if known[k]][:n_graphs]
     sections = [
         _graph_section(listed, positive, aucs),
-        _ranking_section(listed, positive, orders, aucs, worst),
+        _ranking_section(listed, positive, orders, aucs, worst, graph_names),
         _coefficient_section(ranker, node_names, edge_names),
         training_section(ranker),
     ]
@@ -109,12 +115,17 @@ def _ranking_section(
     orders: Sequence[IntArray],
     aucs: FloatArray,
     chosen: Sequence[int],
+    names: Sequence[str] | None,
 ) -> Section:
-    figures = "".join(
-        f"<figure>{_arcs(graphs[k], positive[k], orders[k], k)}<figcaption>Graph {k}: "
-        f"{graphs[k].n_nodes} nodes, AUC {aucs[k]:.4f}</figcaption></figure>"
-        for k in chosen
-    )
+    if names is not None and len(names) != len(graphs):
+        raise ValueError(f"graph_names has {len(names)} entries for {len(graphs)} graphs.")
+    figures = ""
+    for k in chosen:
+        name = f"Graph {k}" if names is None else names[k]
+        figures += (
+            f"<figure>{_arcs(graphs[k], positive[k], orders[k], name)}<figcaption>{escape(name)}: "
+            f"{graphs[k].n_nodes} nodes, AUC {aucs[k]:.4f}</figcaption></figure>"
+        )
     text = (
         "Items from best (left) to worst; blue ones are positive. Arcs join pairs that belong "
         f"together. At most {_MOST_NODES} items and {_MOST_EDGES} arcs are drawn."
@@ -123,7 +134,7 @@ def _ranking_section(
     return Section("rankings", "Rankings", body)
 
 
-def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, index: int) -> str:
+def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, name: str) -> str:
     shown = min(graph.n_nodes, _MOST_NODES)
     place = np.empty(graph.n_nodes)
     place[order] = np.arange(graph.n_nodes)
@@ -146,7 +157,7 @@ def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, index: int)
             f'cy="{base:.1f}"/>'
         )
     frame = axes.frame("rank", "", y_ticks=[], x_ticks=_rank_ticks(shown))
-    return axes.svg([frame], f"Ranking of graph {index}", clip="".join(parts))
+    return axes.svg([frame], f"Ranking: {name}", clip="".join(parts))
 
 
 def _rank_ticks(shown: int) -> list[float]:
