@@ -216,3 +216,15 @@ def test_bad_input(random_problem, change, message):
         line_search_path(errors, **arguments)
     with pytest.raises(ValueError, match="step must be a finite number"):
         line_search_path(*random_problem).evaluate(-1.0)
+
+
+def test_a_path_longer_than_its_first_table_goes_on_where_it_stopped(monkeypatch):
+    rng = np.random.default_rng(5)
+    errors = ErrorFunctions.from_labels(rng.random(30) < 0.5)
+    line = rng.normal(size=30), rng.normal(size=30)
+    whole = line_search_path(errors, *line, stop="all")
+    assert whole.step.size > 100
+    monkeypatch.setattr("aucuba.aum.path._FIRST_ROWS", 1)
+    pieces = line_search_path(errors, *line, stop="all")
+    for name in ("step", "aum", "slope", "auc_at", "auc_after", "valid_to", "n_crossings"):
+        np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name), err_msg=name)

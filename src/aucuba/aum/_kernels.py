@@ -44,25 +44,6 @@ def _refresh(queue: Any, first: int, last: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fill_queue(lines: Any, start: float) -> Any:
-    """Tournament tree of the meetings of all adjacent pairs: leaf ``g`` is pair ``(g, g + 1)``.
-
-    A leaf always holds the meeting of the two lines that are adjacent now, so that nothing stale
-    can be popped, which a heap with lazy deletion must check.
-    """
-    pairs = lines.shape[0] - 1
-    half = 1
-    while half < pairs:
-        half *= 2
-    queue = np.empty(2 * half)
-    for g in range(half):
-        queue[half + g] = _meeting(lines, g, start) if g < pairs else np.inf
-    for node in range(half - 1, 0, -1):
-        queue[node] = min(queue[2 * node], queue[2 * node + 1])
-    return queue
-
-
-@njit(cache=True, nogil=True)
 def _order_terms(lines: Any, minimum: Any, low: int, high: int) -> Any:
     """What the order of lines ``low..high`` adds to the AUM slope (paper, equation 6) and to the
     area under (FP, TP)."""
@@ -135,45 +116,39 @@ def _pass_meetings(
 
 
 @njit(cache=True, nogil=True)
-def _twice_as_wide(rows: Any) -> Any:
-    wider = np.empty((4, 2 * rows.shape[1]))
-    for i in range(4):
-        for k in range(rows.shape[1]):
-            wider[i, k] = rows[i, k]
-    return wider
-
-
-@njit(cache=True, nogil=True)
 def follow_path(
     lines: Any,
     fp: Any,
     fn: Any,
-    start: Any,
+    minimum: Any,
+    queue: Any,
+    here: Any,
+    counts: Any,
+    rows: Any,
+    flat: Any,
     stop: int,
     max_rows: int,
     max_step: float,
     tol: float,
-    flat: Any,
     record: bool,
-) -> Any:
-    """Step, AUM, slope after and area after of every row of the path, ``start`` being row 0.
+) -> bool:
+    """Walk on along the path, row by row; True when ``rows`` is full before the walk has ended.
+
+    ``here`` is the current row: step, AUM, slope after and area after it. ``counts`` holds rows
+    passed, rows kept in ``rows`` and pairs that crossed. Both are updated, and with a wider table of
+    rows the walk goes on where it stopped: arrays made here would double the time to compile.
 
     ``flat = (aum, slope, area)`` are the sizes below which a change is rounding. With ``record``
-    off only the last row where AUM stopped falling is kept. Also returned: the number of rows kept,
-    where the next row would be (infinity when no lines converge any more) and the number of pairs
-    that crossed.
+    off only the last row where AUM stopped falling is kept.
     """
-    minimum = np.zeros(fp.shape[0])
-    for g in range(1, lines.shape[0]):
-        minimum[g] = min(fp[g], fn[g])
-    queue = _fill_queue(lines, start[0])
-    step, aum, slope, area = start[0], start[1], start[2], start[3]
-    rows = np.empty((4, 1024))
-    for i in range(4):
-        rows[i, 0] = start[i]
-    count, kept, crossed = 1, 1, 0
+    step, aum, slope, area = here[0], here[1], here[2], here[3]
+    count, kept, crossed = counts[0], counts[1], counts[2]
+    full = False
     while count < max_rows and queue[1] <= max_step and queue[1] < np.inf:
         if stop == STOP_FIRST_MIN and (slope > flat[1] or (aum <= flat[0] and slope >= -flat[1])):
+            break
+        if record and kept == rows.shape[1]:
+            full = True
             break
         aum += slope * (queue[1] - step)
         step = queue[1]
@@ -187,8 +162,6 @@ def follow_path(
         count += 1
         if record:
             kept += 1
-            if kept > rows.shape[1]:
-                rows = _twice_as_wide(rows)
         if record or (was_falling and slope >= -flat[1]):
             rows[0, kept - 1] = step
             rows[1, kept - 1] = aum
@@ -196,7 +169,9 @@ def follow_path(
             rows[3, kept - 1] = area
         if stop == STOP_FIRST_MAX_AUC and area_change < -flat[2]:
             break
-    return rows, kept, queue[1], crossed
+    here[0], here[1], here[2], here[3] = step, aum, slope, area
+    counts[0], counts[1], counts[2] = count, kept, crossed
+    return full
 
 
 @njit(cache=True, nogil=True)

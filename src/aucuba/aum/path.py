@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Slopes and areas are sums of up to millions of rounded terms; smaller changes are no changes.
 _FLAT = 1e-12
+# Room for the rows of a path; doubled whenever it is full.
+_FIRST_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -220,27 +222,43 @@ def follow(
     aum_zero = float(np.diff(lines.at(start)) @ minimum)
     row_zero = np.array([start, aum_zero, np.diff(lines.slope) @ minimum, area])
     steepest = float(np.abs(lines.slope).max()) * min(fp[-1], fn[0])
-    rows, kept, valid_to, crossed = _kernels.follow_path(
-        lines.table(),
-        fp,
-        fn,
-        row_zero,
-        rule,
-        _row_limit(max_rows, lines.n_lines),
-        end,
-        tol,
-        _FLAT * np.array([aum_zero, steepest, unit]),
-        record,
-    )
-    step, aum, slope, area_after = rows[:, :kept]
+    queue = _meeting_queue(lines, start)
+    counts = np.array([1, 1, 0])
+    rows = np.empty((4, _FIRST_ROWS))
+    rows[:, 0] = row_zero
+    walk = (lines.table(), fp, fn, np.minimum(fp, fn), queue, row_zero, counts)
+    flat = _FLAT * np.array([aum_zero, steepest, unit])
+    limits = (rule, _row_limit(max_rows, lines.n_lines), end, tol, record)
+    while _kernels.follow_path(*walk, rows, flat, *limits):
+        rows = np.hstack([rows, np.empty_like(rows)])
+    step, aum, slope, area_after = rows[:, : counts[1]]
     auc_after = area_after / unit
     # Reversing a run turns each of its pairs round once, and a tie counts every pair half.
     auc_at = (
         np.r_[segment.at(start).auc, (auc_after[1:] + auc_after[:-1]) / 2] if record else auc_after
     )
     return LineSearchPath(
-        step, aum, slope, auc_at, auc_after, float(valid_to), int(crossed), lines, segment
+        step, aum, slope, auc_at, auc_after, float(queue[1]), int(counts[2]), lines, segment
     )
+
+
+def _meeting_queue(lines: ThresholdLines, start: float) -> FloatArray:
+    """Tournament tree of the meetings of neighbouring lines; leaf ``g`` is the pair ``(g, g + 1)``.
+
+    A leaf always holds the meeting of the two lines that are neighbours now, so that nothing stale
+    can be popped, which a heap with lazy deletion must check. The root is entry 1.
+    """
+    closing = -np.diff(lines.slope)
+    leaves = 1 << max(closing.size - 1, 0).bit_length()
+    queue = np.full(2 * leaves, np.inf)
+    meet = closing > 0
+    steps = np.diff(lines.intercept)[meet] / closing[meet]
+    queue[leaves : leaves + closing.size][meet] = np.maximum(start, steps)
+    while leaves > 1:
+        below = queue[leaves : 2 * leaves]
+        leaves //= 2
+        np.minimum(below[::2], below[1::2], out=queue[leaves : 2 * leaves])
+    return queue
 
 
 def _stop_rule(stop: Any) -> tuple[int, int | None]:
