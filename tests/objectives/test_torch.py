@@ -174,7 +174,7 @@ def test_on_a_device_as_on_the_processor(dtype):
             loss = make()
             if isinstance(loss, PartialAUCLoss):
                 loss.remember(*batch(7, 60))
-            here = rounded.to(device).requires_grad_()
+            here = rounded.clone().to(device).requires_grad_()
             # Neither the loss nor the targets are moved: users seldom do.
             value = loss(here, target)
             value.backward()
