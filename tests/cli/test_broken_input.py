@@ -226,7 +226,9 @@ class TestEvaluate:
     def test_report_of_a_broken_file(self, run, model, tmp_path):
         (tmp_path / "data.csv").write_text("a\n1\n")
         out = tmp_path / "report.html"
-        rejected(run("report", model, tmp_path / "data.csv", "--out", out), "needs the columns 'b', 'c'")
+        rejected(
+            run("report", model, tmp_path / "data.csv", "--out", out), "needs the columns 'b', 'c'"
+        )
         assert not out.exists()
 
 

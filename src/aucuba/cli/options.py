@@ -14,7 +14,7 @@ DataFile = Annotated[
 Target = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="Labels. [default: y, or those of the model or svmlight file]"
+        metavar="COLUMN", help="Labels.", show_default="y, or those of the model or svmlight file"
     ),
 ]
 Positive = Annotated[
@@ -25,7 +25,8 @@ FprRange = Annotated[
     typer.Option(
         "--fpr",
         metavar="LOW HIGH",
-        help="The false positive rates that matter. [default: 0 0.1, or those of the model]",
+        help="The false positive rates that matter.",
+        show_default="0 0.1, or those of the model",
     ),
 ]
 Group = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -25,6 +26,7 @@ _MAX_CATEGORIES = 100
 _LARGEST = 1e100
 # Text of which this share are numbers is rather a numeric column with words in it.
 _MOSTLY = 0.5
+_ENOUGH = 20
 _UNNAMED = re.compile(r"Unnamed: \d+")
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
 _TEXTS = ("string", "categorical")
@@ -156,7 +158,8 @@ class Schema:
             last = self.first_index - 1
             raise TableError(
                 f"The file has features up to index {last + width}, the model knows those up to "
-                f"{last + self.n_features}; leave the others out, or train on files that have them."
+                f"{last + self.n_features}; leave the others out, and count from {self.first_index} as "
+                "in training."
             )
         parts = (table.matrix.data, table.matrix.indices, table.matrix.indptr)
         matrix = sparse.csr_matrix(parts, shape=(n_rows, self.n_features))
@@ -190,6 +193,7 @@ def _is_numeric(column: pd.Series) -> bool:
     is_number = pd.to_numeric(column, errors="coerce").notna().to_numpy()
     is_word = column.notna().to_numpy() & ~is_number
     if is_number.sum() < _MOSTLY * (is_number.sum() + is_word.sum()):
+        _note_if_all_differ(column)
         return False
     what, remedy = "all its values are numbers", "Store it as numbers"
     if is_word.any():
@@ -203,6 +207,19 @@ def _is_numeric(column: pd.Series) -> bool:
         f"The column {column.name!r} is text, but {what}. {remedy}, or give --category {column.name} "
         f"or --drop {column.name}."
     )
+
+
+def _note_if_all_differ(column: pd.Series) -> None:
+    """Categories that never repeat teach nothing: names of rows, or numbers in other notations."""
+    n_values = int(column.notna().sum())
+    if n_values >= _ENOUGH and column.nunique() > _MOSTLY * n_values:
+        warnings.warn(
+            f"The column {column.name!r} has {column.nunique()} different texts in {n_values} rows, "
+            f"such as {str(column.dropna().iloc[0])[:40]!r}; as categories most of them count for nothing. "
+            f"Write numbers like 1234.5, or leave the column out with --drop {column.name}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _kind(column: pd.Series) -> str:

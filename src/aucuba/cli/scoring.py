@@ -21,6 +21,7 @@ from aucuba.persistence import SavedModel
 from aucuba.tables import Table, TableFile
 
 _WRITTEN = ("score", "predicted")
+_OTHER_FORMATS = (".gz", ".npz", ".parquet", ".pq", ".tsv")
 
 
 def predict(
@@ -48,6 +49,10 @@ def predict(
     to_stdout = str(out) in ("-", "/dev/stdout")
     if to_stdout and as_json:
         raise ValueError("--json and the scores cannot both go to stdout; give --out a file.")
+    if out.suffix.lower() in _OTHER_FORMATS:
+        raise ValueError(
+            f"The scores are written as csv; name a file that ends in .csv, not {out}."
+        )
     if not to_stdout:
         check_place(out, model, data)
     saved, record = load_fitted(model)

@@ -31,6 +31,7 @@ from aucuba.cli.record import record_of, was_fitted_here
 from aucuba.cli.samples import evaluation_sample
 from aucuba.cli.schema import feature_names
 from aucuba.cli.training import fit_facts
+from aucuba.cli.wording import in_options
 from aucuba.persistence import load_model
 from aucuba.report import ScoredSample, classifier_report, write_page
 from aucuba.structured import StructuredRanker
@@ -130,7 +131,8 @@ def info(model: ModelFile, as_json: AsJson = False) -> None:
                 table.add_row(kind, Text(", ".join(names)))
     for name, value in result["fit"].items():
         if name != "partial_auc":
-            table.add_row(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+            shown = f"{value:.6g}" if isinstance(value, float) else in_options(str(value))
+            table.add_row(name, shown)
     for name, version in saved.versions.items():
         table.add_row(f"written with {name}", str(version))
     emit(result, table, as_json=as_json)

@@ -31,6 +31,7 @@ from aucuba.cli.options import (
 )
 from aucuba.cli.record import FitRecord
 from aucuba.cli.samples import Sample, training_sample
+from aucuba.cli.wording import in_options
 from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.persistence import save_model
 from aucuba.tables import TableFile
@@ -52,18 +53,19 @@ def fit(
         int | None,
         typer.Option(
             metavar="FOLDS",
-            help="Folds to choose everything by; 0: one fit with --C. [default: 5, and 10 halvings]",
+            help="Folds to choose everything by; 0: one fit with --C.",
+            show_default="5, and 10 halvings",
         ),
     ] = None,
     C: Annotated[
         float | None,
         typer.Option(
-            "--C", help="Weight of the loss against the penalty, for --cv 0. [default: 1]"
+            "--C", help="Weight of the loss against the penalty, for --cv 0.", show_default="1"
         ),
     ] = None,
     max_iter: Annotated[
         int | None,
-        typer.Option(help="Most iterations of a fit. [default: 1000, with aum 100]"),
+        typer.Option(help="Most iterations of a fit.", show_default="1000, with aum 100"),
     ] = None,
     group: Group = None,
     weight: Weight = None,
@@ -222,7 +224,7 @@ def _shown(record: FitRecord, facts: dict[str, Any]) -> list[Any]:
     else:
         # Not "trained on": with few negatives the loss covers more than this, and a note says so.
         lines.append(f"Meant for false positive rates in [{low:g}, {high:g}]")
-    lines.append(facts["status"])
+    lines.append(in_options(facts["status"]))
     if "partial_auc" in facts:
         table = grid("out-of-sample", "partial AUC")
         for name, value in facts["partial_auc"].items():
