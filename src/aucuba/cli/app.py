@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -75,10 +74,6 @@ def _guarded(arguments: list[str]) -> int:
     except _UsageError as error:
         # Without arguments typer prints the help and raises an empty complaint.
         return stop(error.format_message(), _WRONG_INPUT) if arguments else _WRONG_INPUT
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; a second failure at exit would be a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _WRONG_INPUT
     except (ValueError, OSError) as error:
         if os.environ.get("AUCUBA_DEBUG"):
             raise

@@ -215,7 +215,7 @@ def _note_if_all_differ(column: pd.Series) -> None:
     if n_values >= _ENOUGH and column.nunique() > _MOSTLY * n_values:
         warnings.warn(
             f"The column {column.name!r} has {column.nunique()} different texts in {n_values} rows, "
-            f"such as {str(column.dropna().iloc[0])[:40]!r}; as categories most of them count for nothing. "
+            f"such as {str(column.dropna().iloc[0])[:40]!r}; as categories most count for nothing. "
             f"Write numbers like 1234.5, or leave the column out with --drop {column.name}.",
             UserWarning,
             stacklevel=2,

@@ -65,7 +65,10 @@ def fit(
     ] = None,
     max_iter: Annotated[
         int | None,
-        typer.Option(help="Most iterations of a fit.", show_default="1000, with aum 100"),
+        typer.Option(
+            help="Most iterations of a fit.",
+            show_default="1000; 100 for aum and a single direct fit",
+        ),
     ] = None,
     group: Group = None,
     weight: Weight = None,
