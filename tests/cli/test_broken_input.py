@@ -305,3 +305,40 @@ class TestModelFile:
     def test_nonsense_inside(self, refuse_model, model, tmp_path):
         path = self.rewritten(model, tmp_path / "m.aucuba", **{"schema.json": "{}"})
         refuse_model(path, "damaged")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"metadata": "text"},
+            {"versions": 3},
+            {"format": -5},
+            {"format": 0},
+            {"format": 1.0},
+            {"format": "1"},
+        ],
+        ids=str,
+    )
+    def test_crafted_header(self, refuse_model, model, tmp_path, change):
+        with zipfile.ZipFile(model) as archive:
+            header = json.loads(archive.read("aucuba.json"))
+        text = json.dumps({**header, **change})
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"aucuba.json": text})
+        refuse_model(path, "not a model file of aucuba")
+
+    @pytest.mark.parametrize(
+        "name", ["target", "labels", "fpr_range", "group", "schema", "training"]
+    )
+    @pytest.mark.parametrize("value", [None, 7], ids=["missing", "number"])
+    def test_incomplete_metadata(self, run, files, model, tmp_path, name, value):
+        with zipfile.ZipFile(model) as archive:
+            header = json.loads(archive.read("aucuba.json"))
+        header["metadata"][name] = value
+        if value is None:
+            del header["metadata"][name]
+        text = json.dumps(header)
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"aucuba.json": text})
+        # A target or a group may be called 7, but these tables have no such column.
+        expected = "" if value and name in ("target", "group") else "incomplete or damaged"
+        rejected(run("evaluate", path, files / "test.csv"), expected)
+        if expected:
+            rejected(run("info", path), expected)
