@@ -203,19 +203,22 @@ def _checked_header(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             broken = archive.testzip()
-            header = json.loads(archive.read(_HEADER))
-            wanted = int(header["format"])
+            header = {"metadata": {}, "versions": {}, **json.loads(archive.read(_HEADER))}
+            wanted = header["format"]
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError, EOFError):
         raise ValueError(foreign) from None
+    tables = header["metadata"], header["versions"]
+    if type(wanted) is not int or wanted < 1 or not all(isinstance(one, dict) for one in tables):
+        raise ValueError(foreign)
     if broken is not None:
         raise ValueError(f"{path} is damaged (in {broken}). Copy it again or fit the model again.")
     if wanted > FORMAT:
-        writer = header.get("versions", {}).get("aucuba", "a newer release")
+        writer = header["versions"].get("aucuba", "a newer release")
         raise ValueError(
             f"{path} was written by aucuba {writer} in format {wanted}; this is aucuba "
             f"{aucuba.__version__}, which reads up to format {FORMAT}. Upgrade aucuba."
         )
-    return {"metadata": {}, "versions": {}, **header}
+    return header
 
 
 def _refused_types(path: str | Path) -> list[str]:
