@@ -130,3 +130,70 @@ def test_they_print_as_a_sentence():
     y, score = draw(np.random.default_rng(7))
     assert "95% interval" in str(partial_auc_interval(y, score, random_state=0, n_resamples=20))
     assert "p = 1" in str(compare_partial_auc(y, score, score, random_state=0, n_resamples=20))
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_normal_approximation_agrees_with_the_bootstrap(limits, weighted):
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1], [3000, 600])
+    first = np.round(rng.normal(size=3600) + y, 1)
+    second = first + rng.normal(size=3600)
+    # Only relations of weights matter.
+    weight = 1e-4 * rng.uniform(0.2, 3.0, 3600) if weighted else None
+    shared = {"fpr_range": limits, "sample_weight": weight, "random_state": 0}
+    boot, quick = (
+        partial_auc_interval(y, first, method=name, **shared) for name in ("bootstrap", "normal")
+    )
+    assert quick.value == pytest.approx(boot.value, abs=1e-9)
+    assert quick.high - quick.low == pytest.approx(boot.high - boot.low, rel=0.15)
+    assert (boot.n_resamples, quick.n_resamples) == (1000, 0)
+    boot, quick = (
+        compare_partial_auc(y, first, second, method=name, **shared)
+        for name in ("bootstrap", "normal")
+    )
+    assert quick.difference == pytest.approx(boot.difference, abs=1e-9)
+    assert quick.high - quick.low == pytest.approx(boot.high - boot.low, rel=0.15)
+
+
+def test_the_normal_p_value_is_honest_under_the_null():
+    rng = np.random.default_rng(2)
+    y = np.repeat([0, 1], [400, 100])
+    below = 0
+    for _ in range(400):
+        one, other = rng.normal(size=(2, 500)) + y
+        below += (
+            compare_partial_auc(y, one, other, fpr_range=(0, 0.2), method="normal").p_value < 0.1
+        )
+    # 40 expected, standard deviation 6.
+    assert 22 <= below <= 58
+
+
+def test_large_samples_are_not_resampled_unless_a_class_is_small(monkeypatch):
+    monkeypatch.setattr(intervals, "_ROWS_FOR_NORMAL", 2000)
+    rng = np.random.default_rng(3)
+    for n_positives, fpr_range, resamples in (
+        (300, (0.0, 0.2), 0),
+        (100, (0.0, 0.2), 30),
+        (300, (0.0, 0.02), 30),
+    ):
+        y = np.repeat([0, 1], [3000, n_positives])
+        shared = {"fpr_range": fpr_range, "n_resamples": 30, "random_state": 0}
+        score = rng.normal(size=y.size) + y
+        assert partial_auc_interval(y, score, **shared).n_resamples == resamples
+        assert compare_partial_auc(y, score, -score, **shared).n_resamples == resamples
+    group = np.repeat(np.arange(33), 100)
+    y = np.tile([0] * 80 + [1] * 20, 33)
+    by_query = partial_auc_interval(y, rng.normal(size=3300), qid=group, method="normal")
+    assert by_query.n_resamples == 1000
+    with pytest.raises(ValueError, match="method"):
+        partial_auc_interval(y, rng.normal(size=3300), method="jackknife")
+
+
+def test_equal_rankings_differ_by_nothing():
+    y = np.repeat([0, 1], [50, 50])
+    score = np.arange(100.0)
+    same = compare_partial_auc(y, score, 2 * score, method="normal")
+    assert (same.difference, same.p_value) == (0.0, 1.0)
+    best = partial_auc_interval(y, score, method="normal")
+    assert (best.low, best.high) == (1.0, 1.0)

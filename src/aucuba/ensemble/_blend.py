@@ -10,8 +10,8 @@ import numpy as np
 from aucuba._blas import one_blas_thread
 from aucuba._typing import FloatArray
 from aucuba.ensemble._table import Split, Table
+from aucuba.linear._comparison import region_placements, standard_error
 from aucuba.linear._logistic import logistic_regression
-from aucuba.linear._placements import placements, standard_error
 from aucuba.linear._region import Region
 from aucuba.risks import Labels
 
@@ -59,7 +59,7 @@ def member_report(
     rows = []
     columns = zip([*names, "stack"], [*scores.T, stacked], [*blend.coef, 1.0], strict=True)
     for name, column, coef in columns:
-        placed = placements(labels, column, region)
+        placed = region_placements(labels, column, region)
         rows.append(
             {
                 "member": name,

@@ -16,9 +16,9 @@ from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_choice, check_positive_number
 from aucuba.design import TableDesign
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._comparison import RegionComparison
 from aucuba.linear._direct import anchor_direction, normalised, warn_if_few
 from aucuba.linear._logistic import weighted_mean_and_sd
-from aucuba.linear._placements import RegionComparison
 from aucuba.linear._procedure import (
     OutOfFold,
     Progress,

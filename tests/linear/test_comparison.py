@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba.linear._placements import RegionComparison, placements, standard_error
+from aucuba.linear._comparison import RegionComparison, region_placements, standard_error
 from aucuba.linear._region import Region
 from aucuba.metrics import partial_auc_score, two_way_partial_auc_score
 from aucuba.risks import Labels
@@ -23,14 +23,14 @@ def test_value_is_the_metric(limits):
     rng = np.random.default_rng(0)
     y, score = draw(rng)
     weight = rng.integers(1, 4, size=y.size).astype(float)
-    got = placements(Labels(y, weight), score, region(limits)).value
+    got = region_placements(Labels(y, weight), score, region(limits)).value
     want = partial_auc_score(y, score, fpr_range=limits, sample_weight=weight)
     assert got == pytest.approx(want)
 
 
 def test_two_way_value_is_the_metric():
     y, score = draw(np.random.default_rng(1))
-    got = placements(Labels(y), score, region((0.0, 0.3), 0.4)).value
+    got = region_placements(Labels(y), score, region((0.0, 0.3), 0.4)).value
     assert got == pytest.approx(two_way_partial_auc_score(y, score, min_tpr=0.4, max_fpr=0.3))
 
 
@@ -44,11 +44,13 @@ def test_value_is_the_metric_with_ties(data):
     low, high = sorted(data.draw(st.tuples(st.integers(0, 9), st.integers(10, 20))))
     limits = (low / 20, high / 20)
     labels = Labels(y, weight)
-    assert placements(labels, score, region(limits)).value == pytest.approx(
+    assert region_placements(labels, score, region(limits)).value == pytest.approx(
         partial_auc_score(y, score, fpr_range=limits, sample_weight=weight), abs=1e-9
     )
     min_tpr = data.draw(st.integers(0, 19)) / 20
-    assert placements(labels, score, region((0.0, limits[1]), min_tpr)).value == pytest.approx(
+    assert region_placements(
+        labels, score, region((0.0, limits[1]), min_tpr)
+    ).value == pytest.approx(
         two_way_partial_auc_score(
             y, score, min_tpr=min_tpr, max_fpr=limits[1], sample_weight=weight
         ),
@@ -58,10 +60,12 @@ def test_value_is_the_metric_with_ties(data):
 
 def test_constant_scores_are_worth_the_diagonal():
     y = np.repeat([True, False], [30, 70])
-    assert placements(Labels(y), np.zeros(100), region((0.0, 0.1))).value == pytest.approx(0.05)
+    assert region_placements(Labels(y), np.zeros(100), region((0.0, 0.1))).value == pytest.approx(
+        0.05
+    )
     falling = Region.from_params(None, lambda rate: 1 - rate, 0.0)
     # The mean rate under the density 2 (1 - u) is 1/3.
-    assert placements(Labels(y), np.zeros(100), falling).value == pytest.approx(1 / 3)
+    assert region_placements(Labels(y), np.zeros(100), falling).value == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)])
@@ -71,7 +75,7 @@ def test_standard_error_is_the_spread_over_samples(limits, tpr_min):
     values, errors = [], []
     for _ in range(300):
         y, score = draw(rng)
-        one = placements(Labels(y), score, region(limits, tpr_min))
+        one = region_placements(Labels(y), score, region(limits, tpr_min))
         values.append(one.value)
         errors.append(standard_error(Labels(y), one.influence))
     # 300 samples give the spread to about 4 %.
@@ -90,7 +94,7 @@ def test_comparison_is_paired_and_counts_weights_as_rows():
     repeated = RegionComparison.of(Labels(y[rows]), np.stack([score[rows], near[rows]]), region())
     np.testing.assert_allclose(weighted.values, repeated.values)
     np.testing.assert_allclose(weighted.errors, repeated.errors, atol=1e-12)
-    alone = standard_error(Labels(y), placements(Labels(y), score, region()).influence)
+    alone = standard_error(Labels(y), region_placements(Labels(y), score, region()).influence)
     assert 0 < weighted.errors[0, 1] < 0.7 * alone
     assert weighted.errors[0, 0] == 0
     assert not weighted.beats(0, 0, 0.0)
