@@ -162,9 +162,10 @@ def _controls(runs: list[dict[str, Any]], n_shown: int, n_rows: int) -> str:
     )
     panels = "".join(_panel(index, run["svg"]) for index, run in enumerate(runs))
     return (
-        "<p>One step of gradient descent on AUM, the area under min(FPR, FNR). Move the slider: the "
-        "model moves along the negative gradient, and the ROC curve with it. AUM is piecewise linear "
-        "in the step, AUC piecewise constant, so the best step is found exactly.</p>"
+        "<p>One step of gradient descent on AUM, the area under min(FPR, FNR). "
+        '<span class="hint">Move the slider: the model moves along the negative gradient, and the ROC '
+        "curve with it. </span>AUM is piecewise linear in the step, AUC piecewise constant, so the "
+        "best step is found exactly.</p>"
         '<div class="controls"><label>Line <select id="ls-run">' + options + "</select></label>"
         '<label class="wide">Step <input id="ls-slider" type="range" min="0" max="1000" value="0" '
         'step="1"></label>'
