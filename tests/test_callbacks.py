@@ -4,6 +4,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
@@ -245,3 +246,60 @@ def test_an_interrupt_keeps_the_best_model_and_is_raised_again(name, after):
         model.fit(X, y)
     assert model.status_ == str(Status.INTERRUPTED)
     model.predict(X)
+
+
+KEEP_NO_PARTIAL_FIT = [
+    *("PartialAUCClassifierCV", "FixedFPRClassifier", "RegionReweighted", "RegionStack"),
+    *("IntervalRegression", "IntervalRegressionCV"),
+]
+
+
+@needs_callbacks
+@pytest.mark.parametrize("name", KEEP_NO_PARTIAL_FIT)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_interrupted_fit_leaves_the_estimator_as_it_was(name):
+    make, rows = ESTIMATORS[name]
+    X, y = rows()
+    model = make().set_callbacks(Interrupt(1))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.set_callbacks().fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_callbacks(Interrupt(1)).fit(X[:, :5], y)
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@needs_callbacks
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_callback_may_stop_the_procedure_between_folds(n_jobs):
+    X, y = data()
+    for after, status in ((2, str(Status.STOPPED_BY_CALLBACK)), (7, None)):
+        callback = StopAfter(after)
+        model = aucuba.PartialAUCClassifierCV((0, 0.3), Cs=2, n_jobs=n_jobs, random_state=0)
+        model.set_callbacks(callback).fit(X, y)
+        assert callback.heard.count("end iteration") == after
+        assert status is None or model.status_ == status
+        assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("surrogate", ["direct", "tight"])
+def test_an_interrupt_inside_a_fold_ends_the_procedure(surrogate, monkeypatch):
+    X, y = data()
+    calls = []
+
+    def interrupted(self, scores):
+        calls.append(1)
+        if len(calls) > 5:
+            raise KeyboardInterrupt
+        return risk(self, scores)
+
+    kind = aucuba.risks.SmoothRamp if surrogate == "direct" else aucuba.risks.TightHinge
+    risk = kind.value_and_gradient
+    monkeypatch.setattr(kind, "value_and_gradient", interrupted)
+    model = aucuba.PartialAUCClassifierCV((0, 0.3), surrogate=surrogate, Cs=2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert len(calls) == 6

@@ -29,7 +29,6 @@ def test_kinds_of_columns():
     assert columns.categorical == [2, 3]
     assert columns.numeric == [0, 1, 4]
     assert columns.smooth == [0, 4]
-    assert columns.encoded_categories == [0, 1]
     array = Columns.of(frame()[["curve", "flag"]].to_numpy(dtype=float))
     assert (array.categorical, array.numeric, array.smooth) == ([], [0, 1], [0])
 

@@ -112,7 +112,7 @@ def test_where_the_range_is_perfect_log_loss_chooses_the_rounds():
     X = np.column_stack([y + 0.3 * np.sin(np.arange(360)), np.cos(7.0 * np.arange(360))])
     stack = RegionStack((0.0, 0.3), estimators=["boosting"], cv=2, random_state=0).fit(X, y)
     assert stack.report_[0]["partial_auc"] == 1.0
-    assert stack.members_[0][1].estimator.max_iter > 10
+    assert stack.members_[0][1].estimator[-1].max_iter > 10
 
 
 def test_a_reweighted_member_shares_the_folds_of_the_stack():

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aucuba.linear._placements import RegionComparison, placements, standard_error
 from aucuba.linear._region import Region
@@ -30,6 +32,36 @@ def test_two_way_value_is_the_metric():
     y, score = draw(np.random.default_rng(1))
     got = placements(Labels(y), score, region((0.0, 0.3), 0.4)).value
     assert got == pytest.approx(two_way_partial_auc_score(y, score, min_tpr=0.4, max_fpr=0.3))
+
+
+@given(data=st.data())
+def test_value_is_the_metric_with_ties(data):
+    n_rows = data.draw(st.integers(2, 14))
+    y = np.array(data.draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows)))
+    y[:2] = [True, False]
+    numbers = st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows)
+    score, weight = np.array(data.draw(numbers), float), np.array(data.draw(numbers)) + 1.0
+    low, high = sorted(data.draw(st.tuples(st.integers(0, 9), st.integers(10, 20))))
+    limits = (low / 20, high / 20)
+    labels = Labels(y, weight)
+    assert placements(labels, score, region(limits)).value == pytest.approx(
+        partial_auc_score(y, score, fpr_range=limits, sample_weight=weight), abs=1e-9
+    )
+    min_tpr = data.draw(st.integers(0, 19)) / 20
+    assert placements(labels, score, region((0.0, limits[1]), min_tpr)).value == pytest.approx(
+        two_way_partial_auc_score(
+            y, score, min_tpr=min_tpr, max_fpr=limits[1], sample_weight=weight
+        ),
+        abs=1e-9,
+    )
+
+
+def test_constant_scores_are_worth_the_diagonal():
+    y = np.repeat([True, False], [30, 70])
+    assert placements(Labels(y), np.zeros(100), region((0.0, 0.1))).value == pytest.approx(0.05)
+    falling = Region.from_params(None, lambda rate: 1 - rate, 0.0)
+    # The mean rate under the density 2 (1 - u) is 1/3.
+    assert placements(Labels(y), np.zeros(100), falling).value == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)])

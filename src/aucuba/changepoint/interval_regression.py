@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_choice, check_positive_number, row_weights
 from aucuba.changepoint.interval_solver import (
@@ -130,6 +131,7 @@ class IntervalRegression(_IntervalRegressor):
         self.max_iter = max_iter
 
     @with_callbacks
+    @all_or_nothing
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> IntervalRegression:
@@ -218,6 +220,7 @@ class IntervalRegressionCV(_IntervalRegressor):
         self.max_iter = max_iter
 
     @with_callbacks
+    @all_or_nothing
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> IntervalRegressionCV:

@@ -11,15 +11,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     OneHotEncoder,
-    OrdinalEncoder,
     SplineTransformer,
     StandardScaler,
 )
 
+from aucuba.ensemble._plain_columns import PlainColumns, as_numbers, is_categorical, table_columns
+
 # A column with fewer distinct values is a step function already; splines would add empty columns.
 _DISTINCT_FOR_SPLINES = 8
-# Histogram boosting has 255 bins for categories; rarer categories share the last.
-_MAX_CATEGORIES = 200
 _RARE_CATEGORY = 10
 
 
@@ -33,37 +32,16 @@ class Columns:
 
     @classmethod
     def of(cls, X: Any) -> Columns:
-        """Look at a DataFrame's types; a plain array is all numbers."""
-        if hasattr(X, "dtypes") and hasattr(X, "columns"):
-            series = [X.iloc[:, place] for place in range(X.shape[1])]
-            categorical = [k for k, column in enumerate(series) if not _is_numeric(column.dtype)]
-            distinct = [column.nunique() for column in series]
-        else:
-            X = np.asarray(X)
-            categorical = []
-            distinct = [np.unique(X[:, place]).size for place in range(X.shape[1])]
-        numeric = [k for k in range(X.shape[1]) if k not in set(categorical)]
-        smooth = [k for k in numeric if distinct[k] >= _DISTINCT_FOR_SPLINES]
+        """Look at the types of a table's columns."""
+        columns = table_columns(X)
+        categorical = [k for k, column in enumerate(columns) if is_categorical(column, k)]
+        numeric = [k for k in range(len(columns)) if k not in set(categorical)]
+        smooth = [k for k in numeric if _n_distinct(columns[k]) >= _DISTINCT_FOR_SPLINES]
         return cls(categorical, numeric, smooth)
 
-    @property
-    def encoded_categories(self) -> list[int] | None:
-        """Places of the categories after `for_trees`."""
-        return list(range(len(self.categorical))) or None
-
-    def for_trees(self, model: Any) -> Any:
-        """Categories as numbers, missing values left missing."""
-        if not self.categorical:
-            return model
-        codes = OrdinalEncoder(
-            handle_unknown="use_encoded_value",
-            unknown_value=np.nan,
-            max_categories=_MAX_CATEGORIES,
-        )
-        encode = ColumnTransformer(
-            [("categories", codes, self.categorical)], remainder="passthrough"
-        )
-        return Pipeline([("columns", encode), ("model", model)])
+    def for_trees(self, model: Any) -> Pipeline:
+        """Categories as codes, missing values left missing."""
+        return Pipeline([("plain", PlainColumns(self.categorical)), ("model", model)])
 
     def for_linear(self, model: Any) -> Pipeline:
         """Indicators for categories and for missing values, numbers to mean 0 and variance 1."""
@@ -87,11 +65,11 @@ class Columns:
         ]
         return self._pipeline(parts, model)
 
-    @staticmethod
-    def _pipeline(parts: list[tuple[str, Any, list[int]]], model: Any) -> Pipeline:
+    def _pipeline(self, parts: list[tuple[str, Any, list[int]]], model: Any) -> Pipeline:
         kept = [part for part in parts if part[2]]
         encode = ColumnTransformer(kept, sparse_threshold=0.0)
-        return Pipeline([("columns", encode), ("model", model)])
+        plain = PlainColumns(self.categorical)
+        return Pipeline([("plain", plain), ("columns", encode), ("model", model)])
 
 
 def _numbers() -> Pipeline:
@@ -104,6 +82,6 @@ def _indicators() -> OneHotEncoder:
     )
 
 
-def _is_numeric(dtype: Any) -> bool:
-    """Numbers and booleans, in NumPy's types and in pandas' own."""
-    return getattr(dtype, "kind", "O") in "biuf"
+def _n_distinct(column: Any) -> int:
+    values = as_numbers(column)
+    return int(np.unique(values[~np.isnan(values)]).size)

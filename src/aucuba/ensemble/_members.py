@@ -105,7 +105,7 @@ class BoostingMember(Member):
             learning_rate=rate,
             max_iter=rounds,
             early_stopping=False,
-            categorical_features=self.columns.encoded_categories,
+            categorical_features=self.columns.categorical or None,
         )
         return self.columns.for_trees(booster)
 

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 
 from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_fpr_range, check_positive_number
 from aucuba.ensemble._base import LogOddsClassifier
@@ -107,6 +108,7 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         self.random_state = random_state
 
     @with_callbacks
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionReweighted:
         """Score out of fold, weigh, refit.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 from threadpoolctl import threadpool_limits
 
 from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_fpr_range, check_positive_number
 from aucuba.ensemble._base import LogOddsClassifier
@@ -116,6 +117,7 @@ class RegionStack(LogOddsClassifier):
         self.verbose = verbose
 
     @with_callbacks
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionStack:
         """Fit the members, then the blend of their out-of-fold scores.
 

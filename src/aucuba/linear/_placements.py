@@ -10,6 +10,8 @@ from aucuba._typing import FloatArray
 from aucuba.linear._region import Region
 from aucuba.risks import Labels, queries_with_both_classes
 
+_TINY = np.finfo(np.float64).tiny
+
 
 @dataclass(frozen=True)
 class Placements:
@@ -42,8 +44,11 @@ def placements(labels: Labels, scores: FloatArray, region: Region) -> Placements
     fp = np.bincount(block, weight * ~labels.positive, levels.size)
     tpr = np.concatenate([[0.0], np.cumsum(tp) / tp.sum()])
     fpr = np.concatenate([[0.0], np.cumsum(fp) / fp.sum()])
-    passed = weights.cumulated(fpr) / weights.total
-    of_positive = 1.0 - (passed[1:] + passed[:-1]) / 2
+    # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
+    # that crosses the lowest TPR the part above counts.
+    below = np.clip(region.min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
+    first = fpr[:-1] + np.minimum(below, 1.0) * np.diff(fpr)
+    of_positive = 1.0 - weights.mean_cumulated(first, fpr[1:]) / weights.total
     # The density where the curve is vertical is taken over half a negative on either side.
     half = 0.5 / fp.sum()
     left, right = np.maximum(fpr[:-1] - half, 0.0), np.minimum(fpr[1:] + half, 1.0)

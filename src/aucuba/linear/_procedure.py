@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from aucuba.linear._direct import anchor_direction, direct_fit
 from aucuba.linear._logistic import logistic_regression, weighted_mean_and_sd
 from aucuba.linear._region import Region
 from aucuba.risks import Labels, Risk, queries_with_both_classes
-from aucuba.solvers import BundleSolver
+from aucuba.solvers import BundleSolver, Monitor
 
 Split = tuple[IntArray, IntArray]
 
@@ -86,15 +87,27 @@ class OutOfFold:
     def collect(
         cls, n_rows: int, splits: Iterable[Split], parts: Iterable[FloatArray]
     ) -> OutOfFold:
-        """``parts`` has one array (n_scorers, n_test) a split."""
+        """``parts`` has one array (n_scorers, n_test) for each of the first splits."""
         parts = list(parts)
         total = np.zeros((parts[0].shape[0], n_rows))
         count = np.zeros(n_rows)
-        for (_, test), part in zip(splits, parts, strict=True):
+        for (_, test), part in zip(splits, parts, strict=False):
             total[:, test] += part
             count[test] += 1
         covered = np.flatnonzero(count)
         return cls(total[:, covered] / count[covered], covered)
+
+
+class Progress:
+    """A monitor that remembers whether it has asked to stop, and is left alone from then on."""
+
+    def __init__(self, monitor: Monitor | None) -> None:
+        self.monitor = monitor
+        self.stopped = False
+
+    def report(self, row: dict[str, Any]) -> None:
+        if self.monitor is not None and not self.stopped:
+            self.stopped = bool(self.monitor(row))
 
 
 def subset(labels: Labels, rows: IntArray) -> Labels:
@@ -107,10 +120,26 @@ def subset(labels: Labels, rows: IntArray) -> Labels:
 
 
 def in_parallel(
-    task: Callable[..., Any], splits: list[Split], n_jobs: int | None, *args: Any
+    task: Callable[..., Any],
+    splits: list[Split],
+    n_jobs: int | None,
+    progress: Progress,
+    *args: Any,
 ) -> list[Any]:
-    """One task a split, each on one BLAS thread, in the order of the splits."""
-    return list(Parallel(n_jobs=n_jobs)(delayed(_pinned)(task, split, *args) for split in splits))
+    """One task a split, each on one BLAS thread, in the order of the splits.
+
+    Progress is told of every result; when it is stopped no further task is begun, and the results of
+    those that were are returned.
+    """
+    tasks = (
+        delayed(_pinned)(task, split, *args)
+        for split in itertools.takewhile(lambda _: not progress.stopped, splits)
+    )
+    done: list[Any] = []
+    for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+        done.append(result)
+        progress.report({"splits": len(done)})
+    return done
 
 
 def _pinned(task: Callable[..., Any], split: Split, *args: Any) -> Any:
@@ -144,7 +173,10 @@ def direct_half(
     train, test = split
     part = subset(labels, train)
     anchor, _ = anchor_direction(X[train], part, C)
-    coef = direct_fit(X[train], part, region, anchor).coef
+    fit = direct_fit(X[train], part, region, anchor)
+    if fit.solution is not None:
+        fit.solution.raise_interrupt()
+    coef = fit.coef
     mean, _ = weighted_mean_and_sd(TableDesign(X[train]).scores(coef), part.weight)
     return coef, TableDesign(X[test]).scores(coef)[np.newaxis] - mean
 
@@ -164,6 +196,7 @@ def convex_path(
     design, risk, planes, rows = TableDesign(X[train]), make_risk(part), None, []
     for C in Cs:
         solution = BundleSolver(C, tol, max_iter).solve(design, risk, warm_start=planes)
+        solution.raise_interrupt()
         planes = solution.warm_start
         mean, sd = weighted_mean_and_sd(design.scores(solution.coef), part.weight)
         rows.append((TableDesign(X[test]).scores(solution.coef) - mean) / (sd if sd > 0 else 1.0))

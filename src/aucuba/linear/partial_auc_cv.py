@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._blas import one_blas_thread
 from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_choice, check_positive_number
 from aucuba.design import TableDesign
@@ -19,6 +21,7 @@ from aucuba.linear._logistic import weighted_mean_and_sd
 from aucuba.linear._placements import RegionComparison
 from aucuba.linear._procedure import (
     OutOfFold,
+    Progress,
     Splits,
     convex_path,
     direct_half,
@@ -29,7 +32,7 @@ from aucuba.linear._procedure import (
 )
 from aucuba.linear._region import Region
 from aucuba.risks import Labels
-from aucuba.solvers import BundleSolver
+from aucuba.solvers import BundleSolver, Status
 
 _SURROGATES = ("direct", "tight", "structural")
 # A challenger replaces what it challenges when it is ahead by this many paired standard errors:
@@ -139,6 +142,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.random_state = random_state
 
     @with_callbacks
+    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> PartialAUCClassifierCV:
@@ -168,11 +172,12 @@ class PartialAUCClassifierCV(RegionClassifier):
         X_kept, labels, kept = self._validate(X, y, sample_weight, qid)
         warn_if_badly_scaled(X_kept)
         splits = Splits.make(self.cv, X, y, qid, kept, self.random_state)
-        with one_blas_thread(), fit_monitor(self, X, y, max_iter=3) as monitor:
-            self._choose(X_kept, labels, region, splits, Cs, monitor)
-        scores = TableDesign(X_kept).scores(self._coef)
-        self._adopt_linear(self._coef, scores, labels, region.upper_limit)
-        del self._coef
+        region_splits = splits.halves if self.surrogate == "direct" else splits.folds
+        limit = len(splits.folds) + len(region_splits)
+        with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
+            coef = self._choose(X_kept, labels, region, splits, Cs, Progress(monitor))
+            scores = TableDesign(X_kept).scores(coef)
+            self._adopt_linear(coef, scores, labels, region.upper_limit)
         return self
 
     def _Cs(self) -> FloatArray:
@@ -191,29 +196,27 @@ class PartialAUCClassifierCV(RegionClassifier):
         region: Region,
         splits: Splits,
         Cs: FloatArray,
-        monitor: Any,
-    ) -> None:
-        """The procedure: C, the region's own model, the blend."""
+        progress: Progress,
+    ) -> FloatArray:
+        """The procedure: C, the region's own model, the blend; its coefficients."""
         splits = splits.usable(labels)
         if not splits.folds or not splits.halves:
-            self._keep_logistic(X, labels, float(Cs[Cs.size // 2]))
-            return
-        parts = in_parallel(logistic_path, splits.folds, self.n_jobs, X, labels, Cs)
+            return self._keep_logistic(X, labels, float(Cs[Cs.size // 2]))
+        parts = in_parallel(logistic_path, splits.folds, self.n_jobs, progress, X, labels, Cs)
         logistic = OutOfFold.collect(labels.positive.size, splits.folds, parts)
         chosen = self._choose_C(logistic, labels, region, Cs)
         self.C_ = float(Cs[chosen])
-        _report(monitor, "logistic regression")
         anchor, self.n_iter_ = anchor_direction(X, labels, self.C_)
+        if progress.stopped:
+            return self._stop_at_logistic(anchor)
         if self.surrogate == "direct":
             warn_if_few(labels, region)
-            own, held_out = self._direct(X, labels, region, splits)
+            own, held_out = self._direct(X, labels, region, splits, progress)
         else:
-            own, held_out = self._convex(X, labels, region, splits, Cs)
-        _report(monitor, self.surrogate)
+            own, held_out = self._convex(X, labels, region, splits, Cs, progress)
         self._blend(labels, region, logistic, chosen, held_out)
         self.logistic_coef_, self.region_coef_ = anchor[np.newaxis], own[np.newaxis]
-        self._coef = (1.0 - self.blend_) * anchor + self.blend_ * own
-        _report(monitor, "blend")
+        return (1.0 - self.blend_) * anchor + self.blend_ * own
 
     def _choose_C(self, logistic: OutOfFold, labels: Labels, region: Region, Cs: FloatArray) -> int:
         """The C of best log-loss, unless another is clearly ahead in the region."""
@@ -226,10 +229,12 @@ class PartialAUCClassifierCV(RegionClassifier):
         return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best
 
     def _direct(
-        self, X: Any, labels: Labels, region: Region, splits: Splits
+        self, X: Any, labels: Labels, region: Region, splits: Splits, progress: Progress
     ) -> tuple[FloatArray, OutOfFold]:
         """The mean of direct fits on half-samples, and scores of the rows left out."""
-        fits = in_parallel(direct_half, splits.halves, self.n_jobs, X, labels, region, self.C_)
+        fits = in_parallel(
+            direct_half, splits.halves, self.n_jobs, progress, X, labels, region, self.C_
+        )
         held_out = OutOfFold.collect(
             labels.positive.size, splits.halves, [part for _, part in fits]
         )
@@ -237,7 +242,13 @@ class PartialAUCClassifierCV(RegionClassifier):
         return normalised(mean, X, labels.weight), held_out
 
     def _convex(
-        self, X: Any, labels: Labels, region: Region, splits: Splits, Cs: FloatArray
+        self,
+        X: Any,
+        labels: Labels,
+        region: Region,
+        splits: Splits,
+        Cs: FloatArray,
+        progress: Progress,
     ) -> tuple[FloatArray, OutOfFold]:
         """The convex fit of best C in the region, and its out-of-fold scores."""
         make_risk = region.tight if self.surrogate == "tight" else region.structural
@@ -245,6 +256,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             convex_path,
             splits.folds,
             self.n_jobs,
+            progress,
             X,
             labels,
             make_risk,
@@ -260,6 +272,14 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.C_ = float(Cs[best])
         solver = BundleSolver(self.C_, self.tol, int(self.max_iter))
         solution = solver.solve(TableDesign(X), make_risk(labels))
+        solution.raise_interrupt()
+        if solution.status is Status.COLLAPSED:
+            warnings.warn(
+                f"The {self.surrogate} surrogate collapsed to zero for every C, so logistic regression "
+                "is kept. Use surrogate='direct' or a wider fpr_range.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
         self.objective_, self.lower_bound_ = float(solution.objective), float(solution.lower_bound)
         self.gap_, self.history_ = float(solution.gap), solution.history
         self.n_iter_ = solution.n_iter
@@ -294,7 +314,14 @@ class PartialAUCClassifierCV(RegionClassifier):
             "region - blend": float(comparison.errors[2, 1]),
         }
 
-    def _keep_logistic(self, X: Any, labels: Labels, C: float) -> None:
+    def _stop_at_logistic(self, anchor: FloatArray) -> FloatArray:
+        """A callback has asked to stop before the region's own model was begun."""
+        self.blend_, self.status_ = 0.0, str(Status.STOPPED_BY_CALLBACK)
+        self.logistic_coef_ = self.region_coef_ = anchor[np.newaxis]
+        self.partial_auc_, self.partial_auc_error_ = {}, {}
+        return anchor
+
+    def _keep_logistic(self, X: Any, labels: Labels, C: float) -> FloatArray:
         """Too few rows to cross-validate: logistic regression, and a warning."""
         warnings.warn(
             "Too few rows (or queries) of each class for cross-validation: plain logistic regression "
@@ -303,17 +330,13 @@ class PartialAUCClassifierCV(RegionClassifier):
             stacklevel=5,
         )
         self.C_, self.blend_ = C, 0.0
-        self._coef, self.n_iter_ = anchor_direction(X, labels, C)
-        self.logistic_coef_ = self.region_coef_ = self._coef[np.newaxis]
+        coef, self.n_iter_ = anchor_direction(X, labels, C)
+        self.logistic_coef_ = self.region_coef_ = coef[np.newaxis]
         self.status_ = "Logistic regression kept: too few rows for cross-validation."
         self.partial_auc_, self.partial_auc_error_, self.cv_results_ = {}, {}, {}
+        return coef
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
     mean, sd = weighted_mean_and_sd(scores, weight)
     return (scores - mean) / (sd if sd > 0 else 1.0)
-
-
-def _report(monitor: Any, stage: str) -> None:
-    if monitor is not None:
-        monitor({"stage": stage})

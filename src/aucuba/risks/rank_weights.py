@@ -98,6 +98,27 @@ class RankWeights:
         slope = (self.density[cell + 1] - self.density[cell]) / width
         return self.integral[cell] + step * (self.density[cell] + slope * step / 2)
 
+    def mean_cumulated(self, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Mean of ``G`` between two rates, exactly; ``G`` itself where they are equal."""
+        gap = high - low
+        area = self._area(high) - self._area(low)
+        return np.where(gap > 0, area / np.where(gap > 0, gap, 1.0), self.cumulated(low))
+
+    def _area(self, rate: FloatArray) -> FloatArray:
+        """The integral of ``G`` from 0 to the rate."""
+        width = np.diff(self.knots)
+        if self.density is None:
+            start = np.diff(self.integral) / np.where(width > 0, width, 1.0)
+            slope = np.zeros_like(start)
+        else:
+            start, slope = self.density[:-1], np.diff(self.density) / width
+        per_cell = width * (self.integral[:-1] + width * (start / 2 + width * slope / 6))
+        before = np.concatenate([[0.0], np.cumsum(per_cell)])
+        cell = np.clip(np.searchsorted(self.knots, rate, side="right") - 1, 0, width.size - 1)
+        step = rate - self.knots[cell]
+        inside = self.integral[cell] + step * (start[cell] / 2 + step * slope[cell] / 6)
+        return np.asarray(before[cell] + step * inside)
+
     def between(self, edges: FloatArray, n: float) -> FloatArray:
         """Weight of the ranks between neighbouring edges, of ``n`` in all."""
         if self.density is None:

@@ -51,6 +51,14 @@ class Solution:
     history: list[dict[str, Any]] = field(repr=False)
     warm_start: Any = field(default=None, repr=False)
 
+    def raise_interrupt(self) -> None:
+        """Raise the keyboard interrupt that ended the solver, where one did.
+
+        For procedures of many fits, which have no use for one cut short.
+        """
+        if self.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+
 
 class Algorithm(Protocol, Generic[State]):
     """An iteration with its state apart: what the driver needs of a solver."""

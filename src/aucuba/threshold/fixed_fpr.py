@@ -23,6 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._state import all_or_nothing
 from aucuba._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._validation import binary_target, check_choice, check_fraction, finite_scores
 from aucuba.threshold._held_out import (
@@ -174,6 +175,7 @@ class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, B
         self.random_state = random_state
 
     @with_callbacks
+    @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, **params: Any) -> FixedFPRClassifier:
         """Fit the base estimator, unless it is fitted, and set the threshold.
 
