@@ -61,6 +61,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "header_links_before_dropdown": 5,
+    "navbar_persistent": ["search-button"],
 }
 html_css_files = ["aucuba.css"]
 # Pages without pages below them would show an empty navigation of their section.
@@ -94,7 +95,9 @@ def by_last_name(app, env, node, contnode):
         return None
     domain = env.get_domain("py")
     last = "." + node["reftarget"].rpartition(".")[2]
-    found = [name for name in domain.objects if name.endswith(last)]
+    found = [
+        name for name, one in domain.objects.items() if name.endswith(last) and not one.aliased
+    ]
     if len(found) != 1:
         return None
     return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", found[0], node, contnode)

@@ -16,8 +16,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from aucuba.aum import ErrorFunctions, aum, line_search_path
 from aucuba import AUMClassifier
+from aucuba.aum import ErrorFunctions, aum, line_search_path
 
 # %%
 # Two rings, one row in fifteen positive
