@@ -45,7 +45,11 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"/plot_",
-    "subsection_order": ["../examples/metrics", "*"],
+    "subsection_order": [
+        f"../examples/{name}"
+        for name in ("metrics", "partial_auc", "any_model", "threshold", "aum", "structured")
+    ]
+    + ["*"],
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "doc_module": ("aucuba",),
