@@ -125,9 +125,9 @@ def test_kinds_and_missing_values_of_a_frame():
     stack = RegionStack((0.0, 0.2), estimators=["forest"], cv=2, random_state=0).fit(frame, y)
     sample = ScoredSample(y, stack.decision_function(frame))
     body = body_of(classifier_report(stack, sample, X=frame, feature_names=names), "data")
-    assert fact(body, "columns: number") == "4"
-    assert fact(body, "columns: category or text") == "1"
-    assert fact(body, "columns: yes or no") == "1"
+    assert fact(body, "of kind number") == "4"
+    assert fact(body, "of kind category or text") == "1"
+    assert fact(body, "of kind yes or no") == "1"
     assert '<th scope="row">column 1</th><td>30</td><td>10.0%</td>' in body
     assert "Missing values in 1 of 6 columns." in body
     whole = body_of(classifier_report(stack, sample, X=frame.drop(columns="column 1")), "data")
@@ -142,3 +142,16 @@ def test_missing_values_of_arrays():
         body = data_section(sample, ("no", "yes"), table).body
         assert '<th scope="row">x4</th><td>7</td><td>2.3%</td>' in body
     assert "missing" not in data_section(sample, ("no", "yes"), X[:, :4]).body.lower()
+
+
+def test_the_table_before_preprocessing_is_what_is_counted():
+    X, y, names = small_table()
+    frame = pd.DataFrame(X, columns=names).assign(ward=np.where(y, "a", "b"))
+    frame["column 2"] = frame["column 2"].mask(y == 1)
+    model = PartialAUCClassifier((0.0, 0.3)).fit(X, y)
+    sample = ScoredSample(y, model.decision_function(X))
+    page = classifier_report(model, sample, X=X, table=frame, feature_names=names)
+    body = body_of(page, "data")
+    assert fact(body, "columns") == "7"
+    assert fact(body, "features") == "6"
+    assert f'<th scope="row">column 2</th><td>{y.sum()}</td>' in body

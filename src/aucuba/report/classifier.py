@@ -13,7 +13,8 @@ from aucuba.report.data import data_section
 from aucuba.report.line_search import line_search_section
 from aucuba.report.measures import ScoredSample, operating_point, region_measures
 from aucuba.report.models import model_sections, promise_section
-from aucuba.report.page import Page, Section, paragraph, table
+from aucuba.report.page import Page, Section, paragraph
+from aucuba.report.page import table as html_table
 from aucuba.report.roc import roc_section
 from aucuba.threshold import FixedFPRClassifier
 
@@ -26,6 +27,7 @@ def classifier_report(
     *,
     fpr_range: tuple[float, float] = (0.0, 0.1),
     X: Any = None,
+    table: Any = None,
     feature_names: Sequence[str] | None = None,
     title: str = "Classifier",
     labels: tuple[str, str] | None = None,
@@ -46,6 +48,8 @@ def classifier_report(
     X : array, sparse matrix or DataFrame, default=None
         What the model's ``decision_function`` takes: for kinds of columns and missing values, and
         for the line-search explorer of an `aucuba.AUMClassifier`.
+    table : DataFrame or array, default=None
+        The rows before any preprocessing, where X is what came out of it.
     feature_names : sequence of str, default=None
         Names of the columns of ``X``.
     title : str
@@ -77,7 +81,8 @@ def classifier_report(
     _check_names(model, feature_names)
     names = (type(model).__name__, baseline_name)
     promise = isinstance(model, FixedFPRClassifier)
-    sections = [data_section(sample, labels or sample.labels, X, feature_names)]
+    raw = X if table is None else table
+    sections = [data_section(sample, labels or sample.labels, raw, feature_names)]
     if promise:
         sections.append(promise_section(model, sample))
     sections += [
@@ -126,7 +131,7 @@ def _region_section(
         f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. Intervals are 95 % "
         f"percentiles of 1000 bootstrap resamples of the {unit}; differences are paired."
     )
-    return Section("region", "In the band", table(header, rows) + paragraph(text, "fine"))
+    return Section("region", "In the band", html_table(header, rows) + paragraph(text, "fine"))
 
 
 def _threshold_section(
@@ -157,4 +162,4 @@ def _threshold_section(
         if promise
         else "; for a promise on new rows use FixedFPRClassifier."
     )
-    return Section("thresholds", "Thresholds", table(header, rows) + paragraph(text, "fine"))
+    return Section("thresholds", "Thresholds", html_table(header, rows) + paragraph(text, "fine"))

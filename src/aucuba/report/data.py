@@ -22,16 +22,20 @@ def data_section(
     X: Any = None,
     feature_names: Sequence[str] | None = None,
 ) -> Section:
-    """What is known of the rows; of the columns only where X says more than numbers."""
+    """What is known of the rows; of the columns only where X says more than numbers.
+
+    There may be more features than columns of X, where categories were encoded.
+    """
     n_rows, n_positive = int(sample.y.size), int(sample.y.sum())
     entries: dict[str, Any] = {
         "rows": f"{n_rows:,}",
         f"positive ({labels[1]})": f"{n_positive:,} ({n_positive / n_rows:.1%})",
         f"negative ({labels[0]})": f"{n_rows - n_positive:,}",
     }
-    if feature_names is not None or X is not None:
-        columns = len(feature_names) if feature_names is not None else X.shape[1]
-        entries["features"] = f"{columns:,}"
+    if X is not None:
+        entries["columns"] = f"{X.shape[1]:,}"
+    if feature_names is not None and (X is None or len(feature_names) != X.shape[1]):
+        entries["features"] = f"{len(feature_names):,}"
     if sample.group is not None:
         entries["queries"] = f"{np.unique(sample.group).size:,}"
     if sample.weight is not None:
@@ -48,7 +52,7 @@ def _kinds(X: Any) -> dict[str, str]:
     if not _is_frame(X):
         return {}
     names, counts = np.unique([_kind(dtype) for dtype in X.dtypes], return_counts=True)
-    return {f"columns: {name}": str(count) for name, count in zip(names, counts, strict=True)}
+    return {f"of kind {name}": str(count) for name, count in zip(names, counts, strict=True)}
 
 
 def _kind(dtype: Any) -> str:
@@ -86,8 +90,8 @@ def _missing_counts(X: Any) -> IntArray:
 
 
 def _column_names(X: Any, feature_names: Sequence[str] | None) -> Sequence[str]:
-    if feature_names is not None and len(feature_names) == X.shape[1]:
-        return feature_names
     if _is_frame(X):
         return [str(name) for name in X.columns]
+    if feature_names is not None and len(feature_names) == X.shape[1]:
+        return feature_names
     return [f"x{column}" for column in range(X.shape[1])]
