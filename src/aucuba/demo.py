@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,18 @@ from aucuba.report import ScoredSample, classifier_report, write_page
 FPR_RANGE = (0.0, 0.05)
 
 
-def main(output: Path) -> list[Path]:
-    """Train three models, print them side by side and write the reports; returns their paths."""
+def main(output: Path, *, as_json: bool = False) -> list[Path]:
+    """Train three models, print them side by side and write the reports; returns their paths.
+
+    With ``as_json`` nothing is printed but one JSON object at the end.
+    """
+    check_folder(output)
     X_train, X_test, y_train, y_test = odd_digits()
-    print(
-        f"Odd or even? {y_train.size} handwritten digits to learn from, {y_test.size} to test on."
-    )
-    print(f"What counts: false positive rates from {FPR_RANGE[0]:g} to {FPR_RANGE[1]:g}.\n")
+    if not as_json:
+        print(
+            f"Odd or even? {y_train.size} handwritten digits to learn from, {y_test.size} to test on."
+        )
+        print(f"What counts: false positive rates from {FPR_RANGE[0]:g} to {FPR_RANGE[1]:g}.\n")
     models = {
         "logistic regression": LogisticRegression(max_iter=1000),
         "AUMClassifier": AUMClassifier(max_iter=200),
@@ -38,7 +45,9 @@ def main(output: Path) -> list[Path]:
         for name, model in models.items()
     }
     scores = {name: model.decision_function(X_test) for name, model in fitted.items()}
-    _print_table(y_test, scores)
+    rows = [_measured(name, y_test, scores) for name in scores]
+    if not as_json:
+        _print_table(rows)
     output.mkdir(parents=True, exist_ok=True)
     paths = {
         "PartialAUCClassifierCV": output / "report.html",
@@ -46,10 +55,24 @@ def main(output: Path) -> list[Path]:
     }
     for name, path in paths.items():
         _write_report(fitted[name], X_test, y_test, scores, name, path)
-    print("\nOne data set proves little; benchmarks/results has many, losses included.")
-    print(f"Report:               {paths['PartialAUCClassifierCV'].resolve()}")
-    print(f"Line-search explorer: {paths['AUMClassifier'].resolve()}")
+    report, explorer = (str(path.resolve()) for path in paths.values())
+    if as_json:
+        result = {"fpr_range": FPR_RANGE, "models": rows, "report": report, "explorer": explorer}
+        print(json.dumps(result))
+    else:
+        print("\nOne data set proves little; benchmarks/results has many, losses included.")
+        print(f"Report:               {report}")
+        print(f"Line-search explorer: {explorer}")
     return list(paths.values())
+
+
+def check_folder(output: Path) -> None:
+    """One error, before any work, where the folder for the reports cannot be made."""
+    for place in (output, *output.parents):
+        if place.exists():
+            if not place.is_dir():
+                raise ValueError(f"{place} is a file, not a folder; choose another --output.")
+            return
 
 
 def odd_digits() -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
@@ -59,17 +82,28 @@ def odd_digits() -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
     return tuple(parts)
 
 
-def _print_table(y: IntArray, scores: dict[str, FloatArray]) -> None:
+def _measured(name: str, y: IntArray, scores: dict[str, FloatArray]) -> dict[str, Any]:
+    """Partial AUC with its interval, AUC, and the difference to logistic regression."""
+    score, base = scores[name], scores["logistic regression"]
+    interval = partial_auc_interval(y, score, fpr_range=FPR_RANGE, random_state=0)
+    other = compare_partial_auc(y, score, base, fpr_range=FPR_RANGE, random_state=0)
+    return {
+        "model": name,
+        "partial_auc": asdict(interval),
+        "auc": float(partial_auc_score(y, score)),
+        "against_logistic": None if score is base else asdict(other),
+    }
+
+
+def _print_table(rows: list[dict[str, Any]]) -> None:
     band = f"pAUC[{FPR_RANGE[0]:g}, {FPR_RANGE[1]:g}]"
     print(f"{'':24}{band:26}{'AUC':10}difference in pAUC")
-    base = scores["logistic regression"]
-    for name, score in scores.items():
-        interval = partial_auc_interval(y, score, fpr_range=FPR_RANGE, random_state=0)
-        spread = f"{interval.value:.4f} [{interval.low:.4f}, {interval.high:.4f}]"
-        line = f"{name:24}{spread:26}{partial_auc_score(y, score):<10.4f}"
-        if score is not base:
-            other = compare_partial_auc(y, score, base, fpr_range=FPR_RANGE, random_state=0)
-            line += f"{other.difference:+.4f} [{other.low:+.4f}, {other.high:+.4f}]"
+    for row in rows:
+        here, other = row["partial_auc"], row["against_logistic"]
+        spread = f"{here['value']:.4f} [{here['low']:.4f}, {here['high']:.4f}]"
+        line = f"{row['model']:24}{spread:26}{row['auc']:<10.4f}"
+        if other is not None:
+            line += f"{other['difference']:+.4f} [{other['low']:+.4f}, {other['high']:+.4f}]"
         print(line.rstrip())
 
 
@@ -91,4 +125,9 @@ def _write_report(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Train, compare and report on a small data set.")
     parser.add_argument("--output", type=Path, default=Path("demo_output"))
-    main(parser.parse_args().output)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    words = parser.parse_args()
+    try:
+        main(words.output, as_json=words.json)
+    except ValueError as error:
+        parser.error(str(error))

@@ -19,17 +19,21 @@ import sklearn
 
 import aucuba
 from aucuba._files import written_atomically
+from aucuba._trees import BrokenTreeError, check_trees
 
 FORMAT = 1
 _HEADER = "aucuba.json"
 
-# Classes beyond those that skops trusts by itself. Nothing here runs code that a file could choose.
+# Classes beyond those that skops trusts by itself. Nothing here runs code that a file could choose: a
+# partial is built only of functions on the list, and trees are checked before they are used.
 _TRUSTED = (
     "aucuba.changepoint.detector.SupervisedChangepointDetector",
     "aucuba.changepoint.interval_regression.IntervalRegression",
     "aucuba.changepoint.interval_regression.IntervalRegressionCV",
+    "aucuba.ensemble._plain_columns.PlainColumns",
     "aucuba.ensemble.region_reweighted.RegionReweighted",
     "aucuba.ensemble.region_stack.RegionStack",
+    "aucuba.linear._kernel.ColumnFeatures",
     "aucuba.linear.aum_classifier.AUMClassifier",
     "aucuba.linear.partial_auc.PartialAUCClassifier",
     "aucuba.linear.partial_auc_cv.PartialAUCClassifierCV",
@@ -40,8 +44,22 @@ _TRUSTED = (
     "aucuba.structured.measures.UnnestedAUC",
     "aucuba.structured.ranker.StructuredRanker",
     "aucuba.threshold.fixed_fpr.FixedFPRClassifier",
+    "functools.partial",
     "numpy.dtype",
+    "scipy._lib.array_api_compat.numpy._aliases.asarray",
+    "scipy.interpolate._bsplines.BSpline",
     "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.model_selection._split.GroupKFold",
+    "sklearn.model_selection._split.KFold",
+    "sklearn.model_selection._split.RepeatedKFold",
+    "sklearn.model_selection._split.RepeatedStratifiedKFold",
+    "sklearn.model_selection._split.ShuffleSplit",
+    "sklearn.model_selection._split.StratifiedGroupKFold",
+    "sklearn.model_selection._split.StratifiedKFold",
+    "sklearn.model_selection._split.StratifiedShuffleSplit",
+    "sklearn.tree._tree.Tree",
+    "sklearn.utils.validation.check_array",
 )
 
 
@@ -116,12 +134,14 @@ def save_model(
         "metadata": dict(metadata or {}),
     }
     with written_atomically(path) as draft:
-        io.dump({"model": model, "baseline": baseline}, draft)
+        content = {"model": model, "baseline": baseline}
+        io.dump(content, draft, compression=zipfile.ZIP_DEFLATED)
         refused = _refused_types(draft)
         if refused:
             raise ValueError(
-                f"This model cannot be saved: it holds {', '.join(refused)}, which a model file must "
-                "not contain. Use named settings in place of functions, and plain scikit-learn steps."
+                f"This model cannot be saved: it holds {', '.join(refused)}. Model files take this "
+                "library's estimators and scikit-learn's; replace functions by named settings and set "
+                "memory=None. For other libraries use skops itself and name the types you trust."
             )
         with zipfile.ZipFile(draft, "a") as archive:
             archive.writestr(_HEADER, json.dumps(header))
@@ -158,6 +178,9 @@ def load_model(path: str | Path) -> SavedModel:
             )
         content = io.load(path, trusted=list(_TRUSTED))
         model, baseline = content["model"], content["baseline"]
+        check_trees([model, baseline])
+    except BrokenTreeError as error:
+        raise ValueError(f"{path} is damaged or forged and was not loaded. {error}") from None
     except ValueError:
         raise
     # A crafted or half-understood archive can fail in any way inside skops; none is the user's concern.
@@ -180,19 +203,22 @@ def _checked_header(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             broken = archive.testzip()
-            header = json.loads(archive.read(_HEADER))
-            wanted = int(header["format"])
+            header = {"metadata": {}, "versions": {}, **json.loads(archive.read(_HEADER))}
+            wanted = header["format"]
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError, EOFError):
         raise ValueError(foreign) from None
+    tables = header["metadata"], header["versions"]
+    if type(wanted) is not int or wanted < 1 or not all(isinstance(one, dict) for one in tables):
+        raise ValueError(foreign)
     if broken is not None:
         raise ValueError(f"{path} is damaged (in {broken}). Copy it again or fit the model again.")
     if wanted > FORMAT:
-        writer = header.get("versions", {}).get("aucuba", "a newer release")
+        writer = header["versions"].get("aucuba", "a newer release")
         raise ValueError(
             f"{path} was written by aucuba {writer} in format {wanted}; this is aucuba "
             f"{aucuba.__version__}, which reads up to format {FORMAT}. Upgrade aucuba."
         )
-    return {"metadata": {}, "versions": {}, **header}
+    return header
 
 
 def _refused_types(path: str | Path) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from aucuba._files import is_stream
 from aucuba._typing import AnyArray
 
 # Large enough that parsing dominates the work for a chunk, small enough for a laptop's memory.
@@ -36,6 +38,13 @@ _SUFFIXES = {
 }
 FORMATS = ("csv", "tsv", "parquet", "svmlight", "npz")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
+_DELIMITER_WORDS = {"\\t": "\t", "tab": "\t"}
+_COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
+# What pandas takes for a missing value; columns that are kept as written have only the empty cell.
+_MISSING_WORDS = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+)
 
 
 class TableError(ValueError):
@@ -47,11 +56,15 @@ class Table:
     """Columns by name, or a sparse matrix with its labels and queries.
 
     ``frame`` holds all columns of a file with named columns. For svmlight ``matrix`` holds the
-    features, and ``frame`` the columns ``label`` and, where the file has queries, ``qid``.
+    features, of which the first has the index ``first_index`` in the file, and ``frame`` the columns
+    ``label`` and, where the file has queries, ``qid``. ``share`` is how much of the file has been
+    read by the end of this piece.
     """
 
     frame: pd.DataFrame
     matrix: Any = None
+    first_index: int | None = None
+    share: float = 1.0
 
     @property
     def n_rows(self) -> int:
@@ -103,6 +116,12 @@ class TableFile:
     ) -> TableFile:
         """Find the format from the name, ``data.csv.gz`` included, unless it is given."""
         path = Path(path)
+        if path.is_dir():
+            raise TableError(f"{path} is a folder; name a data file.")
+        if str(path) == "-" or is_stream(path):
+            raise TableError(
+                f"{path} is not a file on disk, and data are read more than once; save them first."
+            )
         if not path.is_file():
             raise TableError(f"There is no file {path}.")
         if path.stat().st_size == 0:
@@ -115,27 +134,40 @@ class TableFile:
                 f"The format of {path.name} is not known from its name; give --format with one of "
                 f"{', '.join(FORMATS)}."
             )
+        if delimiter is not None:
+            delimiter = _DELIMITER_WORDS.get(delimiter, delimiter)
+            if len(delimiter) != 1:
+                raise TableError(f"--delimiter must be one character or tab, got {delimiter!r}.")
         return cls(path, format, delimiter)
 
-    def read(self) -> Table:
-        """The whole file."""
+    def read(self, verbatim: Sequence[str] = ()) -> Table:
+        """The whole file; the text of ``verbatim`` columns is kept as it stands (see `chunks`)."""
         with _one_sentence(self):
-            table = _READERS[self.format](self)
+            if self.format in _DELIMITERS:
+                table = Table(pd.read_csv(self.path, **_typed_options(self, (), verbatim)))
+            else:
+                table = _READERS[self.format](self)
         if table.n_rows == 0:
             raise TableError(f"{self.path} has no rows.")
         return table
 
     def chunks(
-        self, text_columns: Sequence[str] = (), n_features: int | None = None
+        self,
+        text_columns: Sequence[str] = (),
+        verbatim: Sequence[str] = (),
+        first_index: int | None = None,
     ) -> Iterator[Table]:
         """The file in pieces of at most `CHUNK_ROWS` rows; csv, tsv and Parquet are never read whole.
 
         Parameters
         ----------
         text_columns : sequence of str
-            Columns of categories, whose text is kept as it stands.
-        n_features : int, optional
-            Number of features of a svmlight file.
+            Columns of categories: text, except for the usual words for missing values.
+        verbatim : sequence of str
+            Columns of labels or names: text as it stands in csv and tsv, missing only where the cell
+            is empty, so that NA and 01 are what they say.
+        first_index : int, optional
+            Index of the first feature of a svmlight file, 0 or 1. None looks for an index 0.
 
         Yields
         ------
@@ -144,21 +176,11 @@ class TableFile:
         n_rows = 0
         with _one_sentence(self):
             if self.format in _DELIMITERS:
-                _check_header(self)
-                reader = pd.read_csv(
-                    self.path,
-                    **_csv_options(self),
-                    chunksize=CHUNK_ROWS,
-                    dtype=dict.fromkeys(text_columns, str),
-                )
-                pieces: Iterator[Table] = (Table(frame) for frame in reader)
+                pieces = _csv_pieces(self, text_columns, verbatim)
             elif self.format == "parquet":
-                from pyarrow import parquet
-
-                batches = parquet.ParquetFile(self.path).iter_batches(CHUNK_ROWS)
-                pieces = (Table(batch.to_pandas()) for batch in batches)
+                pieces = _parquet_pieces(self)
             elif self.format == "svmlight":
-                pieces = iter([_read_svmlight(self, n_features)])
+                pieces = iter([_read_svmlight(self, first_index)])
             else:
                 pieces = iter([self.read()])
             for piece in pieces:
@@ -196,41 +218,97 @@ def _csv_options(file: TableFile) -> dict[str, Any]:
     }
 
 
-def _check_header(file: TableFile) -> None:
-    """Names must be unique, and a single name that holds another delimiter is a wrong delimiter."""
+def _typed_options(
+    file: TableFile, text_columns: Sequence[str], verbatim: Sequence[str]
+) -> dict[str, Any]:
+    """Options of `pandas.read_csv` that keep the text of some columns."""
+    names = _header(file)
     options = _csv_options(file)
-    names = pd.read_csv(file.path, **options, header=None, nrows=1, dtype=str).iloc[0]
-    repeated = names[names.duplicated()].tolist()
-    if repeated:
-        raise TableError(f"{file.path} has the column {repeated[0]!r} more than once; rename one.")
+    options["dtype"] = dict.fromkeys([*text_columns, *verbatim], str)
+    if verbatim:
+        options["keep_default_na"] = False
+        options["na_values"] = {
+            name: [""] if name in verbatim else list(_MISSING_WORDS) for name in names
+        }
+    return options
+
+
+def _header(file: TableFile) -> list[str]:
+    """The names, each once; a single name that holds another delimiter is a wrong delimiter."""
+    options = _csv_options(file)
+    row = pd.read_csv(
+        file.path, **options, header=None, nrows=1, dtype=str, keep_default_na=False
+    ).iloc[0]
+    names = [str(name) for name in row]
+    _refuse_repeated([name for name in names if name], file.path)
     if len(names) == 1:
         for other in (";", "\t", "|", ","):
-            if other in str(names.iloc[0]):
+            if other in names[0]:
                 raise TableError(
-                    f"{file.path} has one column {str(names.iloc[0])[:60]!r} when split at "
+                    f"{file.path} has one column {names[0][:60]!r} when split at "
                     f"{options['sep']!r}; try --delimiter {other!r}."
                 )
+    return names
 
 
-def _read_csv(file: TableFile) -> Table:
-    _check_header(file)
-    return Table(pd.read_csv(file.path, **_csv_options(file)))
+def _refuse_repeated(names: Sequence[str], path: Path) -> None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise TableError(f"{path} has the column {name!r} more than once; rename one.")
+
+
+def _csv_pieces(
+    file: TableFile, text_columns: Sequence[str], verbatim: Sequence[str]
+) -> Iterator[Table]:
+    options = _typed_options(file, text_columns, verbatim)
+    compression = _COMPRESSIONS.get(file.path.suffix.lower())
+    size = file.path.stat().st_size
+    # The position in the file as stored tells the progress, compressed or not.
+    with file.path.open("rb") as stored:
+        reader = pd.read_csv(stored, **options, compression=compression, chunksize=CHUNK_ROWS)
+        for frame in reader:
+            yield Table(frame, share=stored.tell() / size)
+
+
+def _parquet_pieces(file: TableFile) -> Iterator[Table]:
+    from pyarrow import parquet
+
+    stored = parquet.ParquetFile(file.path)
+    _refuse_repeated(stored.schema_arrow.names, file.path)
+    n_read = 0
+    for batch in stored.iter_batches(CHUNK_ROWS):
+        n_read += batch.num_rows
+        yield Table(batch.to_pandas(), share=n_read / stored.metadata.num_rows)
 
 
 def _read_parquet(file: TableFile) -> Table:
+    from pyarrow import parquet
+
+    _refuse_repeated(parquet.read_schema(file.path).names, file.path)
     frame = pd.read_parquet(file.path, engine="pyarrow")
     return Table(frame.reset_index(drop=True))
 
 
-def _read_svmlight(file: TableFile, n_features: int | None = None) -> Table:
+def _read_svmlight(file: TableFile, first_index: int | None = None) -> Table:
+    """Indices count from ``first_index``; where it is None, from 1 unless the file has an index 0."""
     from sklearn.datasets import load_svmlight_file
 
     has_query = _first_line_has_query(file.path)
-    loaded = load_svmlight_file(str(file.path), n_features=n_features, query_id=has_query)
+    loaded = load_svmlight_file(str(file.path), zero_based=True, query_id=has_query)
     columns = {"label": loaded[1]}
     if has_query:
         columns["qid"] = loaded[2]
-    return Table(pd.DataFrame(columns), sparse.csr_matrix(loaded[0]))
+    stored = sparse.csr_matrix(loaded[0])
+    lowest = int(stored.indices.min(initial=1))
+    first = lowest if first_index is None else first_index
+    if lowest < first:
+        raise TableError(
+            f"{file.path} has a feature of index 0, but the model was trained on features that count "
+            "from 1; number them as in training."
+        )
+    shape = (stored.shape[0], max(stored.shape[1] - first, 0))
+    matrix = sparse.csr_matrix((stored.data, stored.indices - first, stored.indptr), shape=shape)
+    return Table(pd.DataFrame(columns), matrix, first)
 
 
 def _first_line_has_query(path: Path) -> bool:
@@ -262,6 +340,10 @@ def _read_npz(file: TableFile) -> Table:
         raise TableError(
             f"feature_names in {file.path} has {len(names)} entries for {X.shape[1]} columns."
         )
+    _refuse_repeated([*names, *arrays], file.path)
+    for name, array in {"X": X, **arrays}.items():
+        if np.iscomplexobj(array):
+            raise TableError(f"The array {name!r} in {file.path} is complex; numbers must be real.")
     frame = pd.DataFrame(X, columns=names)
     return Table(frame.assign(**_columns_of(arrays, X.shape[0], file.path)))
 
@@ -281,8 +363,6 @@ def _numbered(n_columns: int) -> list[str]:
 
 
 _READERS: dict[str, Callable[[TableFile], Table]] = {
-    "csv": _read_csv,
-    "tsv": _read_csv,
     "parquet": _read_parquet,
     "svmlight": _read_svmlight,
     "npz": _read_npz,

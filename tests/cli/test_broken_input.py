@@ -142,10 +142,10 @@ class TestFit:
 
     def test_negative_weights(self, refuse_fit, frame, tmp_path):
         path = written(frame.assign(times=-1), tmp_path)
-        refuse_fit(path, "sample_weight must be non-negative", *FIT, "--weight", "times")
+        refuse_fit(path, "row 1 has '-1'; 400 such rows", *FIT, "--weight", "times")
 
     def test_weights_that_are_words(self, refuse_fit, files):
-        refuse_fit(files / "train.csv", "sample_weight contains NaN", *FIT, "--weight", "city")
+        refuse_fit(files / "train.csv", "for --weight must hold numbers", *FIT, "--weight", "city")
 
     def test_missing_queries(self, refuse_fit, files):
         refuse_fit(files / "train.csv", "for --group has missing", *FIT, "--group", "city")
@@ -212,13 +212,13 @@ class TestPredict:
         model = tmp_path / "m.aucuba"
         run("fit", files / "train_plain.svm", "--cv", "0", "--out", model)
         (tmp_path / "wide.svm").write_text("1 9:0.5\n")
-        refuse_predict(tmp_path / "wide.svm", "cannot be read as svmlight", with_model=model)
+        refuse_predict(tmp_path / "wide.svm", "up to index 9, the model knows", with_model=model)
 
 
 class TestEvaluate:
     def test_one_class(self, run, model, frame, tmp_path):
         path = written(frame.assign(outcome="good"), tmp_path)
-        rejected(run("evaluate", model, path), "only one class here")
+        rejected(run("evaluate", model, path), "only one class: good")
 
     def test_one_model_to_compare(self, run, model, files):
         rejected(run("compare", model, files / "test.csv"), "at least two models")
@@ -226,7 +226,9 @@ class TestEvaluate:
     def test_report_of_a_broken_file(self, run, model, tmp_path):
         (tmp_path / "data.csv").write_text("a\n1\n")
         out = tmp_path / "report.html"
-        rejected(run("report", model, tmp_path / "data.csv", "--out", out), "no column 'outcome'")
+        rejected(
+            run("report", model, tmp_path / "data.csv", "--out", out), "needs the columns 'b', 'c'"
+        )
         assert not out.exists()
 
 
@@ -303,3 +305,40 @@ class TestModelFile:
     def test_nonsense_inside(self, refuse_model, model, tmp_path):
         path = self.rewritten(model, tmp_path / "m.aucuba", **{"schema.json": "{}"})
         refuse_model(path, "damaged")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"metadata": "text"},
+            {"versions": 3},
+            {"format": -5},
+            {"format": 0},
+            {"format": 1.0},
+            {"format": "1"},
+        ],
+        ids=str,
+    )
+    def test_crafted_header(self, refuse_model, model, tmp_path, change):
+        with zipfile.ZipFile(model) as archive:
+            header = json.loads(archive.read("aucuba.json"))
+        text = json.dumps({**header, **change})
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"aucuba.json": text})
+        refuse_model(path, "not a model file of aucuba")
+
+    @pytest.mark.parametrize(
+        "name", ["target", "labels", "fpr_range", "group", "schema", "training"]
+    )
+    @pytest.mark.parametrize("value", [None, 7], ids=["missing", "number"])
+    def test_incomplete_metadata(self, run, files, model, tmp_path, name, value):
+        with zipfile.ZipFile(model) as archive:
+            header = json.loads(archive.read("aucuba.json"))
+        header["metadata"][name] = value
+        if value is None:
+            del header["metadata"][name]
+        text = json.dumps(header)
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"aucuba.json": text})
+        # A target or a group may be called 7, but these tables have no such column.
+        expected = "" if value and name in ("target", "group") else "incomplete or damaged"
+        rejected(run("evaluate", path, files / "test.csv"), expected)
+        if expected:
+            rejected(run("info", path), expected)

@@ -145,3 +145,15 @@ def test_broken_signals(run, detected, tmp_path, column, value, message):
     )
     assert done.code == 2
     assert message in done.err
+
+
+def test_an_unknown_kind_names_its_sequence(run, detected, tmp_path):
+    marks = pd.read_csv(detected / "labels.csv")
+    marks.loc[2, "kind"] = "many"
+    marks.to_csv(tmp_path / "l.csv", index=False)
+    done = run(
+        *("report", detected / "detector.aucuba", detected / "signals.csv"),
+        *("--labels", tmp_path / "l.csv", "--out", tmp_path / "r.html"),
+    )
+    assert done.code == 2
+    assert "row 3, of the sequence 's2', has the kind 'many'" in done.err

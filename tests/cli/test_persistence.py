@@ -81,11 +81,16 @@ def test_a_failed_save_keeps_the_old_file(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 
 
-def test_the_command_line_says_what_a_python_model_lacks(tmp_path, capsys):
+@pytest.mark.parametrize("command", ["predict", "evaluate", "report", "compare"])
+def test_the_command_line_says_what_a_python_model_lacks(tmp_path, capsys, command):
     X, y = make_classification(100, random_state=0)
     save_model(tmp_path / "m", PartialAUCClassifier((0.0, 0.5)).fit(X, y))
     (tmp_path / "data.csv").write_text("a\n1\n")
     assert main(["info", str(tmp_path / "m")]) == 0
-    words = ["predict", str(tmp_path / "m"), str(tmp_path / "data.csv"), "--out", "s.csv"]
+    words = [command, str(tmp_path / "m"), str(tmp_path / "data.csv")]
+    if command == "compare":
+        words.insert(1, str(tmp_path / "m"))
+    if command in ("predict", "report"):
+        words += ["--out", str(tmp_path / "out")]
     assert main(words) == 2
-    assert "saved from Python" in capsys.readouterr().err
+    assert "is not a model of `aucuba fit`: it was saved from Python" in capsys.readouterr().err

@@ -6,7 +6,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
+from aucuba.ensemble import RegionStack
 from aucuba.ensemble._columns import Columns
+from aucuba.ensemble._plain_columns import PlainColumns
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -54,3 +56,109 @@ def test_splines_bend_and_straight_lines_do_not():
         model = getattr(columns, name)(LogisticRegression(C=100.0)).fit(X, y)
         quality[name] = roc_auc_score(y, model.predict_proba(X)[:, 1])
     assert quality["for_splines"] > 0.99 > 0.85 > quality["for_linear"]
+
+
+def awkward(n_rows=150):
+    """Every kind of column that tables have beside plain floats, and what it should become."""
+    rng = np.random.default_rng(1)
+    number = rng.normal(size=n_rows)
+    gaps = rng.random(n_rows) < 0.2
+    when = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.round(100 * number), unit="D")
+    names = np.where(number > 0, "yes", "no").astype(object)
+    names[gaps] = None
+    whole = pd.array(np.round(3 * number), dtype="Int64")
+    whole[gaps] = pd.NA
+    frame = pd.DataFrame(
+        {
+            "whole": whole,
+            "truth": pd.array(number > 0, dtype="boolean"),
+            "text": pd.array(names, dtype="string"),
+            "mixed": np.array([7 if one > 0 else "seven" for one in number], dtype=object),
+            "when": when,
+            "zoned": when.tz_localize("UTC"),
+            "took": when - when[0],
+            "loose": np.where(gaps, None, number).astype(object),
+            "label": pd.Categorical(names),
+        }
+    )
+    return frame, number, gaps
+
+
+def test_awkward_columns_are_numbers_or_codes():
+    frame, number, gaps = awkward()
+    columns = Columns.of(frame)
+    assert columns.categorical == [2, 3, 8]
+    plain = PlainColumns(columns.categorical).fit(frame)
+    table = plain.transform(frame)
+    assert table.dtype == np.float64
+    assert np.array_equal(np.isnan(table[:, 0]), gaps)
+    assert table[~gaps, 0] == pytest.approx(np.round(3 * number)[~gaps])
+    assert np.array_equal(table[:, 1], number > 0)
+    days = np.round(100 * number)
+    for place in (4, 5, 6):
+        assert np.diff(table[:, place]) == pytest.approx(np.diff(days))
+    assert table[~gaps, 7] == pytest.approx(number[~gaps])
+    for place in (2, 8):
+        assert np.array_equal(np.isnan(table[:, place]), gaps)
+        assert np.unique(table[~gaps, place]).tolist() == [0.0, 1.0]
+    assert np.unique(table[:, 3]).tolist() == [0.0, 1.0]
+    new = frame[:3].copy()
+    new["text"] = ["never seen", "yes", None]
+    assert np.isnan(plain.transform(new)[:, 2]).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("preparation", ["for_linear", "for_splines", "for_trees"])
+def test_models_take_awkward_columns(preparation):
+    frame, number, _ = awkward()
+    tree = preparation == "for_trees"
+    model = DecisionTreeClassifier(random_state=0) if tree else LogisticRegression(C=100.0)
+    for column in ("when", "zoned", "took", "loose"):
+        part = frame[[column, "label"]]
+        y = number > 0.7
+        fitted = getattr(Columns.of(part), preparation)(model).fit(part, y)
+        assert roc_auc_score(y, fitted.predict_proba(part)[:, 1]) > 0.85
+
+
+def test_columns_without_values_are_zero():
+    X = np.column_stack([np.arange(6.0), np.full(6, np.nan)])
+    plain = PlainColumns().fit(X)
+    assert plain.transform(X)[:, 1].tolist() == [0.0] * 6
+    X[0, 1] = 5.0
+    assert plain.transform(X)[:, 1].tolist() == [0.0] * 6
+    assert np.isnan(X[1, 1])
+
+
+def test_a_column_that_is_empty_in_one_fold():
+    X = np.column_stack([np.random.default_rng(0).normal(size=(120, 2)), np.full(120, np.nan)])
+    X[[3, 5], 2] = [1.0, 2.0]
+    y = X[:, 0] > 0.3
+    stack = RegionStack((0.0, 0.3), cv=2, random_state=0).fit(X, y)
+    assert np.isfinite(stack.decision_function(X)).all()
+
+
+def test_values_that_are_neither_text_nor_numbers_are_refused():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [{"x": 1}, None]})
+    with pytest.raises(TypeError, match="Column 1 holds a dict"):
+        Columns.of(frame)
+
+
+def test_polars_frames():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame, number, gaps = awkward()
+    part = frame[["whole", "truth", "text", "when"]]
+    same = polars.DataFrame(
+        {
+            "whole": [None if value is pd.NA else int(value) for value in part["whole"]],
+            "truth": part["truth"].tolist(),
+            "text": [None if gap else name for name, gap in zip(part["text"], gaps, strict=True)],
+            "when": part["when"].to_list(),
+        }
+    )
+    kinds = Columns.of(same)
+    assert kinds == Columns.of(part)
+    first, second = (
+        PlainColumns(kinds.categorical).fit(one).transform(one) for one in (part, same)
+    )
+    assert first == pytest.approx(second, nan_ok=True)
+    stack = RegionStack((0.0, 0.3), estimators=["forest", "linear"], cv=2, random_state=0)
+    assert np.isfinite(stack.fit(same, number > 0.5).decision_function(same)).all()

@@ -7,7 +7,13 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -16,11 +22,13 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_predict,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from aucuba.ensemble import RegionReweighted
+from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._weights import region_weights
 from tests.ensemble.data import mixed_frame, numbers
 
@@ -149,6 +157,12 @@ def test_metadata_routing_brings_weights_to_the_estimator():
             "takes no sample_weight",
         ),
         (RegionReweighted(LogisticRegression(), (0.0, 0.001)), "holds 0.12 of the"),
+        (RegionReweighted(None), "classifier with a fit method"),
+        (RegionReweighted("forest"), "classifier with a fit method"),
+        (
+            RegionReweighted(GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]})),
+            "takes no sample_weight",
+        ),
         (RegionReweighted(LogisticRegression(), (0.1, 0.05)), "lower limit below"),
         (RegionReweighted(LogisticRegression(), strength=0.5), "at least 1"),
         (RegionReweighted(LogisticRegression(), cv=1), "at least two folds"),
@@ -190,3 +204,35 @@ def test_other_boosters(package):
     }[package]()
     model = RegionReweighted(booster, RANGE, cv=3, random_state=0)
     assert np.all(np.isfinite(model.fit(X, y).decision_function(X)))
+
+
+@pytest.mark.parametrize(
+    ("model", "end"),
+    [
+        (GridSearchCV(RandomForestClassifier(10), {"max_depth": [3]}, cv=2), 0.05),
+        (BaggingClassifier(n_estimators=10), 0.05),
+        (make_pipeline(StandardScaler(), ExtraTreesClassifier(10)), 0.05),
+        (VotingClassifier([("lr", LogisticRegression()), ("nb", GaussianNB())], voting="soft"), 0),
+        (BaggingClassifier(GaussianNB(), n_estimators=2), 0),
+    ],
+    ids=["search", "bagging", "pipeline", "voting", "bagged bayes"],
+)
+def test_only_votes_of_trees_are_held_off_the_ends(model, end):
+    X, y = numbers(200)
+    fitted = RegionReweighted(model, RANGE, cv=3, random_state=0).fit(X, y)
+    p = fitted.estimator_.predict_proba(X)[:, 1]
+    floor = max(end, 1e-12)
+    clipped = np.clip(p, floor, 1 - floor)
+    expected = np.log(clipped / (1 - clipped))
+    assert log_odds(fitted.estimator_, X) == pytest.approx(expected)
+    if not end:
+        assert np.unique(fitted.oof_scores_).size > 190
+
+
+def test_weights_reach_the_model_inside_a_search():
+    X, y = numbers(200)
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    search = GridSearchCV(inner, {"logisticregression__C": [1.0]}, cv=2)
+    model = RegionReweighted(search, RANGE, cv=3, random_state=0).fit(X, y)
+    alone = RegionReweighted(inner, RANGE, cv=3, random_state=0).fit(X, y)
+    assert model.decision_function(X) == pytest.approx(alone.decision_function(X))

@@ -9,11 +9,12 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from aucuba._callbacks import HAS_CALLBACKS
 from aucuba.ensemble import RegionReweighted, RegionStack
@@ -240,11 +241,17 @@ def test_callbacks_hear_two_steps(model):
     ("params", "message"),
     [
         ({"estimators": ["booosting"]}, "Unknown member 'booosting'; the names are 'boosting'"),
-        ({"estimators": []}, "estimators is empty"),
+        ({"estimators": []}, "or None for the default members"),
+        ({"estimators": "forest"}, "must be a list of names"),
+        ({"estimators": {"forest": GaussianNB()}}, "must be a list of names"),
+        ({"estimators": [("ridge", Ridge())]}, "'ridge' must be a classifier"),
+        ({"estimators": SMALL, "cv": []}, "must test every row exactly once"),
+        ({"estimators": SMALL, "fpr_range": (0.5, 0.501)}, "Make it at least"),
         ({"estimators": [LogisticRegression()]}, "names of members and pairs"),
         ({"estimators": ["linear", ("linear", GaussianNB())]}, "different names"),
         ({"estimators": SMALL, "fpr_range": (0.0, 0.001)}, "of the"),
         ({"estimators": SMALL, "strength": -1.0}, "strength"),
+        ({"estimators": ["boosting"], "strength": 0.5}, "strength must be at least 1"),
     ],
 )
 def test_bad_input(params, message):
@@ -294,3 +301,96 @@ def test_lightgbm_when_asked_for():
     X, y = numbers(150)
     stack = RegionStack((0.0, 0.2), estimators=["lightgbm", "linear"], cv=2, random_state=0)
     assert np.all(np.isfinite(stack.fit(X, y).decision_function(X)))
+
+
+def test_members_are_tuned_by_their_names():
+    X, y = numbers(150)
+    stack = RegionStack(RANGE, estimators=["linear", *SMALL], random_state=0)
+    assert stack.get_params()["logistic__C"] == 1.0
+    assert "logistic__C" not in stack.get_params(deep=False)
+    stack.set_params(logistic__C=0.5, strength=4.0)
+    assert (stack.get_params()["logistic__C"], stack.strength) == (0.5, 4.0)
+    stack.set_params(bayes=LogisticRegression(C=3.0))
+    assert stack.estimators[2][1].C == 3.0
+    assert SMALL[0][1].C == 0.5
+    SMALL[0][1].C = 1.0
+    with pytest.raises(ValueError, match="Invalid parameter 'nobody__C'"):
+        stack.set_params(nobody__C=1.0)
+    search = GridSearchCV(
+        RegionStack(RANGE, estimators=SMALL, cv=2), {"logistic__C": [1e-4, 1.0]}, cv=2
+    )
+    assert search.fit(X, y).best_params_["logistic__C"] in (1e-4, 1.0)
+    assert SMALL[0][1].C == 1.0
+
+
+def test_rows_of_zero_weight_have_no_out_of_fold_scores():
+    X, y = numbers(120)
+    weight = np.ones(120)
+    weight[::7] = 0.0
+    stack = RegionStack(RANGE, estimators=SMALL, random_state=0).fit(X, y, weight)
+    assert stack.oof_scores_.shape == (120, 2)
+    assert np.array_equal(np.isnan(stack.oof_scores_).all(axis=1), weight == 0)
+
+
+@pytest.mark.parametrize("total", [1.0, 1e6])
+def test_the_scale_of_weights_does_not_matter(total):
+    X, y = numbers(200)
+    weight = np.full(200, total / 200)
+    stack = RegionStack(RANGE, estimators=["linear"], random_state=0).fit(X, y, weight)
+    assert np.isfinite(stack.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_metadata_routing_does_not_disturb_the_default_members(weighted):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame, y = mixed_frame(120)
+    weight = np.where(y == 1, 2.0, 1.0) if weighted else None
+    members = ["boosting", "linear"]
+    plain = RegionStack((0.0, 0.2), estimators=members, cv=2, random_state=0)
+    expected = plain.fit(frame, y, weight).decision_function(frame)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = clone(plain).fit(frame, y, weight).decision_function(frame)
+    assert np.array_equal(routed, expected)
+
+
+def test_the_memory_knows_whether_metadata_is_routed(tmp_path):
+    X, y = numbers(150)
+    weight = np.where(X[:, 0] > 0, 5.0, 0.2)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipe = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=True),
+            PolynomialFeatures(2),
+            LogisticRegression(C=0.01).set_fit_request(sample_weight=True),
+        )
+    stack = RegionStack(RANGE, estimators=[("p", pipe)], cv=2, random_state=0)
+    remembered = clone(stack).set_params(memory=str(tmp_path))
+    remembered.fit(X, y, weight)
+    with sklearn.config_context(enable_metadata_routing=True):
+        fresh = clone(stack).fit(X, y, weight).decision_function(X)
+        assert np.array_equal(remembered.fit(X, y, weight).decision_function(X), fresh)
+    assert not np.array_equal(stack.fit(X, y, weight).decision_function(X), fresh)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_the_output_that_transformers_are_set_to_does_not_matter(output):
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame, y = mixed_frame(120)
+    members = ["boosting", "splines", "nystroem"]
+    with sklearn.config_context(transform_output=output):
+        stack = RegionStack((0.0, 0.2), estimators=members, cv=2, random_state=0).fit(frame, y)
+        assert np.isfinite(stack.decision_function(frame)).all()
+
+
+def test_members_are_checked_before_any_is_fitted():
+    X, y = numbers(150)
+    fitted = []
+
+    class Watched(LogisticRegression):
+        def fit(self, *args, **kwargs):
+            fitted.append(1)
+            return super().fit(*args, **kwargs)
+
+    members = [("watched", Watched()), ("near", KNeighborsClassifier())]
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        RegionStack(RANGE, estimators=members).fit(X, y, np.ones(150))
+    assert not fitted

@@ -32,7 +32,7 @@ def test_gradient_by_finite_differences(surrogate, grouped, seed):
         / (2 * step)
         for move in step * np.eye(score.size)
     ]
-    assert gradient == pytest.approx(np.array(numeric) * score.size / 4, abs=2e-4)
+    assert gradient == pytest.approx(np.array(numeric) * weight.sum() / 4, abs=3e-4)
     assert np.all(curvature > 0)
 
 
@@ -42,14 +42,32 @@ def test_a_newton_step_is_bounded():
     assert np.all(np.abs(gradient / curvature) <= 0.5)
 
 
+@pytest.mark.parametrize("surrogate", ["tight", "direct"])
+@pytest.mark.parametrize("grouped", [False, True])
 @given(seed=st.integers(0, 20))
-def test_weights_are_replication(seed):
+def test_weights_are_replication_in_gradient_and_curvature(surrogate, grouped, seed):
     y, score, weight = sample(seed)
+    weight[[2, 5, 12]] = 0.0
+    sizes = np.array([9, 15]) if grouped else None
     copies = np.repeat(np.arange(y.size), weight.astype(int))
+    repeated = [int(weight[:9].sum()), int(weight[9:].sum())] if grouped else None
+    objective = PartialAUCObjective(RANGE, surrogate)
+    one = objective(y, score, weight, sizes)
+    many = objective(y[copies], score[copies], None, repeated)
+    for weighted, parts in zip(one, many, strict=True):
+        assert weighted == pytest.approx(np.bincount(copies, parts, minlength=y.size))
+
+
+def test_a_query_without_weight_does_not_count():
+    y, score, weight = sample(3)
+    weight[:9] = 0.0
     objective = PartialAUCObjective(RANGE)
-    one = objective(y, score, weight)[0] / y.size
-    many = objective(y[copies], score[copies])[0] / copies.size
-    assert one == pytest.approx(np.bincount(copies, many))
+    gradient, curvature = objective(y, score, weight, [9, 15])
+    alone = objective(y[9:], score[9:], weight[9:])
+    assert np.all(gradient[:9] == 0)
+    assert np.all(curvature[:9] == 0)
+    assert gradient[9:] == pytest.approx(alone[0])
+    assert curvature[9:] == pytest.approx(alone[1])
 
 
 def test_queries_count_alike():
@@ -92,7 +110,7 @@ def test_lightgbm_end_to_end():
         feval=metric.native,
         callbacks=[lightgbm.record_evaluation(history)],
     )
-    values = history["valid_0"]["partial_auc"]
+    values = history["valid_0"]["auc_partial"]
     raw = booster.predict(X[300:])
     assert values[-1] == pytest.approx(partial_auc_score(y[300:], raw, fpr_range=(0.0, 0.2)))
     assert values[-1] > 0.3
@@ -129,7 +147,7 @@ def test_xgboost_end_to_end():
     )
     raw = booster.predict(test, output_margin=True)
     expected = partial_auc_score(y[300:], raw, fpr_range=(0.0, 0.2))
-    assert history["test"]["partial_auc"][-1] == pytest.approx(expected, abs=1e-6)
+    assert history["test"]["auc_partial"][-1] == pytest.approx(expected, abs=1e-6)
     assert expected > 0.3
     model = xgboost.XGBClassifier(
         n_estimators=20, objective=objective, eval_metric=metric, n_jobs=1, base_score=0.0
@@ -146,3 +164,40 @@ def test_xgboost_queries():
     objective = PartialAUCObjective((0.0, 0.2))
     got = objective.native(X[:, 0], data)[0]
     assert got == pytest.approx(objective(y, X[:, 0], None, [80, 120])[0])
+
+
+def test_xgboost_weights():
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    X, y = numbers(300)
+    weight = np.random.default_rng(0).integers(0, 3, 300).astype(float)
+    objective, metric = PartialAUCObjective((0.0, 0.2)), PartialAUCMetric((0.0, 0.2))
+    settings = {"n_estimators": 5, "n_jobs": 1, "base_score": 0.0, "eval_metric": metric}
+    model = xgboost.XGBClassifier(objective=objective, **settings)
+    model.fit(
+        *(X, y),
+        sample_weight=weight,
+        eval_set=[(X, y)],
+        sample_weight_eval_set=[weight],
+        verbose=False,
+    )
+    value = partial_auc_score(
+        y, model.predict(X, output_margin=True), fpr_range=(0.0, 0.2), sample_weight=weight
+    )
+    assert model.evals_result()["validation_0"]["auc_partial"][-1] == pytest.approx(value, abs=1e-6)
+    data = xgboost.DMatrix(X, y)
+    data.set_group([100, 200])
+    data.set_weight([1.0, 2.0])
+    got = objective.native(X[:, 0], data)[0]
+    by_row = np.repeat([1.0, 2.0], [100, 200])
+    assert got == pytest.approx(objective(y, X[:, 0], by_row, [100, 200])[0])
+
+
+def test_xgboost_keeps_the_best_round():
+    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    X, y = numbers(600)
+    model = xgboost.XGBClassifier(
+        n_estimators=40, eval_metric=PartialAUCMetric((0.0, 0.2)), early_stopping_rounds=5, n_jobs=1
+    )
+    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
+    history = model.evals_result()["validation_0"]["auc_partial"]
+    assert model.best_iteration == int(np.argmax(history)) > 0

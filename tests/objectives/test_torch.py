@@ -122,3 +122,77 @@ def test_a_small_network_learns(make_loss):
     with torch.no_grad():
         scores = network(X)[:, 0].numpy()
     assert partial_auc_score(y.numpy(), scores, fpr_range=(0.0, 0.2)) > 0.5
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "direct"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_every_type_of_score(surrogate, dtype):
+    scores, target = batch(4, 60)
+    rounded = scores.detach().to(dtype)
+    loss = PartialAUCLoss(RANGE, surrogate=surrogate)
+    exact = PartialAUCLoss(RANGE, surrogate=surrogate)
+    for one in (loss, exact):
+        one.remember(*batch(5, 60))
+    narrow, wide = rounded.clone().requires_grad_(), rounded.double().requires_grad_()
+    value, reference = loss(narrow, target), exact(wide, target)
+    value.backward()
+    reference.backward()
+    assert value.dtype == narrow.grad.dtype == dtype
+    assert value.item() == pytest.approx(reference.item(), rel=0.02)
+    assert narrow.grad.double().numpy() == pytest.approx(wide.grad.numpy(), rel=0.02, abs=1e-4)
+
+
+def test_double_gradients_are_not_rounded_by_the_bank():
+    old, old_target = batch(1, 63)
+    new, target = batch(2, 14)
+    loss = PartialAUCLoss(RANGE, surrogate="direct")
+    loss.remember(old, old_target)
+    loss(new, target).backward()
+    labels = Labels(torch.cat([target, old_target]).numpy() > 0)
+    both = torch.cat([new, old]).detach().numpy()
+    ranks = RankWeights.from_range(RANGE)
+    gradient = SmoothRamp(labels, ranks, width=1.0).value_and_gradient(both)[1][:14]
+    share = np.where(target.numpy() > 0, 26 / 5, 51 / 9)
+    np.testing.assert_allclose(new.grad.numpy(), share * gradient, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [PartialAUCLoss(RANGE), AUMLoss()])
+@pytest.mark.parametrize("wrong", [2.0, float("nan"), 0.5])
+def test_targets_are_checked(loss, wrong):
+    with pytest.raises(ValueError, match="Targets must be 1 for positives"):
+        loss(torch.randn(30), torch.full((30,), wrong))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_on_a_device_as_on_the_processor(dtype):
+    scores, target = batch(6, 60)
+    rounded = scores.detach().to(dtype)
+    for make in (lambda: PartialAUCLoss(RANGE), AUMLoss):
+        results = []
+        for device in ("cpu", "cuda"):
+            loss = make()
+            if isinstance(loss, PartialAUCLoss):
+                loss.remember(*batch(7, 60))
+            here = rounded.clone().to(device).requires_grad_()
+            # Neither the loss nor the targets are moved: users seldom do.
+            value = loss(here, target)
+            value.backward()
+            results.append((value.item(), here.grad.double().cpu().numpy()))
+        assert results[0][0] == pytest.approx(results[1][0], rel=0.02)
+        assert results[0][1] == pytest.approx(results[1][1], rel=0.02, abs=1e-3)
+    saved = PartialAUCLoss(RANGE)
+    saved.remember(*batch(8))
+    loaded = PartialAUCLoss(RANGE).cuda()
+    loaded.load_state_dict(saved.state_dict())
+    assert loaded.negatives.device.type == "cuda"
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loaded(torch.randn(30, device="cuda", requires_grad=True), torch.arange(30) % 2).backward()
+
+
+def test_half_precision_counts_every_row():
+    generator = torch.Generator().manual_seed(1)
+    target = (torch.rand(20_000, generator=generator) < 0.5).float()
+    scores = (torch.randn(20_000, generator=generator) + target).half()
+    exact = AUMLoss()(scores.double(), target).item()
+    assert AUMLoss()(scores, target).item() == pytest.approx(exact, rel=2e-3)

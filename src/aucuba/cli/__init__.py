@@ -15,11 +15,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Words after the program's name; the process's own by default.
     """
     try:
+        # Seconds pass in these imports, so an interrupt may well come here.
         from aucuba.cli.app import run
     except ModuleNotFoundError as error:
         sys.stderr.write(
             f"error: the command line needs {error.name}; install it with `pip install "
-            "'aucuba[cli]'`.\n"
+            '"aucuba[cli]"`, or from a checkout with `pip install ".[cli]"`.\n'
         )
         return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("error: Interrupted; nothing was written.\n")
+        return 130
     return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import typer
@@ -12,6 +16,8 @@ import typer
 from aucuba import __version__
 from aucuba.cli import measuring, scoring, showing, training
 from aucuba.cli.console import complain, note
+from aucuba.cli.wording import in_options
+from aucuba.tables import TableError
 
 app = typer.Typer(
     name="aucuba",
@@ -47,38 +53,66 @@ def _program(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; every foreseeable failure is one line on stderr."""
-    with warnings.catch_warnings(record=True) as caught:
+    with _orderly_termination(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         code = _guarded(list(arguments))
     if code == 0:
         for message in dict.fromkeys(str(warning.message) for warning in caught):
-            note(message)
+            note(in_options(message))
     return code
 
 
 def _guarded(arguments: list[str]) -> int:
+    stop = partial(complain, as_json="--json" in arguments)
     interrupted = "Interrupted; nothing was written."
     try:
         code = int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
         if not arguments:
             return _WRONG_INPUT
         # Typer itself turns an interrupt into this exit code.
-        return complain(interrupted, code) if code == _INTERRUPTED else code
+        return stop(interrupted, code) if code == _INTERRUPTED else code
     except _UsageError as error:
         # Without arguments typer prints the help and raises an empty complaint.
-        return complain(error.format_message(), _WRONG_INPUT) if arguments else _WRONG_INPUT
+        return stop(error.format_message(), _WRONG_INPUT) if arguments else _WRONG_INPUT
     except (ValueError, OSError) as error:
         if os.environ.get("AUCUBA_DEBUG"):
             raise
-        return complain(str(error), _WRONG_INPUT)
+        message = str(error) if isinstance(error, TableError) else in_options(str(error))
+        return stop(message, _WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return complain(interrupted, _INTERRUPTED)
+        return stop(interrupted, _INTERRUPTED)
+    except _Terminated as signalled:
+        return stop("Terminated; nothing was written.", 128 + int(signalled.code or 0))
     except MemoryError:
-        return complain("Out of memory; use fewer rows or columns.", _WRONG_INPUT)
+        return stop("Out of memory; use fewer rows or columns.", _WRONG_INPUT)
     except Exception as error:
         if os.environ.get("AUCUBA_DEBUG"):
             raise
-        return complain(
+        return stop(
             f"{type(error).__name__}: {error}. This is a bug; set AUCUBA_DEBUG=1 for the traceback.",
             _INTERNAL,
         )
+
+
+class _Terminated(SystemExit):
+    """The process was asked to end; raised so that drafts are removed on the way out."""
+
+
+@contextmanager
+def _orderly_termination() -> Iterator[None]:
+    """Signals that would end the process at once raise `_Terminated` instead."""
+
+    def terminate(number: int, frame: Any) -> None:
+        raise _Terminated(number)
+
+    wanted = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    # Only the main thread may set handlers, and those of a surrounding program stay.
+    in_charge = threading.current_thread() is threading.main_thread()
+    ours = [one for one in wanted if in_charge and one and signal.getsignal(one) == signal.SIG_DFL]
+    for one in ours:
+        signal.signal(one, terminate)
+    try:
+        yield
+    finally:
+        for one in ours:
+            signal.signal(one, signal.SIG_DFL)

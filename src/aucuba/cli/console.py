@@ -18,9 +18,12 @@ from rich.table import Table
 _PATIENCE_S = 1.0
 
 
-def complain(message: str, code: int) -> int:
-    """One line on stderr; returns the exit code."""
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+def complain(message: str, code: int, *, as_json: bool) -> int:
+    """One line on stderr, and with JSON one object on stdout; returns the exit code."""
+    message = " ".join(message.split())
+    sys.stderr.write(f"error: {message}\n")
+    if as_json:
+        emit({"error": message}, as_json=True)
     return code
 
 
@@ -61,6 +64,9 @@ class Bar:
 
     def advance(self, amount: float = 1.0) -> None:
         self._progress.advance(self._task, amount)
+
+    def reach(self, amount: float) -> None:
+        self._progress.update(self._task, completed=amount)
 
 
 @contextmanager
@@ -104,6 +110,8 @@ class FitProgress:
 
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:
         if context.parent is not None:
+            # A fit may find out on the way how many steps it takes.
+            self._bar.total(context.parent.max_subtasks)
             self._bar.advance()
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +25,7 @@ from aucuba.cli.options import (
     Unknown,
     Weight,
 )
+from aucuba.cli.record import FitRecord, load_fitted
 from aucuba.cli.samples import Sample, evaluation_sample
 from aucuba.metrics import (
     compare_partial_auc,
@@ -31,7 +33,8 @@ from aucuba.metrics import (
     partial_auc_score,
     tpr_at_fpr_score,
 )
-from aucuba.persistence import SavedModel, load_model
+from aucuba.persistence import SavedModel
+from aucuba.tables import TableFile
 
 
 def evaluate(
@@ -48,18 +51,12 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure a model on labelled rows, against logistic regression on the same columns."""
-    saved = load_model(model)
-    fpr_range = check_fpr_range(saved.metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
+    saved, record = load_fitted(model)
+    fpr_range = check_fpr_range(record.fpr_range if fpr is None else fpr, "--fpr")
+    file = TableFile.of(data, format, delimiter)
     with progress_bar(f"Evaluating {model.name}"):
         sample = evaluation_sample(
-            saved,
-            data,
-            target=target,
-            weight=weight,
-            group=group,
-            format=format,
-            delimiter=delimiter,
-            unknown=unknown,
+            saved, record, file, target=target, weight=weight, group=group, unknown=unknown
         )
         score = saved.model.decision_function(sample.X)
         base = baseline_scores(saved, sample)
@@ -82,9 +79,7 @@ def evaluate(
 
 
 def compare(
-    models: Annotated[
-        list[Path], typer.Argument(metavar="MODEL MODEL...", help="Two or more model files.")
-    ],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL", help="Two or more model files.")],
     data: DataFile,
     target: Target = None,
     fpr: FprRange = None,
@@ -96,27 +91,26 @@ def compare(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Compare models on the same labelled rows; differences are to the first model, paired."""
+    """Compare models on the same labelled rows; differences are to the first model, paired.
+
+    All models must have been trained for the same target, positive label and queries.
+    """
     if len(models) < 2:
         raise ValueError("compare needs at least two models and then DATA.")
-    saved = [load_model(path) for path in models]
-    fpr_range = check_fpr_range(saved[0].metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
+    fitted = [load_fitted(path) for path in models]
+    records = {str(path): record for path, (_, record) in zip(models, fitted, strict=True)}
+    _refuse_different_samples(records, target, group)
+    fpr_range = check_fpr_range(fitted[0][1].fpr_range if fpr is None else fpr, "--fpr")
+    file = TableFile.of(data, format, delimiter)
     rows: list[dict[str, Any]] = []
     first: FloatArray | None = None
     with progress_bar("Comparing") as bar:
         bar.total(len(models))
-        for path, one in zip(models, saved, strict=True):
+        for path, (saved, record) in zip(models, fitted, strict=True):
             sample = evaluation_sample(
-                one,
-                data,
-                target=target,
-                weight=weight,
-                group=group,
-                format=format,
-                delimiter=delimiter,
-                unknown=unknown,
+                saved, record, file, target=target, weight=weight, group=group, unknown=unknown
             )
-            score = one.model.decision_function(sample.X)
+            score = saved.model.decision_function(sample.X)
             first = score if first is None else first
             rows.append({"model": str(path), **_compared(sample, score, first, fpr_range, seed)})
             bar.advance()
@@ -139,6 +133,22 @@ def baseline_scores(saved: SavedModel, sample: Sample) -> FloatArray:
     """Scores of the logistic regression that was saved with the model."""
     scores: FloatArray = saved.baseline.decision_function(saved.model[:-1].transform(sample.X))
     return scores
+
+
+def _refuse_different_samples(
+    records: Mapping[str, FitRecord], target: str | None, group: str | None
+) -> None:
+    """All models are measured on one sample, so what defines it must be the same in all."""
+    defining: list[tuple[str, str | None, Callable[[FitRecord], str | None], str]] = [
+        ("positive label", None, lambda record: record.labels.key, ""),
+        ("target", target, lambda record: record.target, " Give --target."),
+        ("queries", group, lambda record: record.group, " Give --group."),
+    ]
+    for name, given, value_of, remedy in defining:
+        values = {path: value_of(record) for path, record in records.items()}
+        if given is None and len(set(values.values())) > 1:
+            shown = ", ".join(f"{path} has {value or 'none'}" for path, value in values.items())
+            raise ValueError(f"The models differ in their {name}: {shown}.{remedy}")
 
 
 def _compared(

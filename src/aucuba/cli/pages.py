@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.changepoint.labels import KINDS
 from aucuba.report import Page, changepoint_report, ranking_report
 from aucuba.structured import RankingGraph, StructuredRanker
 from aucuba.tables import TableError, TableFile
@@ -28,7 +29,7 @@ def changepoint_page(
         for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
     }
     title = f"Changes in {signals.path.name}"
-    return changepoint_report(detector, listed, TableFile.of(labels).read().frame, title=title)
+    return changepoint_report(detector, listed, _regions(TableFile.of(labels)), title=title)
 
 
 def ranking_page(
@@ -77,6 +78,21 @@ def ranking_page(
         edge_names=list(weights.columns) or None,
         graph_names=[str(name) for name in node_graph.unique()] if several else None,
     )
+
+
+def _regions(labels: TableFile) -> pd.DataFrame:
+    """The label table; a kind that does not exist is an error that names the sequence."""
+    table = labels.read()
+    kinds = table.column("kind", "the labels")
+    sequences = table.column("sequence", "the labels")
+    unknown = ~kinds.isin(list(KINDS)).to_numpy()
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise TableError(
+            f"{labels.path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
+            f"{kinds.iloc[row]!r}; a label is one of {', '.join(KINDS)}."
+        )
+    return table.frame
 
 
 def _numbers(frame: pd.DataFrame, file: TableFile) -> pd.DataFrame:

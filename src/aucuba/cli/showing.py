@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
+from aucuba._files import check_place
 from aucuba._validation import check_fpr_range
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli.console import emit, grid, progress_bar
@@ -25,9 +27,11 @@ from aucuba.cli.options import (
     Weight,
 )
 from aucuba.cli.pages import changepoint_page, ranking_page
+from aucuba.cli.record import record_of, was_fitted_here
 from aucuba.cli.samples import evaluation_sample
 from aucuba.cli.schema import feature_names
 from aucuba.cli.training import fit_facts
+from aucuba.cli.wording import in_options
 from aucuba.persistence import load_model
 from aucuba.report import ScoredSample, classifier_report, write_page
 from aucuba.structured import StructuredRanker
@@ -62,6 +66,7 @@ def report(
     ranker of graphs the columns node, the labels (--target, else label) and the node features, and
     graph where there are several graphs.
     """
+    check_place(out, model, data, labels, edges)
     saved = load_model(model)
     if isinstance(saved.model, SupervisedChangepointDetector | StructuredRanker):
         with progress_bar(f"Writing {out.name}"):
@@ -73,17 +78,12 @@ def report(
             write_page(page, out)
         emit({"report": str(out)}, f"Report: {out}", as_json=as_json)
         return
-    fpr_range = check_fpr_range(saved.metadata.get("fpr_range") if fpr is None else fpr, "--fpr")
+    record = record_of(saved, model)
+    fpr_range = check_fpr_range(record.fpr_range if fpr is None else fpr, "--fpr")
+    file = TableFile.of(data, format, delimiter)
     with progress_bar(f"Writing {out.name}"):
         sample = evaluation_sample(
-            saved,
-            data,
-            target=target,
-            weight=weight,
-            group=group,
-            format=format,
-            delimiter=delimiter,
-            unknown=unknown,
+            saved, record, file, target=target, weight=weight, group=group, unknown=unknown
         )
         scored = ScoredSample(
             y=sample.y,
@@ -107,35 +107,44 @@ def report(
 
 
 def info(model: ModelFile, as_json: AsJson = False) -> None:
-    """Say what a model file holds, without data."""
+    """Say what a model file holds and which columns it needs, without data."""
     saved = load_model(model)
-    classifier = saved.model[-1] if saved.metadata.get("writer") == "aucuba fit" else saved.model
+    record = record_of(saved, model) if was_fitted_here(saved) else None
     result: dict[str, Any] = {
         "model": str(model),
         "versions": saved.versions,
         "metadata": saved.metadata,
-        "fit": fit_facts(classifier),
+        "fit": fit_facts(saved.model if record is None else saved.model[-1]),
     }
     table = grid()
-    known = saved.metadata
-    if known.get("writer") == "aucuba fit":
-        training = known["training"]
-        table.add_row("target", f"{known['target']} = {known['positive']}")
-        table.add_row("FPR range", "[{:g}, {:g}]".format(*known["fpr_range"]))
+    if record is not None:
+        training = record.training
+        table.add_row("target", f"{record.target} = {record.labels.positive}")
+        table.add_row("FPR range", "[{:g}, {:g}]".format(*record.fpr_range))
         table.add_row("trained on", f"{training['file']}, {training['rows']} rows")
-        table.add_row("columns", str(training["features"]))
+        table.add_row("columns", record.schema.described())
+        for kind, names in (
+            ("numeric", record.schema.numeric),
+            ("categorical", record.schema.category),
+        ):
+            if names:
+                table.add_row(kind, Text(", ".join(names)))
     for name, value in result["fit"].items():
         if name != "partial_auc":
-            table.add_row(name, f"{value:.6g}" if isinstance(value, float) else str(value))
+            shown = f"{value:.6g}" if isinstance(value, float) else in_options(str(value))
+            table.add_row(name, shown)
     for name, version in saved.versions.items():
-        table.add_row(f"written with {name}", version)
+        table.add_row(f"written with {name}", str(version))
     emit(result, table, as_json=as_json)
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="Folder for the reports.")] = Path("demo_output"),
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the reports.")] = Path(
+        "demo_output"
+    ),
+    as_json: AsJson = False,
 ) -> None:
     """Train on a data set that ships with scikit-learn, compare, and write the reports."""
     from aucuba.demo import main
 
-    main(output)
+    main(output, as_json=as_json)

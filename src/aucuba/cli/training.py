@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 
 from aucuba._callbacks import HAS_CALLBACKS
-from aucuba._validation import check_choice, check_fpr_range
+from aucuba._files import check_place
+from aucuba._validation import check_choice, check_fpr_range, check_positive_number
 from aucuba.cli.console import FitProgress, emit, grid, progress_bar
 from aucuba.cli.options import (
     AsJson,
@@ -24,7 +29,9 @@ from aucuba.cli.options import (
     Target,
     Weight,
 )
+from aucuba.cli.record import FitRecord
 from aucuba.cli.samples import Sample, training_sample
+from aucuba.cli.wording import in_options
 from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.persistence import save_model
 from aucuba.tables import TableFile
@@ -45,16 +52,32 @@ def fit(
     cv: Annotated[
         int | None,
         typer.Option(
-            help="Number of folds to choose everything by; 0: one fit with the given --C."
+            metavar="FOLDS",
+            help="Folds to choose everything by; 0: one fit with --C.",
+            show_default="5, and 10 halvings",
         ),
     ] = None,
     C: Annotated[
-        float, typer.Option("--C", help="Weight of the loss against the penalty, for --cv 0.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            "--C", help="Weight of the loss against the penalty, for --cv 0.", show_default="1"
+        ),
+    ] = None,
+    max_iter: Annotated[
+        int | None,
+        typer.Option(
+            help="Most iterations of a fit.",
+            show_default="1000; 100 for aum and a single direct fit",
+        ),
+    ] = None,
     group: Group = None,
     weight: Weight = None,
     drop: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; repeatable.")
+    ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of categories that look like numbers."),
     ] = None,
     format: Format = None,
     delimiter: Delimiter = None,
@@ -67,30 +90,68 @@ def fit(
     """
     check_choice(surrogate, "--surrogate", SURROGATES)
     fpr_range = check_fpr_range(_DEFAULT_RANGE if fpr is None else fpr, "--fpr")
-    classifier = make_classifier(surrogate, fpr_range, cv, C, seed)
+    classifier = make_classifier(surrogate, fpr_range, cv, C, max_iter, seed)
+    check_place(out, data)
     file = TableFile.of(data, format, delimiter)
     with progress_bar(f"Reading {data.name}"):
-        sample = training_sample(file, target, positive, weight, group, drop or [])
+        sample = training_sample(
+            file,
+            target=target,
+            positive=positive,
+            weight=weight,
+            group=group,
+            dropped=drop or [],
+            categories=category or [],
+        )
     if surrogate == "aum" and sample.group is not None:
         raise ValueError("--surrogate aum knows no queries; leave --group out or choose another.")
+    if cv:
+        _check_folds(cv, sample)
     model, baseline = _train(classifier, sample)
-    metadata = _metadata(sample, fpr_range, surrogate)
-    save_model(out, model, baseline=baseline, metadata=metadata)
-    result = {"model": str(out), **metadata, "fit": fit_facts(model[-1])}
-    emit(result, *_shown(result), as_json=as_json)
+    record = FitRecord(
+        sample.roles.target,
+        sample.labels,
+        fpr_range,
+        surrogate,
+        sample.roles.weight,
+        sample.roles.group,
+        sample.schema,
+        sample.summary(),
+    )
+    save_model(out, model, baseline=baseline, metadata=record.to_json())
+    result = {"model": str(out), **record.to_json(), "fit": fit_facts(model[-1])}
+    emit(result, *_shown(record, result["fit"]), f"Model: {out}", as_json=as_json)
 
 
 def make_classifier(
-    surrogate: str, fpr_range: tuple[float, float], cv: int | None, C: float, seed: int
+    surrogate: str,
+    fpr_range: tuple[float, float],
+    cv: int | None,
+    C: float | None,
+    max_iter: int | None,
+    seed: int,
 ) -> Any:
-    """The estimator that the options name."""
-    if surrogate == "aum":
-        return AUMClassifier()
-    if cv == 0:
-        return PartialAUCClassifier(fpr_range, surrogate=surrogate, C=C, random_state=seed)
-    if cv is not None and cv < 2:
+    """The estimator that the options name; an option without effect on it is an error."""
+    if cv is not None and (cv < 0 or cv == 1):
         raise ValueError(f"--cv must be 0 or at least 2, got {cv}.")
-    return PartialAUCClassifierCV(fpr_range, surrogate=surrogate, cv=cv, random_state=seed)
+    if C is not None:
+        check_positive_number(C, "--C")
+        if cv != 0 or surrogate == "aum":
+            raise ValueError(
+                "--C is for a single fit: give --cv 0 with it and a --surrogate other than aum, or "
+                "leave it out."
+            )
+    limit: dict[str, Any] = {}
+    if max_iter is not None:
+        limit["max_iter"] = int(check_positive_number(max_iter, "--max-iter", integer=True))
+    if surrogate == "aum":
+        if cv:
+            raise ValueError("--surrogate aum has nothing to choose by --cv; leave --cv out.")
+        return AUMClassifier(**limit)
+    options: dict[str, Any] = {"surrogate": surrogate, "random_state": seed, **limit}
+    if cv == 0:
+        return PartialAUCClassifier(fpr_range, C=1.0 if C is None else C, **options)
+    return PartialAUCClassifierCV(fpr_range, cv=cv, **options)
 
 
 def fit_facts(classifier: Any) -> dict[str, Any]:
@@ -113,7 +174,8 @@ def _train(classifier: Any, sample: Sample) -> tuple[Pipeline, LogisticRegressio
         if HAS_CALLBACKS:
             classifier.set_callbacks(FitProgress(bar))
         try:
-            classifier.fit(X, sample.y, **fit_params)
+            with _whole_queries(classifier, sample):
+                classifier.fit(X, sample.y, **fit_params)
         finally:
             if HAS_CALLBACKS:
                 classifier.set_callbacks()
@@ -128,36 +190,47 @@ def _is_direct(classifier: Any) -> bool:
     return bool(classifier.get_params().get("surrogate") == "direct")
 
 
-def _metadata(sample: Sample, fpr_range: tuple[float, float], surrogate: str) -> dict[str, Any]:
-    return {
-        "writer": "aucuba fit",
-        "target": sample.roles.target,
-        "positive": sample.labels.positive,
-        "negative": sample.labels.negative,
-        "fpr_range": list(fpr_range),
-        "surrogate": surrogate,
-        "weight": sample.roles.weight,
-        "group": sample.roles.group,
-        "schema": sample.schema.to_json(),
-        "training": sample.summary(),
-    }
+def _check_folds(cv: int, sample: Sample) -> None:
+    """Every fold needs a row of each class, or a query."""
+    if sample.group is None:
+        n_units, units = int(np.bincount(sample.y).min()), "rows in the smaller class"
+    else:
+        n_units, units = int(np.unique(sample.group).size), "queries"
+    if cv > n_units:
+        raise ValueError(f"--cv {cv} needs at least {cv} {units}; there are {n_units}.")
 
 
-def _shown(result: dict[str, Any]) -> list[Any]:
-    training, facts = result["training"], result["fit"]
-    low, high = result["fpr_range"]
+@contextmanager
+def _whole_queries(classifier: Any, sample: Sample) -> Iterator[None]:
+    """While fitting, a number of folds becomes folds of whole queries; it is saved as the number."""
+    cv = classifier.get_params().get("cv")
+    if sample.group is None or cv is None:
+        yield
+        return
+    seed = classifier.get_params()["random_state"]
+    classifier.set_params(cv=GroupKFold(cv, shuffle=True, random_state=seed))
+    try:
+        yield
+    finally:
+        classifier.set_params(cv=cv)
+
+
+def _shown(record: FitRecord, facts: dict[str, Any]) -> list[Any]:
+    training = record.training
+    low, high = record.fpr_range
     lines: list[Any] = [
         f"{training['rows']} rows, {training['positives']} positive "
-        f"({result['target']} = {result['positive']}), {training['features']} columns"
+        f"({record.target} = {record.labels.positive}), {record.schema.described()}"
     ]
-    if result["surrogate"] == "aum":
+    if record.surrogate == "aum":
         lines.append("Trained for the whole ROC curve (AUM)")
     else:
-        lines.append(f"Trained for false positive rates in [{low:g}, {high:g}]")
-    lines.append(facts["status"])
+        # Not "trained on": with few negatives the loss covers more than this, and a note says so.
+        lines.append(f"Meant for false positive rates in [{low:g}, {high:g}]")
+    lines.append(in_options(facts["status"]))
     if "partial_auc" in facts:
         table = grid("out-of-sample", "partial AUC")
         for name, value in facts["partial_auc"].items():
             table.add_row(name, f"{value:.4f}")
         lines.append(table)
-    return [*lines, f"Model: {result['model']}"]
+    return lines

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from aucuba._typing import FloatArray
 from aucuba.ensemble._columns import Columns
 from aucuba.ensemble._runner import Runner
-from aucuba.ensemble._table import seeded, weight_keyword
+from aucuba.ensemble._table import check_strength, seeded, weight_keyword
 from aucuba.ensemble.region_reweighted import RegionReweighted
 from aucuba.metrics import partial_auc_score
 
@@ -50,8 +50,6 @@ class PlainMember(Member):
     estimator: Any
 
     def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
-        if runner.table.weight is not None:
-            weight_keyword(self.estimator)
         base = seeded(clone(self.estimator), seed)
         scores = runner.scores(base)
         return StackedFit(runner.fit(base, [runner.table])[0], scores)
@@ -110,13 +108,19 @@ class BoostingMember(Member):
         return self.columns.for_trees(booster)
 
 
-def as_member(estimator: Any) -> Member:
-    """The member for a user's estimator."""
-    if isinstance(estimator, Member):
-        return estimator
+def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
+    """The member for a user's estimator; ``weighted`` tells whether it will be given row weights."""
     if isinstance(estimator, RegionReweighted):
         weight_keyword(estimator.estimator)
+        check_strength(estimator.strength)
         return ReweightedMember(estimator)
+    if not any(hasattr(estimator, method) for method in ("decision_function", "predict_proba")):
+        raise ValueError(
+            f"The member {name!r} must be a classifier with decision_function or predict_proba, got "
+            f"{estimator!r}."
+        )
+    if weighted:
+        weight_keyword(estimator)
     return PlainMember(estimator)
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+import aucuba
 from aucuba._typing import FloatArray
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Split, Table, fit_weighted
@@ -44,7 +46,9 @@ class Runner:
         """The estimator on all rows, once for every table of weights."""
         task = self.memory.cache(_fit_rows)
         return list(
-            Parallel(n_jobs=self.n_jobs)(delayed(task)(clone(estimator), table) for table in tables)
+            Parallel(n_jobs=self.n_jobs)(
+                delayed(task)(clone(estimator), table, _surroundings()) for table in tables
+            )
         )
 
     def _over_folds(
@@ -53,7 +57,7 @@ class Runner:
         source = self.table if table is None else table
         task = self.memory.cache(function)
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(task)(clone(estimator), source, train, test, *args)
+            delayed(task)(clone(estimator), source, train, test, _surroundings(), *args)
             for train, test in self.folds
         )
         scores = np.empty((parts[0].shape[0], source.y.size))
@@ -62,25 +66,31 @@ class Runner:
         return scores
 
 
-def _score_fold(estimator: Any, table: Table, train: Any, test: Any) -> FloatArray:
-    model = _fit_rows(estimator, table.rows(train))
+def _surroundings() -> tuple[str, str, bool]:
+    """What changes a fit beside its arguments, for the memory to tell apart."""
+    routing = bool(sklearn.get_config()["enable_metadata_routing"])
+    return aucuba.__version__, sklearn.__version__, routing
+
+
+def _score_fold(
+    estimator: Any, table: Table, train: Any, test: Any, surroundings: Any
+) -> FloatArray:
+    model = _fit_rows(estimator, table.rows(train), surroundings)
     with threadpool_limits(1):
         return log_odds(model, table.rows(test).X)[np.newaxis]
 
 
 def _score_fold_staged(
-    estimator: Any, table: Table, train: Any, test: Any, rounds: list[int]
+    estimator: Any, table: Table, train: Any, test: Any, surroundings: Any, rounds: list[int]
 ) -> FloatArray:
-    model = _fit_rows(estimator, table.rows(train))
-    X = table.rows(test).X
-    booster = final_step(model)
-    if booster is not model:
-        X = model[:-1].transform(X)
-    wanted = set(rounds)
-    stages = enumerate(booster.staged_decision_function(X), start=1)
-    return np.array([np.ravel(stage) for number, stage in stages if number in wanted])
+    model = _fit_rows(estimator, table.rows(train), surroundings)
+    booster, wanted = final_step(model), set(rounds)
+    with threadpool_limits(1):
+        X = model[:-1].transform(table.rows(test).X)
+        stages = enumerate(booster.staged_decision_function(X), start=1)
+        return np.array([np.ravel(stage) for number, stage in stages if number in wanted])
 
 
-def _fit_rows(estimator: Any, table: Table) -> Any:
+def _fit_rows(estimator: Any, table: Table, surroundings: Any) -> Any:
     with threadpool_limits(1):
         return fit_weighted(estimator, table)

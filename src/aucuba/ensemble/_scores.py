@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.tree import BaseDecisionTree
 
 from aucuba._typing import FloatArray
 
@@ -20,7 +22,7 @@ def log_odds(model: Any, X: Any) -> FloatArray:
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
     probability = np.asarray(model.predict_proba(X))[:, 1]
-    n_trees = len(getattr(final_step(model), "estimators_", ()))
+    n_trees = _n_trees(model)
     end = 0.5 / n_trees if n_trees else max(float(np.finfo(probability.dtype).eps), 1e-12)
     p = np.clip(probability.astype(np.float64), end, 1.0 - end)
     return np.asarray(np.log(p) - np.log1p(-p))
@@ -29,3 +31,13 @@ def log_odds(model: Any, X: Any) -> FloatArray:
 def final_step(model: Any) -> Any:
     """The estimator at the end of a pipeline; any other estimator itself."""
     return final_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
+
+
+def _n_trees(model: Any) -> int:
+    """Number of trees whose votes a probability is the mean of; 0 for other models."""
+    last = final_step(model)
+    if hasattr(last, "best_estimator_"):
+        return _n_trees(last.best_estimator_)
+    forest = isinstance(last, RandomForestClassifier | ExtraTreesClassifier)
+    bagged = isinstance(last, BaggingClassifier) and isinstance(last.estimator_, BaseDecisionTree)
+    return len(last.estimators_) if forest or bagged else 0

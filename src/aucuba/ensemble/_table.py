@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import (
@@ -18,11 +18,12 @@ from sklearn.utils import (
     column_or_1d,
     indexable,
 )
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from aucuba._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from aucuba._validation import row_weights
+from aucuba._validation import check_positive_number, row_weights
 
 Split = tuple[IntArray, IntArray]
 
@@ -120,12 +121,14 @@ def make_folds(cv: Any, table: Table, kept: IntArray, X: Any, y: Any, seed: int)
     place[kept] = np.arange(kept.size)
     given = [(place[a], place[b]) for a, b in check_cv(cv, y, classifier=True).split(X, y)]
     folds = [(train[train >= 0], test[test >= 0]) for train, test in given]
-    _check_folds([fold for fold in folds if fold[1].size], table)
-    return [fold for fold in folds if fold[1].size]
+    used = [fold for fold in folds if fold[1].size]
+    _check_folds(used, table)
+    return used
 
 
 def _check_folds(folds: list[Split], table: Table) -> None:
-    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=table.y.size)
+    tests = [test for _, test in folds]
+    tested = np.bincount(np.concatenate([np.empty(0, np.intp), *tests]), minlength=table.y.size)
     if not np.all(tested == 1):
         raise ValueError(
             f"cv must test every row exactly once; it tests {int(np.sum(tested == 0))} rows never and "
@@ -139,37 +142,50 @@ def _check_folds(folds: list[Split], table: Table) -> None:
             )
 
 
-def check_range_is_covered(table: Table, upper_limit: float) -> None:
-    """At least one negative must lie below the range's upper limit."""
-    mass = np.ones(table.y.size) if table.weight is None else table.weight
-    n_negatives = float(mass[~table.positive].sum())
-    covered = n_negatives * upper_limit
+def check_range_is_covered(table: Table, fpr_range: tuple[float, float]) -> None:
+    """The range must be as wide as one negative; rows are counted, whatever their weights."""
+    low, high = fpr_range
+    n_negatives = int(np.sum(~table.positive))
+    covered = n_negatives * (high - low)
     if covered < 1.0:
         raise ValueError(
-            f"The range up to a false positive rate of {upper_limit:g} holds {covered:.2g} of the "
-            f"{n_negatives:g} negatives, so no row tells what happens inside it. Raise the "
-            f"upper limit to at least {1.0 / n_negatives:.2g}, or add negatives."
+            f"The range [{low:g}, {high:g}] of false positive rates holds {covered:.2g} of the "
+            f"{n_negatives} negatives, so no row tells what happens inside it. Make it at least "
+            f"{1.0 / n_negatives:.2g} wide, or add negatives."
         )
 
 
 def fit_weighted(estimator: Any, table: Table) -> Any:
-    """Fit, with the weights given to the last step of a pipeline."""
+    """Fit, with the weights given to the steps that request them, else to the last of a pipeline.
+
+    The weights of a region are ours, not metadata that a user would have to route.
+    """
     if table.weight is None:
         return estimator.fit(table.X, table.y)
-    return estimator.fit(table.X, table.y, **{weight_keyword(estimator): table.weight})
+    if get_config()["enable_metadata_routing"] and _requests_weights(estimator):
+        return estimator.fit(table.X, table.y, sample_weight=table.weight)
+    with config_context(enable_metadata_routing=False):
+        return estimator.fit(table.X, table.y, **{weight_keyword(estimator): table.weight})
+
+
+def _requests_weights(estimator: Any) -> bool:
+    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))
 
 
 def weight_keyword(estimator: Any) -> str:
-    """How ``fit`` takes row weights; an error where it does not.
-
-    With metadata routing a pipeline hands ``sample_weight`` to the steps that request it.
-    """
+    """How ``fit`` takes row weights; an error where it does not."""
+    if not hasattr(estimator, "fit"):
+        raise ValueError(f"A classifier with a fit method is needed, got {estimator!r}.")
     if isinstance(estimator, Pipeline):
         name, step = estimator.steps[-1]
-        inner = weight_keyword(step)
-        return inner if get_config()["enable_metadata_routing"] else f"{name}__{inner}"
+        return f"{name}__{weight_keyword(step)}"
     parameters = inspect.signature(estimator.fit).parameters.values()
-    if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+    named = any(p.name == "sample_weight" for p in parameters)
+    anything = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    if anything and not named and hasattr(estimator, "estimator"):
+        # A search hands every keyword on.
+        return weight_keyword(estimator.estimator)
+    if not named and not anything:
         raise ValueError(
             f"{type(estimator).__name__}.fit takes no sample_weight, and training for a range works "
             "through row weights. Use a classifier that takes them, such as "
@@ -194,3 +210,16 @@ def seeded(estimator: Any, seed: int) -> Any:
         if value is None and (name == "random_state" or name.endswith("__random_state"))
     }
     return estimator.set_params(**unset)
+
+
+def check_strength(strength: Any) -> None:
+    """The largest factor of a region's weights must be at least 1."""
+    if check_positive_number(strength, "strength") < 1.0:
+        raise ValueError(f"strength must be at least 1, got {strength!r}.")
+
+
+def at_rows(places: IntArray, values: FloatArray, n_rows: int, fill: float) -> FloatArray:
+    """Values of some rows among all; ``fill`` elsewhere."""
+    full = np.full((n_rows, *values.shape[1:]), fill)
+    full[places] = values
+    return full

@@ -12,13 +12,15 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 from aucuba._callbacks import fit_monitor, with_callbacks
 from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
-from aucuba._validation import check_fpr_range, check_positive_number
+from aucuba._validation import check_fpr_range
 from aucuba.ensemble._base import LogOddsClassifier
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
+    at_rows,
     check_columns,
     check_range_is_covered,
+    check_strength,
     draw_seed,
     make_folds,
     make_table,
@@ -128,17 +130,18 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
             Fitted.
         """
         weight_keyword(self.estimator)
-        upper_limit = self._upper_limit()
+        check_strength(self.strength)
+        fpr_range = check_fpr_range(self.fpr_range)
         table, kept = make_table(self, X, y, sample_weight)
-        check_range_is_covered(table, upper_limit)
+        check_range_is_covered(table, fpr_range)
         seed = draw_seed(self.random_state)
         folds = make_folds(self.cv, table, kept, X, y, seed)
         runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
         with fit_monitor(self, X, y, max_iter=2) as monitor:
             oof, factor = self._fit_on_folds(runner, seed, None, monitor)
         n_rows = np.asarray(y).shape[0]
-        self.oof_scores_ = _at(kept, oof, n_rows, np.nan)
-        self.weights_ = _at(kept, factor, n_rows, 0.0)
+        self.oof_scores_ = at_rows(kept, oof, n_rows, np.nan)
+        self.weights_ = at_rows(kept, factor, n_rows, 0.0)
         return self
 
     def _fit_on_folds(
@@ -150,7 +153,7 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         scores = runner.scores(base) if oof is None else oof
         _report(monitor)
         factor = region_weights(
-            scores, table.positive, table.weight, self._upper_limit(), self.strength
+            scores, table.positive, table.weight, self.fpr_range[1], self.strength
         )
         tables = [table, table.reweighted(factor)]
         self.estimator_, self.weighted_estimator_ = runner.fit(base, tables)
@@ -168,11 +171,6 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         base = seeded(clone(self.estimator), seed)
         weighted = runner.scores(base, runner.table.reweighted(self.weights_))
         return (self.oof_scores_ + weighted) / 2
-
-    def _upper_limit(self) -> float:
-        if check_positive_number(self.strength, "strength") < 1.0:
-            raise ValueError(f"strength must be at least 1, got {self.strength!r}.")
-        return check_fpr_range(self.fpr_range)[1]
 
     def decision_function(self, X: Any) -> FloatArray:
         """The mean of the two models' log-odds.
@@ -194,12 +192,6 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _at(places: Any, values: FloatArray, size: int, fill: float) -> FloatArray:
-    full = np.full(size, fill)
-    full[places] = values
-    return full
 
 
 def _report(monitor: Any) -> None:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from aucuba._callbacks import fit_monitor, with_callbacks
 from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
-from aucuba._validation import check_fpr_range, check_positive_number
+from aucuba._validation import check_fpr_range
 from aucuba.ensemble._base import LogOddsClassifier
 from aucuba.ensemble._blend import Blend, blend_scores, member_report
 from aucuba.ensemble._defaults import DEFAULT_MEMBERS, named_member
@@ -22,8 +22,11 @@ from aucuba.ensemble._members import Member, as_member, fit_quietly
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
+    Table,
+    at_rows,
     check_columns,
     check_range_is_covered,
+    check_strength,
     draw_seed,
     make_folds,
     make_table,
@@ -80,8 +83,8 @@ class RegionStack(LogOddsClassifier):
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
         ``standard_error``, and ``coef``. The stack's value is cross-fitted.
-    oof_scores_ : ndarray of shape (n_rows, n_members)
-        Out-of-fold scores, rows of zero weight left out.
+    oof_scores_ : ndarray of shape (n_samples, n_members)
+        Out-of-fold scores; nan for rows of zero weight.
     classes_ : ndarray of shape (2,)
         The second is positive.
 
@@ -136,10 +139,11 @@ class RegionStack(LogOddsClassifier):
             Fitted.
         """
         fpr_range = check_fpr_range(self.fpr_range)
-        check_positive_number(self.strength, "strength")
+        check_strength(self.strength)
         table, kept = make_table(self, X, y, sample_weight)
-        check_range_is_covered(table, fpr_range[1])
-        members = self._members(table.X, fpr_range)
+        n_rows = np.asarray(y).shape[0]
+        check_range_is_covered(table, fpr_range)
+        members = self._members(table, fpr_range)
         seed = draw_seed(self.random_state)
         folds = make_folds(self.cv, table, kept, X, y, seed)
         runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
@@ -153,25 +157,30 @@ class RegionStack(LogOddsClassifier):
                     _LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
                 if monitor is not None:
                     monitor({"member": name})
-        self.members_, self.oof_scores_ = fitted, np.column_stack(scores)
-        blend = blend_scores(self.oof_scores_, table)
+        oof = np.column_stack(scores)
+        self.members_, self.oof_scores_ = fitted, at_rows(kept, oof, n_rows, np.nan)
+        blend = blend_scores(oof, table)
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
         self.report_ = member_report(
-            [name for name, _ in members], self.oof_scores_, blend, table, folds, fpr_range
+            [name for name, _ in members], oof, blend, table, folds, fpr_range
         )
         return self
 
-    def _members(self, X: Any, fpr_range: tuple[float, float]) -> list[tuple[str, Member]]:
-        given = list(DEFAULT_MEMBERS if self.estimators is None else self.estimators)
-        if not given:
-            raise ValueError("estimators is empty; leave it at None for the default members.")
+    def _members(self, table: Table, fpr_range: tuple[float, float]) -> list[tuple[str, Member]]:
+        """Every member, checked before the first is fitted."""
+        given = DEFAULT_MEMBERS if self.estimators is None else self.estimators
+        if not isinstance(given, list | tuple) or len(given) == 0:
+            raise ValueError(
+                "estimators must be a list of names of members and pairs (name, classifier), or None "
+                f"for the default members; got {given!r}."
+            )
         members = []
         for entry in given:
             if isinstance(entry, str):
-                members.append((entry, named_member(entry, X, fpr_range, self.strength)))
-            elif isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
-                members.append((entry[0], as_member(entry[1])))
+                members.append((entry, named_member(entry, table.X, fpr_range, self.strength)))
+            elif _is_pair(entry):
+                members.append((entry[0], as_member(*entry, weighted=table.weight is not None)))
             else:
                 raise ValueError(
                     "estimators must hold names of members and pairs (name, classifier), got "
@@ -181,6 +190,59 @@ class RegionStack(LogOddsClassifier):
         if len(set(names)) < len(names):
             raise ValueError(f"The members of estimators need different names, got {names}.")
         return members
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, and with ``deep`` those of the pairs in ``estimators`` by their names.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for name, estimator in self._pairs().items():
+                params[name] = estimator
+                inner = estimator.get_params() if hasattr(estimator, "get_params") else {}
+                params |= {f"{name}__{key}": value for key, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> RegionStack:
+        """Set parameters: the stack's own, members by name, and theirs as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        RegionStack
+        """
+        own = {name: params.pop(name) for name in list(params) if hasattr(self, name)}
+        super().set_params(**own)
+        pairs = self._pairs()
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in pairs:
+                raise ValueError(
+                    f"Invalid parameter {key!r} for RegionStack; its parameters are "
+                    f"{sorted(self.get_params(deep=False))} and those of the members {sorted(pairs)}."
+                )
+            if inner:
+                pairs[name].set_params(**{inner: value})
+            else:
+                self.estimators = [
+                    (name, value) if _is_pair(entry) and entry[0] == name else entry
+                    for entry in self.estimators or ()
+                ]
+        return self
+
+    def _pairs(self) -> dict[str, Any]:
+        given = self.estimators if isinstance(self.estimators, list | tuple) else ()
+        return {entry[0]: entry[1] for entry in given if _is_pair(entry)}
 
     def member_scores(self, X: Any) -> FloatArray:
         """Scores of every member.
@@ -254,8 +316,11 @@ class RegionStack(LogOddsClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        given = [entry[1] for entry in self.estimators or () if isinstance(entry, tuple)]
-        inputs = [get_tags(estimator).input_tags for estimator in given]
+        inputs = [get_tags(estimator).input_tags for estimator in self._pairs().values()]
         tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
         tags.input_tags.sparse = bool(inputs) and all(one.sparse for one in inputs)
         return tags
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, list | tuple) and len(entry) == 2 and isinstance(entry[0], str)

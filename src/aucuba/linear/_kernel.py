@@ -54,7 +54,7 @@ class Kernel:
         """The feature map that approximates the kernel."""
         if self.name == "precomputed":
             return ColumnFeatures(n_components, random_state)
-        return Nystroem(
+        features = Nystroem(
             kernel=self.name,
             gamma=self.gamma,
             degree=self.degree,
@@ -62,6 +62,8 @@ class Kernel:
             n_components=n_components,
             random_state=random_state,
         )
+        # Coefficients are trained on arrays, whatever scikit-learn is set to give.
+        return features.set_output(transform="default")
 
 
 class ColumnFeatures(TransformerMixin, BaseEstimator):

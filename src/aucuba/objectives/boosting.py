@@ -21,6 +21,8 @@ from aucuba.risks import Labels, RankWeights, Risk, SmoothRamp, TightHinge, over
 
 # Curvature of a row that the risk leaves alone; log-loss has at most 1/4.
 _LEAST_CURVATURE = 0.1
+# XGBoost minimises what it does not know, and knows names that begin with "auc".
+_METRIC_NAME = "auc_partial"
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,13 @@ class PartialAUCObjective:
     r"""The risk of a range of false positive rates as a boosting objective:
 
     .. math::
-        g = \frac{n}{4}\, \nabla R(s), \qquad h_i = |g_i| / \tau + 0.1
+        g = \frac{\sum_j w_j}{4}\, \nabla R(s), \qquad h_i = |g_i| / \tau + 0.1\, w_i
 
     R is the tight hinge or the smooth ramp. The first is piecewise linear and the second bounded, so
     true second derivatives are zero or negative somewhere; the curvature ``h`` instead bounds the
     Newton step of a leaf by ``step`` (tau), with full length where all rows of the leaf pull one way.
-    The factor n/4 gives gradients the size of log-loss, for which the defaults of boosting are made.
+    The first factor, n/4 without weights, gives gradients the size of log-loss, for which the defaults
+    of boosting are made.
 
     **What to expect.** In our study no form of this objective gave a reliable gain over log-loss with
     the same booster: between -1.5 and +0.2 points of pAUC on average, and with very wide smoothing
@@ -80,7 +83,7 @@ class PartialAUCObjective:
         self,
         y_true: ArrayLike,
         y_pred: ArrayLike,
-        weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """Gradient and curvature with respect to the scores.
@@ -91,8 +94,8 @@ class PartialAUCObjective:
             Two labels, the larger is positive.
         y_pred : array-like of shape (n_rows,)
             Raw scores.
-        weight : array-like of shape (n_rows,), default=None
-            A row of weight k counts as k equal rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            A row of weight k counts as k equal rows, one of weight 0 as none.
         group : array-like of shape (n_queries,), default=None
             Sizes of consecutive queries, LightGBM's convention; the risk is the mean over queries.
 
@@ -100,9 +103,13 @@ class PartialAUCObjective:
         -------
         (ndarray, ndarray)
         """
-        _, gradient = self.risk(y_true, weight, group).value_and_gradient(finite_scores(y_pred))
-        scaled = gradient * (gradient.size / 4)
-        return scaled, np.abs(scaled) / self.step + _LEAST_CURVATURE
+        scores = finite_scores(y_pred)
+        weight = row_weights(sample_weight, scores.size)
+        mass = np.ones(scores.size) if weight is None else weight
+        scaled, rows = np.zeros(scores.size), np.flatnonzero(mass)
+        risk = self.risk(y_true, weight, group)
+        scaled[rows] = risk.value_and_gradient(scores[rows])[1] * (mass.sum() / 4)
+        return scaled, np.abs(scaled) / self.step + _LEAST_CURVATURE * mass
 
     def native(self, y_pred: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
         """Gradient and curvature for ``lightgbm.train`` and ``xgboost.train``.
@@ -120,14 +127,19 @@ class PartialAUCObjective:
         return self(data.get_label(), y_pred, *_weight_and_group(data))
 
     def risk(
-        self, y_true: ArrayLike, weight: ArrayLike | None = None, group: ArrayLike | None = None
+        self,
+        y_true: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> Risk:
-        """The risk whose gradient is used, as a function of all scores."""
-        positive = binary_target(y_true)
-        labels = Labels(
-            positive, row_weights(weight, positive.size), _query_of_row(group, positive.size)
-        )
-        return over_groups(self._risk_of_query, labels)
+        """The risk whose gradient is used, as a function of the scores of rows with weight."""
+        target = np.asarray(y_true)
+        weight, query = row_weights(sample_weight, target.size), _query_of_row(group, target.size)
+        if weight is not None:
+            rows = np.flatnonzero(weight)
+            target, weight = target[rows], weight[rows]
+            query = None if query is None else np.unique(query[rows], return_inverse=True)[1]
+        return over_groups(self._risk_of_query, Labels(binary_target(target), weight, query))
 
     def _risk_of_query(self, labels: Labels) -> Risk:
         ranks = RankWeights.from_range(self.fpr_range)
@@ -142,7 +154,8 @@ class PartialAUCMetric:
 
     For LightGBM ``LGBMClassifier.fit(..., eval_metric=metric.lightgbm)`` and
     ``lightgbm.train(..., feval=metric.native)``; for XGBoost ``XGBClassifier(eval_metric=metric)`` and
-    ``xgboost.train(..., custom_metric=metric.xgboost)``, both with early stopping told to maximise.
+    ``xgboost.train(..., custom_metric=metric.xgboost)``. Both libraries maximise it in early stopping,
+    XGBoost because its name begins with "auc".
 
     Parameters
     ----------
@@ -153,7 +166,7 @@ class PartialAUCMetric:
     --------
     >>> from aucuba.objectives import PartialAUCMetric
     >>> PartialAUCMetric((0.0, 0.5)).lightgbm([0, 0, 1], [0.0, 2.0, 1.0])
-    ('partial_auc', 0.0, True)
+    ('auc_partial', 0.0, True)
     """
 
     fpr_range: tuple[float, float] = (0.0, 0.05)
@@ -164,20 +177,20 @@ class PartialAUCMetric:
     @property
     def __name__(self) -> str:
         """XGBoost takes the metric's name from here."""
-        return "partial_auc"
+        return _METRIC_NAME
 
     def __call__(
         self,
         y_true: ArrayLike,
         y_pred: ArrayLike,
-        weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> float:
         """Partial AUC of scores, queries counted alike."""
         score = finite_scores(y_pred)
         qid = _query_of_row(group, score.size)
         return partial_auc_score(
-            y_true, score, fpr_range=self.fpr_range, sample_weight=weight, qid=qid
+            y_true, score, fpr_range=self.fpr_range, sample_weight=sample_weight, qid=qid
         )
 
     def lightgbm(
@@ -188,7 +201,7 @@ class PartialAUCMetric:
         group: ArrayLike | None = None,
     ) -> tuple[str, float, bool]:
         """(name, value, higher is better) for LightGBM's scikit-learn classes."""
-        return "partial_auc", self(y_true, y_pred, weight, group), True
+        return _METRIC_NAME, self(y_true, y_pred, weight, group), True
 
     def native(self, y_pred: FloatArray, data: Any) -> tuple[str, float, bool]:
         """(name, value, higher is better) for ``lightgbm.train``."""
@@ -196,7 +209,7 @@ class PartialAUCMetric:
 
     def xgboost(self, y_pred: FloatArray, data: Any) -> tuple[str, float]:
         """(name, value) for ``xgboost.train``."""
-        return "partial_auc", self(data.get_label(), y_pred, *_weight_and_group(data))
+        return _METRIC_NAME, self(data.get_label(), y_pred, *_weight_and_group(data))
 
 
 def _weight_and_group(data: Any) -> tuple[FloatArray | None, Any]:
@@ -208,7 +221,12 @@ def _weight_and_group(data: Any) -> tuple[FloatArray | None, Any]:
         group = np.diff(edges) if len(edges) else None
     else:
         group = data.get_group()
-    return (None if weight is None or len(weight) == 0 else weight), group
+    if weight is None or len(weight) == 0:
+        return None, group
+    # XGBoost keeps one weight a query.
+    if group is not None and len(weight) == len(group):
+        weight = np.repeat(weight, group)
+    return weight, group
 
 
 def _query_of_row(group: ArrayLike | None, n_rows: int) -> IntArray | None:

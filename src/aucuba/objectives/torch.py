@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._typing import FloatArray
 from aucuba._validation import check_choice, check_fpr_range, check_positive_number
 from aucuba.risks import Labels, RankWeights, Risk, SmoothRamp, TightHinge
 
@@ -110,7 +111,7 @@ class PartialAUCLoss(nn.Module):
             A scalar; 0 while neither batch nor bank holds a positive.
         """
         scores, positive = _checked(scores, target)
-        bank = torch.cat([self.positives, self.negatives]).to(scores.dtype)
+        bank = torch.cat([self.positives, self.negatives]).to(scores)
         in_bank = torch.arange(bank.numel(), device=positive.device) < self.positives.numel()
         everything = torch.cat([scores, bank])
         labels = torch.cat([positive, in_bank])
@@ -119,12 +120,13 @@ class PartialAUCLoss(nn.Module):
         self._remember(scores.detach(), positive)
         if not bool(labels.any()):
             return scores.sum() * 0.0
-        risk = self._risk(labels.cpu().numpy())
-        share = torch.ones_like(everything)
-        for rows in (labels, ~labels):
-            new = rows[: scores.numel()].sum().clamp(min=1)
-            share[rows] = rows.sum() / new
-        loss: Tensor = _RiskOfScores.apply(everything, share, risk)
+        known = labels.cpu().numpy()
+        new = known[: scores.numel()]
+        of_positives, of_negatives = (
+            rows.sum() / max(int(fresh.sum()), 1) for rows, fresh in ((known, new), (~known, ~new))
+        )
+        share = np.where(known, of_positives, of_negatives)
+        loss: Tensor = _RiskOfScores.apply(everything, share, self._risk(known))
         return loss
 
     def reset(self) -> None:
@@ -177,7 +179,7 @@ class PartialAUCLoss(nn.Module):
         for name in ("negatives", "positives"):
             saved = state_dict.get(prefix + name)
             if saved is not None:
-                setattr(self, name, torch.empty_like(saved))
+                setattr(self, name, torch.empty_like(saved, device=getattr(self, name).device))
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
@@ -217,22 +219,24 @@ class AUMLoss(nn.Module):
         if n_positives in (0, positive.numel()):
             return scores.sum() * 0.0
         ranked, order = torch.sort(scores, descending=True)
+        # Half precision cannot count beyond some hundreds of rows.
+        ranked = ranked.to(torch.promote_types(ranked.dtype, torch.float32))
         found = torch.cumsum(positive[order].to(ranked.dtype), dim=0)
         passed = torch.arange(1, ranked.numel() + 1, device=ranked.device) - found
         fpr = passed / (ranked.numel() - n_positives)
         fnr = 1.0 - found / n_positives
-        return torch.sum((ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1])
+        area = torch.sum((ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1])
+        return area.to(scores.dtype)
 
 
 class _RiskOfScores(torch.autograd.Function):
     """A Risk of the library as a torch function of the scores."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, share: Tensor, risk: Risk) -> Tensor:
-        value, gradient = risk.value_and_gradient(
-            scores.detach().cpu().numpy().astype(np.float64, copy=False)
-        )
-        ctx.save_for_backward(torch.as_tensor(gradient).to(scores) * share)
+    def forward(ctx: Any, scores: Tensor, share: FloatArray, risk: Risk) -> Tensor:
+        # In double precision on the processor, whatever the type of the scores.
+        value, gradient = risk.value_and_gradient(scores.detach().double().cpu().numpy())
+        ctx.save_for_backward(torch.as_tensor(gradient * share).to(scores))
         return scores.new_tensor(value)
 
     @staticmethod
@@ -247,4 +251,9 @@ def _checked(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         raise ValueError(f"{flat.numel()} scores for {labels.numel()} targets.")
     if not bool(torch.isfinite(flat).all()):
         raise ValueError("The scores hold NaN or infinite values; lower the learning rate.")
-    return flat, labels > 0
+    labels = labels.to(flat.device)
+    positive = labels == 1
+    if not bool((positive | (labels == 0) | (labels == -1)).all()):
+        wrong = labels[~(positive | (labels == 0) | (labels == -1))][0].item()
+        raise ValueError(f"Targets must be 1 for positives and 0 or -1 for negatives, got {wrong}.")
+    return flat, positive

@@ -1,0 +1,227 @@
+"""What a command writes, and what it must leave alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import aucuba
+from aucuba._files import written_atomically
+from aucuba.cli import main
+
+FIT = ["--target", "outcome", "--positive", "bad", "--cv", "0", "--surrogate", "tight"]
+HERE = {**os.environ, "PYTHONPATH": str(Path(aucuba.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+
+
+def rejected(result, text):
+    assert (result.code, result.err.count("\n")) == (2, 1), result.err
+    assert text in result.err
+
+
+@pytest.fixture
+def copies(files, model, tmp_path):
+    """A data file and a model that a command could destroy."""
+    data, saved = tmp_path / "data.csv", tmp_path / "m.aucuba"
+    data.write_bytes((files / "test.csv").read_bytes())
+    saved.write_bytes(model.read_bytes())
+    return data, saved
+
+
+class TestInputsSurvive:
+    def test_fit(self, run, copies):
+        data, _ = copies
+        before = data.read_bytes()
+        rejected(run("fit", data, *FIT, "--out", data), "is the input")
+        assert data.read_bytes() == before
+
+    @pytest.mark.parametrize("command", ["predict", "report"])
+    @pytest.mark.parametrize("place", [0, 1], ids=["data", "model"])
+    def test_readers_of_a_model(self, run, copies, tmp_path, command, place):
+        data, saved = copies
+        before = copies[place].read_bytes()
+        rejected(run(command, saved, data, "--out", copies[place]), "is the input")
+        link = tmp_path / "link.csv"
+        link.symlink_to(copies[place])
+        rejected(run(command, saved, data, "--out", link), "is the input")
+        os.link(copies[place], tmp_path / "hard.csv")
+        rejected(run(command, saved, data, "--out", tmp_path / "hard.csv"), "is the input")
+        assert copies[place].read_bytes() == before
+
+
+class TestPlaces:
+    def test_a_link_stays_a_link(self, run, model, files, tmp_path):
+        (tmp_path / "folder").mkdir()
+        target, link = tmp_path / "folder" / "s.csv", tmp_path / "link.csv"
+        target.write_text("old")
+        link.symlink_to(target)
+        assert run("predict", model, files / "test.csv", "--out", link).code == 0
+        assert link.is_symlink()
+        assert len(pd.read_csv(target)) == 100
+
+    @pytest.mark.parametrize("command", ["fit", "predict", "report"])
+    def test_a_pipe_is_written_into_and_stays(self, run, model, files, tmp_path, command):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        received = []
+        reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
+        reader.start()
+        words = [files / "train.csv", *FIT] if command == "fit" else [model, files / "test.csv"]
+        assert run(command, *words, "--out", pipe).code == 0
+        reader.join(timeout=30)
+        assert pipe.is_fifo()
+        starts = {"fit": b"PK", "predict": b"score,predicted", "report": b"<!doctype"}
+        assert received[0].startswith(starts[command])
+        assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+    def test_a_failed_block_leaves_a_pipe_empty(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        # Opened at both ends, so that a stray write would not wait for a reader.
+        ends = os.open(tmp_path / "pipe", os.O_RDWR | os.O_NONBLOCK)
+
+        def fail():
+            with written_atomically(tmp_path / "pipe") as draft:
+                draft.write_text("half")
+                raise RuntimeError("no")
+
+        with pytest.raises(RuntimeError):
+            fail()
+        with pytest.raises(BlockingIOError):
+            os.read(ends, 1)
+        os.close(ends)
+
+    def test_scores_on_stdout(self, run, model, files, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        run("predict", model, files / "test.csv", "--out", "s.csv")
+        shown = run("predict", model, files / "test.csv", "--out", "-")
+        assert shown.code == 0
+        assert shown.out == Path("s.csv").read_text()
+        assert shown.err.startswith("note: 100 rows")
+        assert [path.name for path in tmp_path.iterdir()] == ["s.csv"]
+        both = run("predict", model, files / "test.csv", "--out", "-", "--json")
+        rejected(both, "cannot both go to stdout")
+
+    def test_scores_are_csv(self, run, model, files, tmp_path):
+        done = run("predict", model, files / "test.csv", "--out", tmp_path / "s.parquet")
+        rejected(done, "ends in .csv")
+
+    def test_a_place_is_checked_before_training(self, run, files, tmp_path, monkeypatch):
+        monkeypatch.setattr("aucuba.cli.training._train", None)
+        out = tmp_path / "no" / "m.aucuba"
+        rejected(run("fit", files / "train.csv", *FIT, "--out", out), "does not exist")
+
+    def test_data_from_a_pipe(self, run, model, tmp_path):
+        os.mkfifo(tmp_path / "pipe.csv")
+        for data in ("-", tmp_path / "pipe.csv"):
+            done = run("predict", model, data, "--out", tmp_path / "s.csv")
+            rejected(done, "not a file on disk")
+
+    def test_a_folder_as_data(self, run, tmp_path):
+        rejected(run("fit", tmp_path, "--out", tmp_path / "m"), "is a folder")
+
+    def test_id_that_would_be_overwritten(self, run, model, files, tmp_path):
+        words = ["predict", model, files / "test.csv", "--out", tmp_path / "s.csv"]
+        for name in ("score", "predicted"):
+            rejected(run(*words, "--id", name), f"--id {name} would be overwritten")
+
+    def test_identifiers_are_carried_as_they_stand(self, run, model, frame, tmp_path):
+        data, out = tmp_path / "d.csv", tmp_path / "s.csv"
+        part = frame[:4].assign(key=["007", "NA", "1e5", "None"])
+        part.to_csv(data, index=False)
+        assert run("predict", model, data, "--out", out, "--id", "key").code == 0
+        carried = [line.split(",")[0] for line in out.read_text().splitlines()]
+        assert carried == ["key", "007", "NA", "1e5", "None"]
+
+
+class TestDemo:
+    def test_a_file_in_the_way(self, run, files, monkeypatch):
+        monkeypatch.setattr("aucuba.demo.odd_digits", None)
+        place = files / "test.csv"
+        rejected(run("demo", "--output", place), "is a file, not a folder")
+        rejected(run("demo", "--output", place / "below"), "is a file, not a folder")
+
+    def test_json(self, run, tmp_path):
+        result = run("demo", "--output", tmp_path, "--json").json
+        names = [row["model"] for row in result["models"]]
+        assert names == ["logistic regression", "AUMClassifier", "PartialAUCClassifierCV"]
+        assert Path(result["report"]).is_file()
+        assert Path(result["explorer"]).is_file()
+
+
+class TestErrorsAsJson:
+    @pytest.mark.parametrize("words", [["--out", "m"], ["--speed"]], ids=["input", "usage"])
+    def test_one_object(self, run, tmp_path, words):
+        done = run("fit", tmp_path / "nothing.csv", *words, "--json")
+        assert done.code == 2
+        assert done.err == f"error: {json.loads(done.out)['error']}\n"
+
+
+def test_what_is_missing_names_both_installs(capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "aucuba.cli.app", raising=False)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    assert main(["--version"]) == 2
+    complaint = capsys.readouterr().err
+    assert 'pip install "aucuba[cli]"' in complaint
+    assert 'pip install ".[cli]"' in complaint
+
+
+class TestSignals:
+    def test_interrupt_while_importing(self):
+        code = (
+            "import sys, builtins\n"
+            "load = builtins.__import__\n"
+            "def interrupted(name, *rest):\n"
+            "    if name == 'typer':\n"
+            "        raise KeyboardInterrupt\n"
+            "    return load(name, *rest)\n"
+            "builtins.__import__ = interrupted\n"
+            "from aucuba.cli import main\n"
+            "sys.exit(main(['--version']))\n"
+        )
+        words = [sys.executable, "-c", code]
+        done = subprocess.run(words, capture_output=True, text=True, env=HERE, timeout=60)
+        assert (done.returncode, done.stderr) == (130, "error: Interrupted; nothing was written.\n")
+
+    def test_termination_removes_the_draft(self, model, files, tmp_path):
+        rows = pd.read_csv(files / "test.csv")
+        pd.concat([rows] * 3000).to_csv(tmp_path / "long.csv", index=False)
+        words = ["predict", model, tmp_path / "long.csv", "--out", tmp_path / "s.csv"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "aucuba", *map(str, words)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=HERE,
+        )
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob(".*.part")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, complaint = process.communicate(timeout=60)
+        assert process.returncode == 128 + signal.SIGTERM
+        assert complaint == "error: Terminated; nothing was written.\n"
+        assert [path.name for path in tmp_path.iterdir()] == ["long.csv"]
+
+    def test_handlers_of_the_surrounding_program_stay(self, run):
+        before = signal.getsignal(signal.SIGTERM)
+        run("--version")
+        assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_progress_of_scoring_follows_the_bytes(run, files, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("aucuba.tables.CHUNK_ROWS", 25)
+    reached = []
+    monkeypatch.setattr("aucuba.cli.console.Bar.reach", lambda bar, share: reached.append(share))
+    for suffix in ("csv", "csv.gz", "parquet"):
+        run("predict", model, files / f"test.{suffix}", "--out", tmp_path / "s.csv")
+        assert len(reached) == 4
+        assert np.all(np.diff(reached) >= 0)
+        assert reached[-1] == 1.0
+        reached.clear()
