@@ -5,7 +5,7 @@ The last layer of a ReLU network
 The scores of a network are linear in the weights of its last layer, whatever comes before. Along any
 direction in those weights AUM is piecewise linear and AUC piecewise constant, and both can be searched
 exactly: the hidden layers are a transformer in a Pipeline, and
-:class:`~aucuba.linear.AUMClassifier` is the last layer. Here a small network is trained with the
+:class:`~aucuba.AUMClassifier` is the last layer. Here a small network is trained with the
 usual cross-entropy loss on unbalanced classes; then its last layer alone is trained for AUC.
 """
 
@@ -16,8 +16,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from aucuba import AUMClassifier
 from aucuba.aum import ErrorFunctions, aum, line_search_path
-from aucuba.linear import AUMClassifier
 
 # %%
 # Two rings, one row in fifteen positive

@@ -5,7 +5,7 @@ A false positive rate that you can promise
 The 95 % quantile of the negatives' scores looks like a threshold with a false positive rate of 5 %. It
 is an estimate, and new data exceed the rate about every second time. This example repeats a study 300
 times on generated data, where the true rate is known, and compares that quantile with
-:class:`~aucuba.threshold.FixedFPRClassifier`.
+:class:`~aucuba.FixedFPRClassifier`.
 """
 
 import matplotlib.pyplot as plt

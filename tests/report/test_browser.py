@@ -1,5 +1,6 @@
 """The report in a real browser: script, pointer, keyboard, colours and narrow screens."""
 
+import base64
 import re
 
 import numpy as np
@@ -264,16 +265,81 @@ def test_everything_interactive_can_be_reached_by_tab(opened):
     assert wanted <= reached
 
 
-def test_prints_on_paper_in_black_on_white(opened, screenshots):
-    import base64
+def test_a_step_beyond_the_pictures_says_so(opened):
+    browser = opened("aum")
+    hint = browser.find_element("id", "ls-hint")
+    assert hint.text == ""
+    set_step(browser, 1e9)
+    assert "The pictures end at step" in hint.text
+    set_step(browser, 0.0)
+    assert hint.text == ""
 
-    browser = opened("aum", scheme="dark")
-    printed = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
-    content = base64.b64decode(printed["data"])
-    assert content.startswith(b"%PDF")
-    (screenshots / "aum.pdf").write_bytes(content)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    paper = "return getComputedStyle(document.documentElement).backgroundColor"
-    assert luminance(browser.execute_script(paper)) > 0.9
-    assert not browser.find_element("css selector", "nav").is_displayed()
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+def test_long_names_leave_the_coefficients_in_sight_on_a_phone(opened):
+    browser = opened("tight", width=390, height=844)
+    edges = browser.execute_script(
+        "return [...document.querySelectorAll('#coefficients tbody td:last-child')].map((cell) =>"
+        "  cell.getBoundingClientRect().right)"
+    )
+    assert len(edges) == 8
+    assert max(edges) <= 390
+
+
+class TestPrint:
+    """Paper is white, whatever the theme, and has nothing to click."""
+
+    @pytest.fixture
+    def printed(self, opened):
+        def print_page(name, scheme="dark", theme=None):
+            browser = opened(name, width=700, scheme=scheme)
+            if theme:
+                browser.execute_script(
+                    "document.documentElement.dataset.theme = arguments[0]", theme
+                )
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+            return browser
+
+        yield print_page
+        opened("aum").execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+    @pytest.mark.parametrize(("scheme", "theme"), [("dark", None), ("light", "dark")])
+    def test_text_and_curves_are_dark_on_white(self, printed, scheme, theme):
+        browser = printed("aum", scheme, theme)
+        feature = [{"name": "prefers-color-scheme", "value": scheme}]
+        media = {"media": "print", "features": feature}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        paper = "return getComputedStyle(document.documentElement).backgroundColor"
+        assert luminance(browser.execute_script(paper)) == 1
+        for selector in ("h1", "td", ".fine", "figcaption"):
+            assert contrast(browser, selector) > 7, selector
+        stroke = "return getComputedStyle(document.querySelector('.curve.model')).stroke"
+        assert luminance(browser.execute_script(stroke)) < 0.2
+
+    def test_nothing_to_click_is_printed(self, printed):
+        browser = printed("aum")
+        for selector in ("nav", "#theme", ".controls", "#roc-readout", "#ls-hint"):
+            assert not browser.find_element("css selector", selector).is_displayed(), selector
+        assert browser.find_element("id", "ls-aum").is_displayed()
+
+    @pytest.mark.parametrize(("name", "most"), [("aum", 3), ("tight", 3), ("changepoint", 4)])
+    def test_pages_are_full(self, opened, screenshots, name, most):
+        browser = opened(name, scheme="dark")
+        done = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+        content = base64.b64decode(done["data"])
+        (screenshots / f"{name}.pdf").write_bytes(content)
+        assert len(re.findall(rb"/Type /Page\b", content)) <= most
+
+    def test_two_figures_stand_side_by_side(self, printed):
+        browser = printed("tight")
+        tops = browser.execute_script(
+            "return [...document.querySelectorAll('#roc figure')].map((one) =>"
+            "  one.getBoundingClientRect().top)"
+        )
+        assert len(tops) == 2
+        assert tops[0] == tops[1]
+
+    def test_the_legend_needs_no_background(self, printed):
+        browser = printed("tight")
+        keys = browser.find_elements("css selector", ".legend .key path")
+        strokes = {key.value_of_css_property("stroke") for key in keys}
+        assert len(strokes) == 2

@@ -11,12 +11,7 @@ from sklearn.datasets import make_classification
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.changepoint import Label, SupervisedChangepointDetector
 from aucuba.linear import AUMClassifier
-from aucuba.metrics import (
-    compare_partial_auc,
-    partial_auc_interval,
-    partial_auc_score,
-    tpr_at_fpr_score,
-)
+from aucuba.metrics import partial_auc_score
 from aucuba.report import (
     Page,
     ScoredSample,
@@ -26,20 +21,11 @@ from aucuba.report import (
     ranking_report,
     write_page,
 )
-from aucuba.report.measures import operating_point, region_measures, wilson_interval
 from aucuba.report.svg import Axes, ticks
 from aucuba.structured import RankingGraph, StructuredRanker
+from tests.report.helpers import body_of, random_scores, rng, small_table
 
 HOSTILE = '</script><img src=x onerror="alert(1)">&'
-
-
-def rng():
-    return np.random.default_rng(0)
-
-
-def random_scores(n=200):
-    y = (rng().random(n) < 0.3).astype(int)
-    return y, rng().normal(size=n) + y, rng().normal(size=n).round(1) + 0.5 * y
 
 
 def page_data(html):
@@ -47,52 +33,6 @@ def page_data(html):
         1
     ]
     return json.loads(text)
-
-
-def test_measures_are_the_library_s():
-    y, score, base = random_scores()
-    sample = ScoredSample(y, score, base)
-    band, whole = region_measures(sample, (0.1, 0.3), random_state=5)
-    options = {"fpr_range": (0.1, 0.3), "random_state": 5}
-    assert band.interval == partial_auc_interval(y, score, **options)
-    assert band.comparison == compare_partial_auc(y, score, base, **options)
-    assert whole.name == "AUC"
-
-
-@pytest.mark.parametrize("fpr", [0.0, 0.003, 0.1, 0.5, 1.0])
-def test_operating_point_by_counting(fpr):
-    y, _, score = random_scores()
-    sample = ScoredSample(y, score)
-    at = operating_point(sample, sample.curve(), fpr)
-    rates = [(score >= t)[y == 0].mean() for t in np.unique(score)]
-    allowed = [t for t, rate in zip(np.unique(score), rates, strict=True) if rate <= fpr + 1e-12]
-    assert at.threshold == (min(allowed) if allowed else np.inf)
-    flagged = score >= at.threshold
-    assert at.flagged == flagged.sum()
-    assert at.fpr == pytest.approx(flagged[y == 0].mean())
-    assert at.tpr == pytest.approx(flagged[y == 1].mean())
-    assert at.tpr <= tpr_at_fpr_score(y, score, fpr=fpr) + 1e-12
-    assert at.tpr_interval[0] <= at.tpr <= at.tpr_interval[1]
-
-
-def test_weighted_operating_point_is_that_of_copies():
-    y, score, _ = random_scores()
-    weight = rng().integers(1, 4, y.size)
-    heavy = ScoredSample(y, score, weight=weight.astype(float))
-    copies = ScoredSample(np.repeat(y, weight), np.repeat(score, weight))
-    first = operating_point(heavy, heavy.curve(), 0.1)
-    second = operating_point(copies, copies.curve(), 0.1)
-    assert (first.threshold, first.flagged) == (second.threshold, second.flagged)
-    assert first.tpr == pytest.approx(second.tpr)
-
-
-def test_wilson_interval_inverts_the_score_test():
-    low, high = wilson_interval(np.array([0.2]), np.ones(50))
-    for edge in (low[0], high[0]):
-        z = (0.2 - edge) / np.sqrt(edge * (1 - edge) / 50)
-        assert abs(z) == pytest.approx(1.959963984540054)
-    narrow = wilson_interval(np.array([0.2]), np.full(50, 3.0))
-    assert narrow[0] == pytest.approx(low)
 
 
 def test_embedded_curve_is_the_roc_curve():
@@ -182,7 +122,7 @@ def test_data_cannot_end_its_script():
 
 def test_wrong_number_of_names():
     y, score, _ = random_scores()
-    with pytest.raises(ValueError, match="feature_names has 1 entries for 6 coefficients"):
+    with pytest.raises(ValueError, match="feature_names has 1 entries for 6 features"):
         classifier_report(fitted("direct"), ScoredSample(y, score), feature_names=["a"])
 
 
@@ -285,3 +225,51 @@ def test_ranking_page():
         assert [kind == "positive" for kind, _ in drawn] == list(expected)
     with pytest.raises(ValueError, match="edge_names has 2 entries for 1 features"):
         ranking_report(ranker, graphs, labels, edge_names=["a", "b"])
+
+
+def test_classes_are_named_after_the_labels():
+    y, score, _ = random_scores()
+    sample = ScoredSample(np.where(y, "well", "ill"), score)
+    assert "positive (well)" in classifier_report(fitted("direct"), sample).html()
+    page = classifier_report(fitted("direct"), sample, labels=("no", "yes"))
+    assert "positive (yes)" in page.html()
+
+
+def test_explorer_takes_a_frame_and_says_which_rows_it_holds():
+    X, y, names = small_table()
+    model = fitted("aum")
+    sample = ScoredSample(y, model.decision_function(X))
+    frame = pd.DataFrame(X, columns=names)
+    body = body_of(classifier_report(model, sample, X=frame), "linesearch")
+    assert "All 300 rows" in body
+    many = ScoredSample(np.tile(y, 4), np.tile(sample.score, 4))
+    body = body_of(classifier_report(model, many, X=np.tile(X, (4, 1))), "linesearch")
+    assert "1,000 of 1,200 rows, drawn at random within each class" in body
+    heavy = ScoredSample(y, sample.score, weight=np.arange(300) > 4)
+    body = body_of(classifier_report(model, heavy, X=X), "linesearch")
+    assert "The 295 rows of positive weight out of 300" in body
+
+
+def test_changepoint_page_without_a_curve():
+    draw = rng()
+    signals = [np.repeat([0.0, 6.0], 20) + draw.normal(size=40) for _ in range(12)]
+    labels = [[Label(10, 30, "at_least_one")]] * 12
+    detector = SupervisedChangepointDetector(max_segments=4, cv=2, random_state=0)
+    page = changepoint_report(detector.fit(signals, labels), signals, labels)
+    assert "No penalty makes a false positive" in body_of(page, "roc-curve")
+    assert "AUC" not in body_of(page, "labels")
+    assert body_of(page, "signals").count("<figure>") == 12
+
+
+def test_ranks_begin_at_one():
+    labels = [np.arange(20) < 6] * 4
+    graphs = [RankingGraph(y + rng().normal(size=20)) for y in labels]
+    ranker = StructuredRanker(C=10).fit(graphs, labels)
+    body = body_of(ranking_report(ranker, graphs, labels, n_graphs=1), "rankings")
+    marks = re.findall(r'class="tick mid">(\d+)<', body)
+    assert marks == ["1", "4", "8", "12", "16", "20"]
+    best = min(
+        float(x) for x in re.findall(r'<circle class="node \w+" r="[\d.]+" cx="([\d.]+)"', body)
+    )
+    tick = float(re.search(r'<text x="([\d.]+)" y="[\d.]+" class="tick mid">1<', body)[1])
+    assert best == pytest.approx(tick, abs=0.1)

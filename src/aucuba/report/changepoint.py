@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._typing import BoolArray, FloatArray, IntArray
-from aucuba.changepoint import PenaltyROC, SupervisedChangepointDetector
+from aucuba.changepoint import PenaltyROC, SupervisedChangepointDetector, penalty_roc
 from aucuba.changepoint.labels import LabelTable, label_table, labels_by_sequence
 from aucuba.changepoint.segmentation import check_signal
 from aucuba.report.convergence import training_section
@@ -77,12 +77,12 @@ def changepoint_report(
     ['Labels', 'ROC curve', 'Signals', 'Training']
     """
     seen = _look(detector, signals, labels)
-    roc = detector.roc(signals, labels)
+    roc, reason = _roc(detector, signals, labels)
     wrong = sum(one.n_errors for one in seen)
     lead = f"{wrong} label errors on {len(seen)} signals."
     sections = [
         _label_section(seen, roc),
-        _roc_section(roc),
+        _no_curve(reason) if roc is None else _roc_section(roc),
         _signal_section(seen, n_signals),
         training_section(detector),
     ]
@@ -104,24 +104,38 @@ def _look(detector: Any, signals: Any, labels: Any) -> list[_Seen]:
     return seen
 
 
-def _label_section(seen: list[_Seen], roc: PenaltyROC) -> Section:
+def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, str]:
+    """The curve, or the reason why these labels have none."""
+    features, errors = detector.prepare(signals, labels)
+    log_penalty = detector.predict_log_penalty_features(features)
+    try:
+        return penalty_roc(errors, log_penalty), ""
+    except ValueError as problem:
+        # The only complaint left: errors of one kind that no penalty makes.
+        return None, str(problem)
+
+
+def _label_section(seen: list[_Seen], roc: PenaltyROC | None) -> Section:
     n_labels = sum(one.labels.start.size for one in seen)
     entries = {
         "signals": len(seen),
         "labels": n_labels,
         "false positives (too many changes)": sum(int(one.false_positive.sum()) for one in seen),
         "false negatives (too few)": sum(int(one.false_negative.sum()) for one in seen),
-        "AUC": f"{roc.auc:.4f}",
-        "AUM": f"{roc.aum:.4g}",
     }
+    measured = {} if roc is None else {"AUC": f"{roc.auc:.4f}", "AUM": f"{roc.aum:.4g}"}
     rows = [
         [one.name, one.changes.size, one.labels.start.size, one.n_errors]
         for one in sorted(seen, key=lambda one: -one.n_errors)[:20]
     ]
-    body = facts(entries) + table(
+    body = facts(entries | measured) + table(
         ["signal", "changes", "labels", "errors"], rows, "Most errors first."
     )
     return Section("labels", "Labels", body)
+
+
+def _no_curve(reason: str) -> Section:
+    return Section("roc-curve", "ROC curve", paragraph(reason))
 
 
 def _roc_section(roc: PenaltyROC) -> Section:

@@ -9,15 +9,16 @@ import numpy as np
 
 from aucuba._validation import check_fpr_range
 from aucuba.linear import AUMClassifier
-from aucuba.report.convergence import training_section
+from aucuba.report.data import data_section
 from aucuba.report.line_search import line_search_section
 from aucuba.report.measures import ScoredSample, operating_point, region_measures
-from aucuba.report.page import Page, Section, facts, paragraph, table
+from aucuba.report.models import model_sections, promise_section
+from aucuba.report.page import Page, Section, paragraph
+from aucuba.report.page import table as html_table
 from aucuba.report.roc import roc_section
-from aucuba.report.svg import Axes
+from aucuba.threshold import FixedFPRClassifier
 
 _RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
-_TOP = 20
 
 
 def classifier_report(
@@ -26,9 +27,10 @@ def classifier_report(
     *,
     fpr_range: tuple[float, float] = (0.0, 0.1),
     X: Any = None,
+    table: Any = None,
     feature_names: Sequence[str] | None = None,
     title: str = "Classifier",
-    labels: tuple[str, str] = ("0", "1"),
+    labels: tuple[str, str] | None = None,
     baseline_name: str = "logistic regression",
     random_state: Any = 0,
 ) -> Page:
@@ -39,18 +41,21 @@ def classifier_report(
     model : estimator
         A fitted classifier of this library (the last step, where it is a pipeline).
     sample : ScoredSample
-        Labels and scores, with those of a baseline if there is one.
+        Labels and scores, with those of a baseline if there is one. The scores are those of the
+        model's ``decision_function``.
     fpr_range : (float, float), default=(0.0, 0.1)
         The band.
-    X : array or sparse matrix, default=None
-        What the model's ``decision_function`` takes; for the line-search explorer of an
-        `AUMClassifier`.
+    X : array, sparse matrix or DataFrame, default=None
+        What the model's ``decision_function`` takes: for kinds of columns and missing values, and
+        for the line-search explorer of an `aucuba.AUMClassifier`.
+    table : DataFrame or array, default=None
+        The rows before any preprocessing, where X is what came out of it.
     feature_names : sequence of str, default=None
         Names of the columns of ``X``.
     title : str
         Heading of the page.
-    labels : (str, str)
-        Names of the negative and the positive class.
+    labels : (str, str), default=None
+        Names of the negative and the positive class; by default the labels of the sample.
     baseline_name : str
         Name of the baseline.
     random_state : int, RandomState instance or None, default=0
@@ -73,14 +78,18 @@ def classifier_report(
     ['Data', 'ROC curve', 'In the band', 'Thresholds', 'Coefficients', 'Training']
     """
     low, high = check_fpr_range(fpr_range)
+    _check_names(model, feature_names)
     names = (type(model).__name__, baseline_name)
-    sections = [
-        _data_section(sample, labels, feature_names),
+    promise = isinstance(model, FixedFPRClassifier)
+    raw = X if table is None else table
+    sections = [data_section(sample, labels or sample.labels, raw, feature_names)]
+    if promise:
+        sections.append(promise_section(model, sample))
+    sections += [
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),
-        _threshold_section(sample, (low, high)),
-        _coefficient_section(model, feature_names),
-        training_section(model),
+        _threshold_section(sample, (low, high), promise),
+        *model_sections(model, feature_names),
     ]
     if isinstance(model, AUMClassifier) and X is not None:
         sections.append(line_search_section(model, sample, X, random_state))
@@ -88,22 +97,12 @@ def classifier_report(
     return Page(title, lead, sections)
 
 
-def _data_section(
-    sample: ScoredSample, labels: tuple[str, str], feature_names: Sequence[str] | None
-) -> Section:
-    n_rows, n_positive = int(sample.y.size), int(sample.y.sum())
-    entries: dict[str, Any] = {
-        "rows": f"{n_rows:,}",
-        f"positive ({labels[1]})": f"{n_positive:,} ({n_positive / n_rows:.1%})",
-        f"negative ({labels[0]})": f"{n_rows - n_positive:,}",
-    }
-    if feature_names is not None:
-        entries["features"] = f"{len(feature_names):,}"
-    if sample.group is not None:
-        entries["queries"] = f"{np.unique(sample.group).size:,}"
-    if sample.weight is not None:
-        entries["total weight"] = f"{sample.weight.sum():g}"
-    return Section("data", "Data", facts(entries))
+def _check_names(model: Any, feature_names: Sequence[str] | None) -> None:
+    if feature_names is None:
+        return
+    expected = getattr(model, "n_features_in_", len(feature_names))
+    if len(feature_names) != expected:
+        raise ValueError(f"feature_names has {len(feature_names)} entries for {expected} features.")
 
 
 def _region_section(
@@ -132,10 +131,12 @@ def _region_section(
         f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. Intervals are 95 % "
         f"percentiles of 1000 bootstrap resamples of the {unit}; differences are paired."
     )
-    return Section("region", "In the band", table(header, rows) + paragraph(text, "fine"))
+    return Section("region", "In the band", html_table(header, rows) + paragraph(text, "fine"))
 
 
-def _threshold_section(sample: ScoredSample, fpr_range: tuple[float, float]) -> Section:
+def _threshold_section(
+    sample: ScoredSample, fpr_range: tuple[float, float], promise: bool
+) -> Section:
     curve = sample.curve()
     rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
     rows = []
@@ -154,49 +155,11 @@ def _threshold_section(sample: ScoredSample, fpr_range: tuple[float, float]) -> 
     header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
     text = (
         "The lowest threshold on these rows that keeps the false positive rate. A threshold chosen "
-        "and measured on the same rows is optimistic; for a promise on new rows use "
-        "FixedFPRClassifier."
+        "and measured on the same rows is optimistic"
     )
-    return Section("thresholds", "Thresholds", table(header, rows) + paragraph(text, "fine"))
-
-
-def _coefficient_section(model: Any, feature_names: Sequence[str] | None) -> Section:
-    key, title = "coefficients", "Coefficients"
-    coef = vars(model).get("coef_")
-    if coef is None or "feature_map_" in vars(model):
-        return Section(key, title, paragraph("This model has no coefficient for each feature."))
-    coef = np.ravel(coef)
-    names = feature_names or [f"x{column}" for column in range(coef.size)]
-    if len(names) != coef.size:
-        raise ValueError(f"feature_names has {len(names)} entries for {coef.size} coefficients.")
-    if not coef.any():
-        return Section(key, title, paragraph("All coefficients are zero."))
-    order = np.argsort(-np.abs(coef), kind="stable")[:_TOP]
-    rows = [[names[column], f"{coef[column]:+.4g}"] for column in order]
-    text = f"The {len(rows)} largest of {coef.size}, on the scale of the numbers the model sees."
-    body = _bars(coef[order]) + table(["feature", "coefficient"], rows) + paragraph(text, "fine")
-    return Section(key, title, f'<div class="beside">{body}</div>')
-
-
-def _bars(values: np.ndarray) -> str:
-    largest = float(np.abs(values).max())
-    axes = Axes(
-        (-1.05 * largest, 1.05 * largest),
-        (-0.5 - values.size, -0.5),
-        height=60 + 18.0 * len(values),
+    text += (
+        "; this model's own is 0, with the promise above."
+        if promise
+        else "; for a promise on new rows use FixedFPRClassifier."
     )
-    zero = float(axes.column(0.0))
-    bars = []
-    for index, value in enumerate(values):
-        end, middle = float(axes.column(value)), float(axes.row(-1.0 - index))
-        css = "bar positive" if value > 0 else "bar negative"
-        bars.append(
-            f'<rect class="{css}" x="{min(zero, end):.2f}" y="{middle - 6:.2f}" '
-            f'width="{abs(end - zero):.2f}" height="12"/>'
-        )
-    ranks = [-1.0 - index for index in range(len(values))]
-    frame = axes.frame(
-        "coefficient", "rank", y_ticks=ranks, y_text=[str(k + 1) for k in range(len(values))]
-    )
-    drawn = axes.svg([frame, *bars], "Largest coefficients, in the order of the table")
-    return f"<figure>{drawn}</figure>"
+    return Section("thresholds", "Thresholds", html_table(header, rows) + paragraph(text, "fine"))

@@ -34,11 +34,16 @@ def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     for name, text in (("surrogate", "surrogate"), ("step", "line search"), ("kernel", "kernel")):
         if name in known:
             entries[text] = known[name]
+    if known.get("fpr_weight") is not None:
+        entries["trained for"] = "a weighting of the false positive rates"
+    elif "fpr_range" in known:
+        entries["trained for"] = "FPR {:g} to {:g}".format(*known["fpr_range"])
     if "n_iter_" in known:
-        entries["iterations"] = known["n_iter_"]
+        entries["iterations"] = ", ".join(map(str, np.ravel(known["n_iter_"])))
     if np.isfinite(known.get("gap_", np.nan)):
-        entries["objective"] = f"{known['objective_']:.6g}"
-        entries["certified lower bound"] = f"{known['lower_bound_']:.6g}"
+        for name, text in (("objective_", "objective"), ("lower_bound_", "certified lower bound")):
+            if name in known:
+                entries[text] = f"{known[name]:.6g}"
         entries["certified gap"] = f"{known['gap_']:.2g}"
     elif "gap_" in known:
         entries["certified gap"] = "none: the problem is not convex"
@@ -90,7 +95,7 @@ def _picture(iteration: FloatArray, values: FloatArray, bound: FloatArray, name:
     floor = values.min() - 1.5 * max(float(np.ptp(values)), 1e-9 * abs(float(values.min())))
     near = known & (bound > floor)
     axes = Axes(_iterations(iteration), padded(values, bound[near]), height=260)
-    clip = axes.path(iteration[near], bound[near], "curve baseline dashed") if near.any() else ""
+    clip = axes.path(iteration[near], bound[near], "curve baseline") if near.any() else ""
     clip += axes.path(iteration, values, "curve model")
     drawn = axes.svg([axes.frame("iteration", name)], name, clip=clip)
     name += "; dashed: its certified lower bound" if near.any() else ""

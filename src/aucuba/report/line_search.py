@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from aucuba._typing import FloatArray, IntArray
@@ -27,7 +28,8 @@ _AUC_TOL = 1e-4
 def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: Any) -> Section:
     """Two lines to explore: the first step of the descent, and the step after the last."""
     rows = _chosen_rows(sample, random_state)
-    X, y = X[rows], sample.y[rows]
+    X = X[rows] if sparse.issparse(X) else np.asarray(X, dtype=np.float64)[rows]
+    y = sample.y[rows]
     weight = None if sample.weight is None else sample.weight[rows]
     errors = ErrorFunctions.from_labels(y, sample_weight=weight)
     starts = {
@@ -160,9 +162,10 @@ def _controls(runs: list[dict[str, Any]], n_shown: int, n_rows: int) -> str:
     )
     panels = "".join(_panel(index, run["svg"]) for index, run in enumerate(runs))
     return (
-        "<p>One step of gradient descent on AUM, the area under min(FPR, FNR). Move the slider: the "
-        "model moves along the negative gradient, and the ROC curve with it. AUM is piecewise linear "
-        "in the step, AUC piecewise constant, so the best step is found exactly.</p>"
+        "<p>One step of gradient descent on AUM, the area under min(FPR, FNR). "
+        '<span class="hint">Move the slider: the model moves along the negative gradient, and the ROC '
+        "curve with it. </span>AUM is piecewise linear in the step, AUC piecewise constant, so the "
+        "best step is found exactly.</p>"
         '<div class="controls"><label>Line <select id="ls-run">' + options + "</select></label>"
         '<label class="wide">Step <input id="ls-slider" type="range" min="0" max="1000" value="0" '
         'step="1"></label>'
@@ -171,9 +174,21 @@ def _controls(runs: list[dict[str, Any]], n_shown: int, n_rows: int) -> str:
         '<button type="button" id="ls-greatest">greatest AUC</button></div>'
         '<p class="readout" aria-live="polite">step <output id="ls-at"></output> · AUM '
         '<output id="ls-aum"></output> · AUC <output id="ls-auc"></output></p>'
+        '<p class="fine hint"><output id="ls-hint" aria-live="polite"></output></p>'
         f'<div class="explorer"><figure>{moving}<figcaption>The dot is the threshold where FPR meets '
         f"FNR.</figcaption></figure>{panels}</div>"
-        f'<p class="fine">{n_shown} of {n_rows} rows, computed in this page.</p>'
+        f'<p class="fine">{_rows_shown(n_shown, n_rows)}</p>'
+    )
+
+
+def _rows_shown(n_shown: int, n_rows: int) -> str:
+    if n_shown == n_rows:
+        return f"All {n_rows:,} rows, computed in this page."
+    if n_shown < _MOST_ROWS:
+        return f"The {n_shown:,} rows of positive weight out of {n_rows:,}, computed in this page."
+    return (
+        f"{n_shown:,} of {n_rows:,} rows, drawn at random within each class so that the page stays "
+        "quick; AUM and AUC of all rows differ a little."
     )
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from aucuba._typing import AnyArray, FloatArray, IntArray
-from aucuba._validation import ranking_sample
+from aucuba._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._validation import (
+    binary_target,
+    finite_scores,
+    group_index,
+    ranking_sample,
+    row_weights,
+)
 from aucuba.metrics import (
     ScoreComparison,
     ScoreInterval,
@@ -23,13 +29,55 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class ScoredSample:
-    """Labels in {0, 1} with the scores of a model, and those of a baseline on the same rows."""
+    """Labels with the scores of a model, and those of a baseline on the same rows.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Two labels, of which the larger in sorted order is positive; kept as 0 and 1.
+    score : array-like of shape (n_rows,)
+        Finite scores that grow towards the positive class.
+    baseline : array-like of shape (n_rows,), default=None
+        Scores of another model.
+    weight : array-like of shape (n_rows,), default=None
+        A row of weight k counts as k equal rows.
+    group : array-like of shape (n_rows,), default=None
+        Queries; kept as numbers 0, 1, ...
+
+    Attributes
+    ----------
+    labels : (str, str)
+        The negative and the positive label, as given.
+
+    Examples
+    --------
+    >>> from aucuba.report import ScoredSample
+    >>> sample = ScoredSample(["ill", "well", "ill"], [0.3, 0.9, -1])
+    >>> sample.y, sample.labels
+    (array([0, 1, 0]), ('ill', 'well'))
+    """
 
     y: IntArray
     score: FloatArray
     baseline: FloatArray | None = None
     weight: FloatArray | None = None
     group: IntArray | None = None
+    labels: tuple[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = _column(self.y, "y")
+        positive = binary_target(given)
+        values = {
+            "y": positive.astype(np.intp),
+            "score": _scores(self.score, "score", given.size),
+            "weight": row_weights(self.weight, given.size),
+            "group": group_index(self.group, given.size),
+            "labels": (str(given[~positive][0]), str(given[positive][0])),
+        }
+        if self.baseline is not None:
+            values["baseline"] = _scores(self.baseline, "baseline", given.size)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def curve(self, score: FloatArray | None = None) -> RocCurve:
         """The ROC curve of all rows together."""
@@ -40,6 +88,25 @@ class ScoredSample:
         """Weights of the rows of one class."""
         rows = self.y == label
         return np.ones(int(rows.sum())) if self.weight is None else self.weight[rows]
+
+
+def _column(values: ArrayLike, name: str) -> AnyArray:
+    column = np.asarray(values)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise ValueError(
+            f"{name} must have one entry a row, got shape {column.shape}. Of probabilities take the "
+            "column of the positive class."
+        )
+    return column
+
+
+def _scores(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
+    score = finite_scores(_column(values, name), name)
+    if score.size != n_rows:
+        raise ValueError(f"{name} has {score.size} entries for {n_rows} rows.")
+    return score
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,8 @@
       byId("ls-roc").setAttribute("d", "M" + result.curve.map(([x, y]) => at(rocAxes, x, y).map((v) => v.toFixed(2)).join(" ")).join("L"));
       moveDot(roc, ...at(rocAxes, ...result.meeting));
       put("ls-at", step); put("ls-aum", result.aum); put("ls-auc", result.auc);
+      byId("ls-hint").textContent = step <= run.end ? "" :
+        `The pictures end at step ${run.end.toPrecision(4)}; this step lies to the right of them.`;
       const panel = document.querySelector(`.run[data-run="${runs.indexOf(run)}"]`);
       for (const key of ["aum", "auc", "thresholds"]) {
         const svg = panel.querySelector(`svg[data-ls="${key}"]`);

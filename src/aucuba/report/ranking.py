@@ -137,11 +137,11 @@ def _ranking_section(
 def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, name: str) -> str:
     shown = min(graph.n_nodes, _MOST_NODES)
     place = np.empty(graph.n_nodes)
-    place[order] = np.arange(graph.n_nodes)
-    axes = Axes((-0.8, shown - 0.2), (0.0, 1.0), height=200)
+    place[order] = np.arange(1, graph.n_nodes + 1)
+    axes = Axes((0.2, shown + 0.8), (0.0, 1.0), height=200)
     base = float(axes.row(0.06))
     pairs = np.sort(place[graph.edges], axis=1)
-    pairs = pairs[pairs[:, 1] < shown][:_MOST_EDGES]
+    pairs = pairs[pairs[:, 1] <= shown][:_MOST_EDGES]
     parts = []
     for left, right in zip(axes.column(pairs[:, 0]), axes.column(pairs[:, 1]), strict=True):
         rise = min((right - left) / 2, 0.9 * (base - 10))
@@ -162,7 +162,7 @@ def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, name: str) 
 
 def _rank_ticks(shown: int) -> list[float]:
     step = max(1, -(-shown // 6))
-    return [float(rank) for rank in range(0, shown, step)]
+    return [1.0, *(float(rank) for rank in range(step, shown + 1, step) if rank > 1)]
 
 
 def _coefficient_section(

@@ -30,9 +30,9 @@ def roc_section(
         f"<figcaption>{_CAPTION[name]}</figcaption></figure>"
         for name in views
     )
-    legend = f'<span class="key model"></span>{escape(names[0])}'
+    legend = _key("model", names[0])
     if base is not None:
-        legend += f' <span class="key baseline"></span>{escape(names[1])}'
+        legend += _key("baseline", names[1])
     pooled = "" if sample.group is None else " The curve pools the rows of all queries."
     body = (
         f'<div class="figures">{figures}</div><p class="legend">{legend}</p>'
@@ -67,6 +67,15 @@ def _picture(
         f"ROC curve, {_CAPTION[name]}",
         attributes=f'data-roc="{name}" tabindex="0"',
         clip=inside,
+    )
+
+
+def _key(css: str, name: str) -> str:
+    """A piece of the curve and its name; drawn, since browsers do not print backgrounds."""
+    line = f'<path class="curve {css}" d="M0 5H26"/>'
+    return (
+        f'<span><svg class="key" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'
+        f"{escape(name)}</span>"
     )
 
 
