@@ -53,3 +53,15 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
 
     yield report if getattr(estimator, "_skl_callbacks", None) else None
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+
+
+class Progress:
+    """A monitor that remembers whether it has asked to stop, and is left alone from then on."""
+
+    def __init__(self, monitor: Monitor | None) -> None:
+        self.monitor = monitor
+        self.stopped = False
+
+    def report(self, row: dict[str, Any]) -> None:
+        if self.monitor is not None and not self.stopped:
+            self.stopped = bool(self.monitor(row))

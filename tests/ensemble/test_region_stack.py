@@ -208,8 +208,8 @@ def test_progress_is_logged(caplog):
 class Listener:
     """Counts the steps that a fit reports."""
 
-    def __init__(self):
-        self.steps = 0
+    def __init__(self, last=None):
+        self.steps, self.last = 0, last
 
     def setup(self, estimator, context):
         pass
@@ -222,19 +222,35 @@ class Listener:
 
     def on_fit_task_end(self, estimator, context):
         self.steps += context.task_name == "iteration"
-        return False
+        return self.steps == self.last
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
 @pytest.mark.parametrize(
-    "model",
-    [RegionStack(RANGE, estimators=SMALL), RegionReweighted(LogisticRegression(), RANGE)],
+    ("model", "n_fits"),
+    [
+        (RegionStack(RANGE, estimators=SMALL), 12),
+        (RegionStack(RANGE, estimators=["boosting"], cv=2), 8),
+        (RegionStack(RANGE, estimators=[("r", RegionReweighted(GaussianNB()))], cv=3), 8),
+        (RegionReweighted(LogisticRegression(), RANGE), 7),
+    ],
 )
-def test_callbacks_hear_two_steps(model):
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_callbacks_hear_every_fit(model, n_fits, n_jobs):
     X, y = numbers(100)
     listener = Listener()
-    clone(model).set_callbacks(listener).fit(X, y)
-    assert listener.steps == 2
+    clone(model).set_params(n_jobs=n_jobs).set_callbacks(listener).fit(X, y)
+    assert listener.steps == n_fits
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+def test_a_stack_may_be_stopped_between_members():
+    X, y = numbers(100)
+    listener = Listener(last=4)
+    stack = RegionStack(RANGE, estimators=SMALL, random_state=0).set_callbacks(listener).fit(X, y)
+    assert [name for name, _ in stack.members_] == ["logistic"]
+    assert [row["member"] for row in stack.report_] == ["logistic", "stack"]
+    assert listener.steps == 4
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,7 @@ def report(
             fpr_range=fpr_range,
             X=saved.model[:-1].transform(sample.X),
             feature_names=feature_names(saved.model),
+            table=sample.X if record.schema.n_features is None else None,
             title=f"{model.name} on {data.name}",
             labels=(sample.labels.negative, sample.labels.positive),
             random_state=seed,

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 
 from aucuba._callbacks import HAS_CALLBACKS
@@ -32,6 +29,7 @@ from aucuba.cli.options import (
 from aucuba.cli.record import FitRecord
 from aucuba.cli.samples import Sample, training_sample
 from aucuba.cli.wording import in_options
+from aucuba.ensemble import RegionStack
 from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.persistence import save_model
 from aucuba.tables import TableFile
@@ -46,9 +44,17 @@ def fit(
     target: Target = None,
     positive: Positive = None,
     fpr: FprRange = None,
+    kind: Annotated[
+        str,
+        typer.Option("--model", help="linear, or stack: several models together, slow and strong."),
+    ] = "linear",
     surrogate: Annotated[
-        str, typer.Option(help="Loss: direct, tight, structural, or aum for the whole curve.")
-    ] = "direct",
+        str | None,
+        typer.Option(
+            help="Loss of a linear model: direct, tight, structural, or aum for the whole curve.",
+            show_default="direct",
+        ),
+    ] = None,
     cv: Annotated[
         int | None,
         typer.Option(
@@ -84,13 +90,17 @@ def fit(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Train a linear model for a range of false positive rates and save it.
+    """Train a model for a range of false positive rates and save it.
 
     Text columns become categories and missing values are filled in; how is saved with the model.
     """
-    check_choice(surrogate, "--surrogate", SURROGATES)
     fpr_range = check_fpr_range(_DEFAULT_RANGE if fpr is None else fpr, "--fpr")
-    classifier = make_classifier(surrogate, fpr_range, cv, C, max_iter, seed)
+    if check_choice(kind, "--model", ("linear", "stack")) == "stack":
+        classifier = make_stack(fpr_range, cv, seed, surrogate=surrogate, C=C, max_iter=max_iter)
+        surrogate = "stack"
+    else:
+        surrogate = check_choice(surrogate or "direct", "--surrogate", SURROGATES)
+        classifier = make_classifier(surrogate, fpr_range, cv, C, max_iter, seed)
     check_place(out, data)
     file = TableFile.of(data, format, delimiter)
     with progress_bar(f"Reading {data.name}"):
@@ -103,8 +113,11 @@ def fit(
             dropped=drop or [],
             categories=category or [],
         )
-    if surrogate == "aum" and sample.group is not None:
-        raise ValueError("--surrogate aum knows no queries; leave --group out or choose another.")
+    if surrogate in ("aum", "stack") and sample.group is not None:
+        option = "--surrogate aum" if surrogate == "aum" else "--model stack"
+        raise ValueError(f"{option} knows no queries; leave --group out or choose another.")
+    if surrogate == "stack" and sample.schema.n_features is not None:
+        raise ValueError("--model stack needs named columns, not svmlight; use --model linear.")
     if cv:
         _check_folds(cv, sample)
     model, baseline = _train(classifier, sample)
@@ -154,18 +167,36 @@ def make_classifier(
     return PartialAUCClassifierCV(fpr_range, cv=cv, **options)
 
 
+def make_stack(
+    fpr_range: tuple[float, float], cv: int | None, seed: int, **linear_only: Any
+) -> RegionStack:
+    """A stack with its default members; an option of linear models is an error."""
+    given = [
+        f"--{name.replace('_', '-')}" for name, value in linear_only.items() if value is not None
+    ]
+    if given:
+        raise ValueError(f"{given[0]} is for --model linear; leave it out for a stack.")
+    if cv is not None and cv < 2:
+        raise ValueError(f"--cv must be at least 2 for a stack, got {cv}.")
+    return RegionStack(fpr_range, cv=5 if cv is None else cv, random_state=seed)
+
+
 def fit_facts(classifier: Any) -> dict[str, Any]:
     """Certificate and choices of a fitted classifier, those that it has."""
     names = ("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_")
     facts = {name[:-1]: vars(classifier)[name] for name in names if name in vars(classifier)}
     if vars(classifier).get("partial_auc_"):
         facts["partial_auc"] = classifier.partial_auc_
+    if isinstance(classifier, RegionStack):
+        facts["partial_auc"] = {row["member"]: row["partial_auc"] for row in classifier.report_}
     return {"estimator": type(classifier).__name__, **facts}
 
 
 def _train(classifier: Any, sample: Sample) -> tuple[Pipeline, LogisticRegression]:
     """The pipeline, and logistic regression on the same numbers."""
     preprocessing = sample.schema.preprocessing()
+    if isinstance(classifier, RegionStack):
+        preprocessing.set_params(sparse_threshold=0.0)
     fit_params: dict[str, Any] = {"sample_weight": sample.weight}
     if sample.group is not None:
         fit_params["qid"] = sample.group
@@ -174,8 +205,7 @@ def _train(classifier: Any, sample: Sample) -> tuple[Pipeline, LogisticRegressio
         if HAS_CALLBACKS:
             classifier.set_callbacks(FitProgress(bar))
         try:
-            with _whole_queries(classifier, sample):
-                classifier.fit(X, sample.y, **fit_params)
+            classifier.fit(X, sample.y, **fit_params)
         finally:
             if HAS_CALLBACKS:
                 classifier.set_callbacks()
@@ -200,21 +230,6 @@ def _check_folds(cv: int, sample: Sample) -> None:
         raise ValueError(f"--cv {cv} needs at least {cv} {units}; there are {n_units}.")
 
 
-@contextmanager
-def _whole_queries(classifier: Any, sample: Sample) -> Iterator[None]:
-    """While fitting, a number of folds becomes folds of whole queries; it is saved as the number."""
-    cv = classifier.get_params().get("cv")
-    if sample.group is None or cv is None:
-        yield
-        return
-    seed = classifier.get_params()["random_state"]
-    classifier.set_params(cv=GroupKFold(cv, shuffle=True, random_state=seed))
-    try:
-        yield
-    finally:
-        classifier.set_params(cv=cv)
-
-
 def _shown(record: FitRecord, facts: dict[str, Any]) -> list[Any]:
     training = record.training
     low, high = record.fpr_range
@@ -227,7 +242,8 @@ def _shown(record: FitRecord, facts: dict[str, Any]) -> list[Any]:
     else:
         # Not "trained on": with few negatives the loss covers more than this, and a note says so.
         lines.append(f"Meant for false positive rates in [{low:g}, {high:g}]")
-    lines.append(in_options(facts["status"]))
+    if "status" in facts:
+        lines.append(in_options(facts["status"]))
     if "partial_auc" in facts:
         table = grid("out-of-sample", "partial AUC")
         for name, value in facts["partial_auc"].items():

@@ -42,6 +42,10 @@ class Member(ABC):
     def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
         """Fit on all rows and score every row out of fold."""
 
+    @abstractmethod
+    def n_fits(self, n_folds: int) -> int:
+        """How many models that takes."""
+
 
 @dataclass(frozen=True)
 class PlainMember(Member):
@@ -54,6 +58,9 @@ class PlainMember(Member):
         scores = runner.scores(base)
         return StackedFit(runner.fit(base, [runner.table])[0], scores)
 
+    def n_fits(self, n_folds: int) -> int:
+        return n_folds + 1
+
 
 @dataclass(frozen=True)
 class ReweightedMember(Member):
@@ -65,6 +72,9 @@ class ReweightedMember(Member):
         model = clone(self.estimator)
         scores = model._fit_in_stack(runner, seed)
         return StackedFit(model, scores)
+
+    def n_fits(self, n_folds: int) -> int:
+        return 2 * n_folds + 2
 
 
 @dataclass(frozen=True)
@@ -96,6 +106,9 @@ class BoostingMember(Member):
         model = RegionReweighted(self._booster(*chosen), fpr_range, strength=self.strength)
         scores = model._fit_in_stack(runner, seed, oof)
         return StackedFit(model, scores)
+
+    def n_fits(self, n_folds: int) -> int:
+        return (len(self.rates) + 1) * n_folds + 2
 
     def _booster(self, rate: float, rounds: int) -> Any:
         # Early stopping would hide rows from the model and end by log-loss.

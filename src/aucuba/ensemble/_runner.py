@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 import aucuba
+from aucuba._callbacks import Progress
 from aucuba._typing import FloatArray
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Split, Table, fit_weighted
@@ -33,6 +34,7 @@ class Runner:
     folds: list[Split]
     n_jobs: int | None
     memory: Any
+    progress: Progress
 
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
         """Out-of-fold scores, trained with the weights of ``table``."""
@@ -45,10 +47,8 @@ class Runner:
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
         """The estimator on all rows, once for every table of weights."""
         task = self.memory.cache(_fit_rows)
-        return list(
-            Parallel(n_jobs=self.n_jobs)(
-                delayed(task)(clone(estimator), table, _surroundings()) for table in tables
-            )
+        return self._all(
+            delayed(task)(clone(estimator), table, _surroundings()) for table in tables
         )
 
     def _over_folds(
@@ -56,7 +56,7 @@ class Runner:
     ) -> FloatArray:
         source = self.table if table is None else table
         task = self.memory.cache(function)
-        parts = Parallel(n_jobs=self.n_jobs)(
+        parts = self._all(
             delayed(task)(clone(estimator), source, train, test, _surroundings(), *args)
             for train, test in self.folds
         )
@@ -64,6 +64,13 @@ class Runner:
         for (_, test), part in zip(self.folds, parts, strict=True):
             scores[:, test] = part
         return scores
+
+    def _all(self, tasks: Iterable[Any]) -> list[Any]:
+        results = []
+        for result in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
+            results.append(result)
+            self.progress.report({})
+        return results
 
 
 def _surroundings() -> tuple[str, str, bool]:

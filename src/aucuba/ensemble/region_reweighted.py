@@ -9,7 +9,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_fpr_range
@@ -136,28 +136,27 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         check_range_is_covered(table, fpr_range)
         seed = draw_seed(self.random_state)
         folds = make_folds(self.cv, table, kept, X, y, seed)
-        runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
-        with fit_monitor(self, X, y, max_iter=2) as monitor:
-            oof, factor = self._fit_on_folds(runner, seed, None, monitor)
+        memory = check_memory(self.memory)
+        with fit_monitor(self, X, y, max_iter=len(folds) + 2) as monitor:
+            runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor))
+            oof, factor = self._fit_on_folds(runner, seed, None)
         n_rows = np.asarray(y).shape[0]
         self.oof_scores_ = at_rows(kept, oof, n_rows, np.nan)
         self.weights_ = at_rows(kept, factor, n_rows, 0.0)
         return self
 
     def _fit_on_folds(
-        self, runner: Runner, seed: int, oof: FloatArray | None, monitor: Any = None
+        self, runner: Runner, seed: int, oof: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
         """Both models; out-of-fold scores (computed where ``oof`` is None) and the region's factors."""
         base = seeded(clone(self.estimator), seed)
         table = runner.table
         scores = runner.scores(base) if oof is None else oof
-        _report(monitor)
         factor = region_weights(
             scores, table.positive, table.weight, self.fpr_range[1], self.strength
         )
         tables = [table, table.reweighted(factor)]
         self.estimator_, self.weighted_estimator_ = runner.fit(base, tables)
-        _report(monitor)
         return scores, factor
 
     def _fit_in_stack(self, runner: Runner, seed: int, oof: FloatArray | None = None) -> FloatArray:
@@ -192,8 +191,3 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
-
-
-def _report(monitor: Any) -> None:
-    if monitor is not None:
-        monitor({})

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 from threadpoolctl import threadpool_limits
 
-from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_fpr_range
@@ -146,24 +146,26 @@ class RegionStack(LogOddsClassifier):
         members = self._members(table, fpr_range)
         seed = draw_seed(self.random_state)
         folds = make_folds(self.cv, table, kept, X, y, seed)
-        runner = Runner(table, folds, self.n_jobs, check_memory(self.memory))
         fitted, scores = [], []
-        with fit_monitor(self, X, y, max_iter=len(members)) as monitor:
+        n_fits = sum(member.n_fits(len(folds)) for _, member in members)
+        with fit_monitor(self, X, y, max_iter=n_fits) as monitor:
+            progress = Progress(monitor)
+            runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
             for name, member in members:
                 fit = fit_quietly(member, runner, fpr_range, seed)
                 fitted.append((name, fit.model))
                 scores.append(fit.scores)
                 if self.verbose:
                     _LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
-                if monitor is not None:
-                    monitor({"member": name})
+                if progress.stopped:
+                    break
         oof = np.column_stack(scores)
         self.members_, self.oof_scores_ = fitted, at_rows(kept, oof, n_rows, np.nan)
         blend = blend_scores(oof, table)
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
         self.report_ = member_report(
-            [name for name, _ in members], oof, blend, table, folds, fpr_range
+            [name for name, _ in fitted], oof, blend, table, folds, fpr_range
         )
         return self
 

@@ -13,13 +13,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from aucuba._blas import one_blas_thread
+from aucuba._callbacks import Progress
 from aucuba._typing import FloatArray, IntArray
 from aucuba.design import TableDesign
 from aucuba.linear._direct import anchor_direction, direct_fit
 from aucuba.linear._logistic import logistic_regression, weighted_mean_and_sd
 from aucuba.linear._region import Region
 from aucuba.risks import Labels, Risk, queries_with_both_classes
-from aucuba.solvers import BundleSolver, Monitor
+from aucuba.solvers import BundleSolver
 
 Split = tuple[IntArray, IntArray]
 
@@ -39,6 +40,9 @@ class Splits:
         """Five folds and ten halvings, or a user's splitter for both, on the rows kept."""
         if cv is not None:
             groups = None if qid is None else np.asarray(qid)
+            if groups is not None and isinstance(cv, int | np.integer):
+                seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+                cv = GroupKFold(int(cv), shuffle=True, random_state=seed)
             given = list(check_cv(cv, y, classifier=True).split(X, y, groups))
             place = np.full(len(y), -1)
             place[kept] = np.arange(kept.size)
@@ -96,18 +100,6 @@ class OutOfFold:
             count[test] += 1
         covered = np.flatnonzero(count)
         return cls(total[:, covered] / count[covered], covered)
-
-
-class Progress:
-    """A monitor that remembers whether it has asked to stop, and is left alone from then on."""
-
-    def __init__(self, monitor: Monitor | None) -> None:
-        self.monitor = monitor
-        self.stopped = False
-
-    def report(self, row: dict[str, Any]) -> None:
-        if self.monitor is not None and not self.stopped:
-            self.stopped = bool(self.monitor(row))
 
 
 def subset(labels: Labels, rows: IntArray) -> Labels:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._blas import one_blas_thread
-from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._state import all_or_nothing
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_choice, check_positive_number
@@ -21,7 +21,6 @@ from aucuba.linear._direct import anchor_direction, normalised, warn_if_few
 from aucuba.linear._logistic import weighted_mean_and_sd
 from aucuba.linear._procedure import (
     OutOfFold,
-    Progress,
     Splits,
     convex_path,
     direct_half,

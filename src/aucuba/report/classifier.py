@@ -112,7 +112,8 @@ def _region_section(
     random_state: Any,
 ) -> Section:
     rows = []
-    for measure in region_measures(sample, fpr_range, random_state):
+    measures = region_measures(sample, fpr_range, random_state)
+    for measure in measures:
         interval, other = measure.interval, measure.comparison
         row = [measure.name, f"{interval.value:.4f} [{interval.low:.4f}, {interval.high:.4f}]"]
         if other is not None:
@@ -126,10 +127,15 @@ def _region_section(
     if sample.baseline is not None:
         header += [names[1], "difference", "p-value"]
     unit = "rows" if sample.group is None else "queries"
+    intervals = (
+        f"Intervals are 95 % percentiles of 1000 bootstrap resamples of the {unit}"
+        if any(measure.interval.n_resamples for measure in measures)
+        else "95 % intervals are by the normal approximation"
+    )
     text = (
         "pAUC is the mean true positive rate over the band: 1 is perfect, and scores without "
-        f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. Intervals are 95 % "
-        f"percentiles of 1000 bootstrap resamples of the {unit}; differences are paired."
+        f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. {intervals}; "
+        "differences are paired."
     )
     return Section("region", "In the band", html_table(header, rows) + paragraph(text, "fine"))
 

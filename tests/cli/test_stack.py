@@ -1,0 +1,67 @@
+"""``aucuba fit --model stack``."""
+
+import pytest
+
+from aucuba.cli import main
+from aucuba.persistence import load_model
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory, files):
+    path = tmp_path_factory.mktemp("stack") / "stack.aucuba"
+    words = f"--target outcome --positive bad --fpr 0 0.2 --model stack --cv 2 --out {path}"
+    dropped = ["--drop", "times", "--drop", "query"]
+    assert main(["fit", str(files / "train.csv"), *words.split(), *dropped]) == 0
+    return path
+
+
+def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
+    data = files / "test.csv"
+    facts = run("info", stack, "--json").json["fit"]
+    assert facts["estimator"] == "RegionStack"
+    assert set(facts["partial_auc"]) >= {"boosting", "forest", "linear", "stack"}
+    scores = run("predict", stack, data, "--out", tmp_path / "scores.csv", "--json")
+    assert scores.json["rows"] == 100
+    measured = run("evaluate", stack, data, "--json").json
+    assert 0.5 < measured["auc"]["value"] <= 1
+    assert run("compare", stack, model, data).code == 0
+    assert run("report", stack, data, "--out", tmp_path / "r.html").code == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "Members" in page
+    assert "extra_trees" in page
+    assert "missing" in page
+    assert load_model(stack).model[-1].report_
+
+
+def test_weights_reach_the_stack(run, files, tmp_path):
+    words = ("--target", "outcome", "--weight", "times", "--drop", "query", "--model", "stack")
+    done = run("fit", files / "train.csv", *words, "--cv", "2", "--out", tmp_path / "m")
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--surrogate", "tight"), "--surrogate is for --model linear"),
+        (("--C", "2"), "--C is for --model linear"),
+        (("--max-iter", "5"), "--max-iter is for --model linear"),
+        (("--cv", "0"), "--cv must be at least 2 for a stack"),
+        (("--group", "query"), "--model stack knows no queries"),
+    ],
+)
+def test_options_without_effect_are_refused(run, files, tmp_path, words, message):
+    done = run(
+        *("fit", files / "train.csv", "--target", "outcome", "--positive", "bad"),
+        *("--model", "stack", "--out", tmp_path / "m", *words),
+    )
+    assert done.code == 2
+    assert message in done.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_svmlight_and_unknown_models_are_refused(run, files, tmp_path):
+    out = ("--out", tmp_path / "m")
+    done = run("fit", files / "train_plain.svm", "--model", "stack", *out)
+    assert (done.code, "needs named columns" in done.err) == (2, True)
+    done = run("fit", files / "train.csv", "--target", "outcome", "--model", "forest", *out)
+    assert (done.code, "--model" in done.err) == (2, True)
