@@ -194,13 +194,16 @@ def test_few_rows_of_a_class_mean_fewer_folds():
         RegionReweighted(LogisticRegression(), RANGE).fit(X, np.arange(40) < 1)
 
 
-@pytest.mark.parametrize("package", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("package", ["lightgbm", "xgboost", "catboost"])
 def test_other_boosters(package):
     library = pytest.importorskip(package, reason=f"{package} is not installed")
     X, y = numbers(200)
     booster = {
         "lightgbm": lambda: library.LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1),
         "xgboost": lambda: library.XGBClassifier(n_estimators=5, n_jobs=1),
+        "catboost": lambda: library.CatBoostClassifier(
+            iterations=5, verbose=0, thread_count=1, allow_writing_files=False
+        ),
     }[package]()
     model = RegionReweighted(booster, RANGE, cv=3, random_state=0)
     assert np.all(np.isfinite(model.fit(X, y).decision_function(X)))
@@ -227,6 +230,15 @@ def test_only_votes_of_trees_are_held_off_the_ends(model, end):
     assert log_odds(fitted.estimator_, X) == pytest.approx(expected)
     if not end:
         assert np.unique(fitted.oof_scores_).size > 190
+
+
+def test_raw_scores_in_place_of_probabilities_are_scores():
+    class Raw:
+        def predict_proba(self, X):
+            return X[:, 0]
+
+    X, _ = numbers(20)
+    assert np.array_equal(log_odds(Raw(), X), X[:, 0])
 
 
 def test_weights_reach_the_model_inside_a_search():

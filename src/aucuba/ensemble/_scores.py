@@ -21,7 +21,11 @@ def log_odds(model: Any, X: Any) -> FloatArray:
     """
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)
-    probability = np.asarray(model.predict_proba(X))[:, 1]
+    given = np.asarray(model.predict_proba(X))
+    if given.ndim == 1:
+        # Boosters with an objective of the user's give raw scores here.
+        return given.astype(np.float64)
+    probability = given[:, 1]
     n_trees = _n_trees(model)
     end = 0.5 / n_trees if n_trees else max(float(np.finfo(probability.dtype).eps), 1e-12)
     p = np.clip(probability.astype(np.float64), end, 1.0 - end)

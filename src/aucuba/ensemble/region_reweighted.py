@@ -41,7 +41,8 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     CatBoost through their scikit-learn classes), forests, pipelines that end in one of them.
     Out-of-fold scores tell which rows lie around the thresholds of ``fpr_range``; these rows get up to
     ``strength`` times the weight in one refit. X is handed on as it is: categories and missing values
-    are the estimator's concern. Cost: ``cv + 2`` fits of the estimator.
+    are the estimator's concern (CatBoost wants ``cat_features`` as a tuple, so that it can be cloned).
+    Cost: ``cv + 2`` fits of the estimator.
 
     For linear models use `PartialAUCClassifierCV` instead: there, re-weighting lost in our study.
     Probabilities are as good as the two models' own; wrap in scikit-learn's `CalibratedClassifierCV`
@@ -57,11 +58,11 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     strength : float, default=3.0
         Largest weight before each class is rescaled to mean 1; at least 1.
     cv : int, splitter or iterable of splits, default=5
-        Folds for the out-of-fold scores: stratified and shuffled for a number. A splitter must test
-        every row exactly once.
+        Folds for the out-of-fold scores: stratified and shuffled for a number. Splits must test every
+        row exactly once; to keep groups whole give ``list(GroupKFold(5).split(X, y, groups))``.
     n_jobs : int or None, default=None
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
-        depend on it.
+        depend on it. LightGBM, XGBoost and CatBoost have a thread number of their own: set it to 1.
     memory : str, joblib.Memory or None, default=None
         Where to keep fits, so that another range on the same rows need not repeat them.
     random_state : int, RandomState instance or None, default=None

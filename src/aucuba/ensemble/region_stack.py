@@ -43,7 +43,7 @@ class RegionStack(LogOddsClassifier):
         \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
 
     With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
-    the range (`RegionReweighted`), a random forest, extremely randomised trees, and three models with
+    the range (`RegionReweighted`), a random forest, 300 extremely randomised trees, and three models with
     the direct step of `PartialAUCClassifier` (Nystroem features, splines, the columns themselves).
     DataFrames may have categories, strings and missing values; arrays may have missing values.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores.
@@ -130,8 +130,9 @@ class RegionStack(LogOddsClassifier):
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight k counts as k equal rows (for given splits, and members that treat
-            weights so).
+            A row of weight k counts as k equal rows for given splits and members that treat weights
+            so. The stack's own members prepare columns (means, knots, landmarks) by rows, whatever
+            their weights.
 
         Returns
         -------
