@@ -43,9 +43,9 @@ class RegionStack(LogOddsClassifier):
         \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
 
     With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
-    the range (`RegionReweighted`), a random forest, extremely randomised trees (three times as many), and
-    three models with the direct step of `PartialAUCClassifier` (Nystroem features, splines, the columns
-    themselves).
+    the range (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
+    and three models with the direct step of `PartialAUCClassifier` (Nystroem features, splines, the
+    columns themselves).
     DataFrames may have categories, strings and missing values; arrays may have missing values.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores.
 

@@ -25,7 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._state import all_or_nothing
 from aucuba._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
-from aucuba._validation import binary_target, check_choice, check_fraction, finite_scores
+from aucuba._validation import binary_target, check_fraction, finite_scores
+from aucuba.threshold._base_scores import positive_scores, response_of
 from aucuba.threshold._held_out import (
     held_out_splits,
     params_of_rows,
@@ -37,9 +38,6 @@ from aucuba.threshold.order_statistic import (
     tie_safe_threshold,
     violation_probability,
 )
-
-# decision_function comes first: probabilities round to 0 and 1, and such ties cost true positives.
-_RESPONSE_METHODS = ("decision_function", "predict_proba")
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
@@ -195,7 +193,7 @@ class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, B
         """
         check_fraction(self.max_fpr, "max_fpr", low_open=True, high_open=True)
         check_fraction(self.confidence, "confidence", low_open=True, high_open=True)
-        self._response_of(self.estimator)
+        response_of(self.estimator, self.response_method)
         X, target, negative = self._validate_rows(X, y)
         routed = self._route(params)
         if self._is_prefit:
@@ -382,24 +380,8 @@ class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, B
         model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
-    def _response_of(self, estimator: Any) -> str:
-        check_choice(self.response_method, "response_method", ("auto", *_RESPONSE_METHODS))
-        methods = _RESPONSE_METHODS if self.response_method == "auto" else (self.response_method,)
-        for method in methods:
-            if hasattr(estimator, method):
-                return method
-        raise ValueError(
-            f"The base estimator {type(estimator).__name__} has no {' or '.join(methods)}; a "
-            "threshold needs a classifier that gives scores."
-        )
-
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
-        """Scores that grow towards the positive class, in the base estimator's precision."""
-        index = self._positive_index
-        if self._response_of(estimator) == "predict_proba":
-            return np.asarray(estimator.predict_proba(X))[:, index]
-        scores = np.asarray(estimator.decision_function(X))
-        return scores if index else -scores
+        return positive_scores(estimator, X, self.response_method, self._positive_index)
 
     def _margin(self, X: Any) -> FloatArray:
         scores = finite_scores(self._positive_scores(self.estimator_, X), "The base score")
