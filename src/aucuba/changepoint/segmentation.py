@@ -168,8 +168,8 @@ def segment(
             np.cumsum(centred**2, out=squares[1:])
     if not np.isfinite(sums[-1] + squares[-1]):
         raise ValueError(
-            f"The values of the signal are too large, up to {np.abs(y).max():.3g}: their sum of squares "
-            "overflows. Divide the signal by its standard deviation."
+            f"The values of the signal are too large, up to {np.abs(y).max():.3g}: their sum of "
+            "squares overflows. Divide the signal by its standard deviation."
         )
     low, high = float(centred.min()), float(centred.max())
     # A constant signal still needs an interval of means to compare candidates on.
@@ -178,7 +178,9 @@ def segment(
     changepoints = [_trace_back(last, k) for k in range(n_levels)]
     evaluate = _poisson_loss if poisson else _squared_loss
     losses = np.array([evaluate(y, first) for first in changepoints])
-    return Segmentation(_non_increasing(losses, y, poisson), np.arange(1, n_levels + 1), changepoints, where)
+    return Segmentation(
+        _non_increasing(losses, y, poisson), np.arange(1, n_levels + 1), changepoints, where
+    )
 
 
 def check_signal(signal: ArrayLike, name: str = "signal") -> FloatArray:
