@@ -2,6 +2,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog, minimize
 
 from aucuba.design import TableDesign
@@ -229,3 +230,16 @@ def test_a_risk_that_is_not_convex_is_refused():
 
     with pytest.raises(ValueError, match="needs a convex risk; Bounded is not"):
         BundleSolver().solve(TableDesign(np.eye(3)), Bounded())
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_objective_of_a_float32_table_is_exact(is_sparse, monkeypatch):
+    monkeypatch.setattr("aucuba.design.table._ROWS_AT_ONCE", 64)
+    X, positive = small_problem(3, n_rows=200)
+    X = (X + 1e3).astype(np.float32)
+    table = sparse.csr_array(X) if is_sparse else X
+    risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.2)))
+    solution = BundleSolver(C=10.0).solve(TableDesign(table), risk)
+    w = solution.coef
+    exact = w @ w / 2 + 10.0 * risk.value_and_gradient(X.astype(float) @ w)[0]
+    assert solution.objective == pytest.approx(exact, rel=1e-12)

@@ -70,7 +70,7 @@ def certified_solution(
             status = found.status
         elif _zero_is_close(finer, found):
             status, model = Status.COLLAPSED, design.zeros()
-    value, _ = risk.value_and_gradient(design.scores(model))
+    value, _ = risk.value_and_gradient(design.precise_scores(model))
     objective = float(design.inner(model, model)) / 2 + C * value
     lower_bound = found.lower_bound
     if lower_bound > objective:
