@@ -49,7 +49,6 @@ def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> I
         raise ValueError(
             f"{name}[{first}] and {name}[{second}] are the same pair "
             f"{tuple(pairs[first].tolist())} "
-            f""
             f"({twice.size} such repeats). Merge them, for example by adding their features."
         )
     return pairs
