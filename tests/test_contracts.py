@@ -29,6 +29,9 @@ def test_design_is_a_linear_map_with_its_adjoint(name):
     np.testing.assert_allclose(design.scores(a) @ g, dual, rtol=rtol, atol=10 * rtol)
     many = design.adjoint([g, 2 * g])
     np.testing.assert_allclose(many, [design.adjoint(g), design.adjoint(2 * g)], atol=10 * rtol)
+    exact = design.precise_scores(a)
+    assert exact.dtype == np.float64
+    np.testing.assert_allclose(exact, design.scores(a), rtol=rtol, atol=10 * rtol)
     stacked = design.inner(np.stack([a, b]), a)
     np.testing.assert_allclose(stacked, [design.inner(a, a), design.inner(b, a)])
 

@@ -128,3 +128,20 @@ def test_bad_options(change, message):
         minimize_aum(problem[0], problem[1], np.zeros(30))
     with pytest.raises(ValueError, match="direction is zero"):
         maximize_auc(problem[0], problem[1], np.zeros(30), max_step=1.0)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", range(12))
+def test_predictions_that_tie_at_the_start(n_levels, seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(60) % 2
+    errors = ErrorFunctions.from_labels(y)
+    predictions = rng.integers(n_levels, size=60).astype(float)
+    direction = rng.normal(size=60)
+    path = line_search_path(errors, predictions, direction, stop="all", max_step=1.0)
+    best = max(path.auc_at.max(), path.auc_after.max())
+    found = maximize_auc(errors, predictions, direction, max_step=1.0, max_splits=1000)
+    assert found.auc == pytest.approx(best)
+    assert found.upper_bound == pytest.approx(best)
+    assert found.step == 0.0 or found.step > 1e-6
+    assert aum(errors, predictions + found.step * direction).auc == pytest.approx(best)

@@ -228,3 +228,10 @@ def test_a_path_longer_than_its_first_table_goes_on_where_it_stopped(monkeypatch
     pieces = line_search_path(errors, *line, stop="all")
     for name in ("step", "aum", "slope", "auc_at", "auc_after", "valid_to", "n_crossings"):
         np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name), err_msg=name)
+
+
+def test_an_outlier_does_not_tie_the_others():
+    errors = ErrorFunctions.from_labels([0, 1, 0, 1, 0, 1])
+    predictions = np.array([1e15, 3.0, 2.0, 1.0, 0.5, 0.25])
+    path = line_search_path(errors, predictions, [0.0, 1.0, 0.0, 0.0, 0.0, 0.0], stop="all")
+    assert path.auc_at[0] == path.auc_after[0] == pytest.approx(1 / 3)

@@ -159,3 +159,18 @@ def test_import_leaves_numba_alone():
     code = "import sys, aucuba.changepoint; sys.exit('numba' in sys.modules)"
     path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     assert subprocess.run([sys.executable, "-c", code], check=False, env=path).returncode == 0
+
+
+def test_a_spike_does_not_hide_the_models_that_follow():
+    y = np.r_[np.zeros(50), np.ones(50)]
+    y[20] = 3e7
+    found = segment(y, 5)
+    assert found.changepoints[3].tolist() == [20, 21, 50]
+    assert found.losses[3] == 0.0
+    assert found.losses[2] == pytest.approx(29 * 50 / 79)
+    assert found.losses[4] == 0.0
+
+
+def test_values_whose_squares_overflow_are_refused():
+    with pytest.raises(ValueError, match="squares overflows"):
+        segment(np.array([1.0, -1.0, 2.0]) * 1e160, 2)

@@ -2,11 +2,12 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import linprog, minimize
 
 from aucuba.design import TableDesign
-from aucuba.risks import Labels, RankWeights, StructuralHinge
-from aucuba.solvers import BundleSolver, Status
+from aucuba.risks import Labels, RankWeights, StructuralHinge, TightHinge
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Status
 from tests.oracles import structural_hinge_by_orderings
 
 
@@ -144,11 +145,43 @@ def test_a_gain_below_the_tolerance_is_a_collapse_to_exactly_zero():
     X, positive = collapsed_data()
     X[positive, 0] += 1.7
     risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1)))
-    solution = BundleSolver(C=100.0, tol=0.1).solve(TableDesign(X), risk)
+    solution = BundleSolver(C=100.0, tol=10.0).solve(TableDesign(X), risk)
     assert solution.history[-1]["objective"] < 100.0
     assert solution.status is Status.COLLAPSED
     np.testing.assert_array_equal(solution.coef, 0.0)
     assert solution.objective == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("make", [BundleSolver, CuttingPlaneSolver])
+def test_zero_is_not_returned_where_a_finer_gap_finds_a_better_model(make):
+    X, positive = collapsed_data()
+    X[positive, 0] += 1.7
+    risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1)))
+    # The optimum is 95.2: zero is within a tolerance of 0.1, which counts in units of C = 100.
+    solution = make(C=100.0, tol=0.1).solve(TableDesign(X), risk)
+    assert solution.status is Status.CONVERGED
+    assert solution.objective == pytest.approx(95.2, abs=0.1)
+    assert solution.coef[0] > 1
+    assert [row["iteration"] for row in solution.history] == list(range(1, solution.n_iter + 1))
+
+
+@pytest.mark.parametrize("seed", [1321, *range(40)])
+def test_the_certificate_is_that_of_the_model_returned(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.choice([12, 30, 100, 400])), int(rng.choice([1, 2, 5]))
+    shift = rng.choice([0, 0.1, 0.3])
+    X = rng.normal(size=(n_rows, n_features))
+    positive = rng.random(n_rows) < 0.4
+    positive[:2] = [False, True]
+    X[positive] += shift
+    risk = TightHinge(Labels(positive), RankWeights.from_range((0.1, 0.4)))
+    solution = BundleSolver(C=0.01, tol=1e-6).solve(TableDesign(X), risk)
+    w = solution.coef
+    assert w @ w / 2 + 0.01 * risk.value_and_gradient(X @ w)[0] == solution.objective
+    exact = CuttingPlaneSolver(C=0.01, tol=1e-8, max_iter=5000).solve(TableDesign(X), risk)
+    assert solution.objective >= exact.lower_bound - 1e-12
+    assert solution.objective <= exact.objective + 1e-6 * 0.01
+    assert 0 <= solution.gap <= 1e-6
 
 
 def test_a_small_C_is_no_collapse():
@@ -197,3 +230,17 @@ def test_a_risk_that_is_not_convex_is_refused():
 
     with pytest.raises(ValueError, match="needs a convex risk; Bounded is not"):
         BundleSolver().solve(TableDesign(np.eye(3)), Bounded())
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_the_objective_of_a_float32_table_is_exact(is_sparse, monkeypatch):
+    monkeypatch.setattr("aucuba.design.table._ROWS_AT_ONCE", 64)
+    X, positive = small_problem(3, n_rows=200)
+    X = (X + 1e3).astype(np.float32)
+    table = sparse.csr_array(X) if is_sparse else X
+    risk = StructuralHinge(Labels(positive))
+    solution = BundleSolver(C=10.0).solve(TableDesign(table), risk)
+    w = solution.coef
+    assert w.any()
+    exact = w @ w / 2 + 10.0 * risk.value_and_gradient(X.astype(float) @ w)[0]
+    assert solution.objective == pytest.approx(exact, rel=1e-12)

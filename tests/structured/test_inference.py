@@ -330,3 +330,15 @@ def test_ortools_backend_agrees():
     expected = tv_scores(unary, edges, coupling)
     found = tv_scores(unary, edges, coupling, backend="ortools")
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_pairs_of_the_linear_program_lie_in_the_local_polytope():
+    rng = np.random.default_rng(4)
+    for _ in range(30):
+        n_items = int(rng.integers(3, 7))
+        edges = np.array([(i, i + 1) for i in range(n_items - 1)])
+        coupling = rng.choice([-1.0, -1e-9, 0.0, 1e-9, 1.0], size=n_items - 1)
+        best = ranking_lp(rng.normal(size=n_items), edges, coupling)
+        first, second = best.rows[:, edges[:, 0]], best.rows[:, edges[:, 1]]
+        assert np.all(best.pair_rows >= np.maximum(first + second - 1, 0) - 1e-9)
+        assert np.all(best.pair_rows <= np.minimum(first, second) + 1e-9)

@@ -326,6 +326,22 @@ def test_pairs_help_where_classes_hang_together():
     assert pairwise.objective_ < pairwise.start_objective_
 
 
+def test_gaps_of_free_weights_are_never_negative():
+    rng = np.random.default_rng(0)
+    path = [(0, 1), (1, 2), (2, 3), (3, 4)]
+    options = {"C": 10.0, "edge_weights": "free", "objective": "fixed", "max_iter": 100}
+    for _ in range(6):
+        graphs, labels = [], []
+        for _ in range(2):
+            positive = np.zeros(5, bool)
+            positive[rng.permutation(5)[:2]] = True
+            kinds = np.eye(3)[rng.integers(0, 3, 4)]
+            graphs.append(RankingGraph(positive + rng.normal(size=5), path, kinds))
+            labels.append(positive)
+        ranker = StructuredRanker(**options).fit(graphs, labels)
+        assert -1e-8 <= ranker.gap_ <= ranker.tol
+
+
 def test_free_weights_reach_no_higher_objective():
     graphs, labels = communities(11, n_graphs=3, high=8)
     options = {"measure": BinnedAUC(3), "C": 5.0, "max_iter": 12}

@@ -9,6 +9,7 @@ import numpy as np
 
 from aucuba._typing import FloatArray
 from aucuba.aum.errors import ErrorFunctions
+from aucuba.aum.lines import typical_size
 from aucuba.aum.step_rules import STEP_RULES, Line
 from aucuba.aum.value import ErrorCurves, balanced_subgradient
 from aucuba.design import Design
@@ -40,7 +41,7 @@ def norm(design: Design, model: FloatArray) -> float:
 
 def tie_reach(threshold: FloatArray) -> float:
     """Thresholds this close are tied but for rounding."""
-    return _TIE * float(np.mean(np.abs(threshold)))
+    return _TIE * typical_size(threshold)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from aucuba.aum.value import ErrorCurves
 # The rounding of a product X @ w, relative to the typical size of its entries.
 PRODUCT_ROUNDING = 1e-14
 
+# A mean this many times the median is made by outliers.
+_OUTLYING = 1000.0
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -44,8 +47,7 @@ class Segment:
     def at(self, step: float) -> ErrorCurves:
         """FP and FN at a step, by a sort; thresholds that meet there are tied despite rounding."""
         threshold = self.intercept + step * self.slope
-        size = np.mean(np.abs(self.intercept)) + step * np.mean(np.abs(self.slope))
-        reach = PRODUCT_ROUNDING * float(size)
+        reach = PRODUCT_ROUNDING * (typical_size(self.intercept) + step * typical_size(self.slope))
         return ErrorCurves.of(threshold, self.errors.fp_diff, self.errors.fn_diff, reach)
 
 
@@ -97,16 +99,24 @@ class ThresholdLines:
 
 
 def join_close(values: FloatArray, tol: float) -> FloatArray:
-    """Give neighbours closer than ``tol`` times the mean magnitude the smallest of their values.
+    """Give neighbours closer than ``tol`` times the typical size the smallest of their values.
 
     Rows that are equal on paper then stay tied although a matrix product rounded them differently.
     """
     if tol == 0:
         return values
-    reach = tol * float(np.mean(np.abs(values)))
+    reach = tol * typical_size(values)
     order = np.argsort(values)
     ranked = values[order]
     first = np.r_[True, np.diff(ranked) > reach]
     joined = np.empty_like(values)
     joined[order] = ranked[first][np.cumsum(first) - 1]
     return joined
+
+
+def typical_size(values: FloatArray) -> float:
+    """Mean magnitude, unless it is that of a few outliers, far above the median."""
+    sizes = np.abs(values)
+    mean = float(np.mean(sizes))
+    known = sizes[sizes > 0]
+    return min(mean, _OUTLYING * float(np.median(known))) if known.size else 0.0

@@ -48,7 +48,7 @@ class AUCMaximum:
 
 @dataclass(order=True)
 class _Interval:
-    """Steps in [start, end]; ordered by upper bound, greatest first, then from left to right."""
+    """Steps in (start, end]; ordered by upper bound, greatest first, then from left to right."""
 
     priority: float = field(init=False)
     start: float
@@ -81,6 +81,11 @@ class _PairOrder:
         # Columns: threshold at the step last visited, weight, intercept, slope, in the order of the
         # first. Steps visited one after another are close, so that sorting again is cheap.
         self._rows = np.column_stack([np.zeros(acts.size), *(column[acts] for column in columns)])
+        # The order just after step 0: rows that tie there part at once, unless their lines are one.
+        order = np.lexsort((self._rows[:, 3], self._rows[:, 2]))
+        self._rows = self._rows[order]
+        self._first = np.cumsum(np.r_[0, np.diff(self._rows[:, 2:], axis=0).any(axis=1)])
+        self._first_lines = self._rows[:, 1:].copy()
         self._buffer = np.empty_like(self._rows)
 
     @property
@@ -108,12 +113,22 @@ class _PairOrder:
                 break
         return float(np.mean(gains)), int(crossings), float(auc)
 
+    def auc_after_zero(self) -> float:
+        """AUC just after step 0."""
+        from aucuba.aum import _kernels
+
+        self._visit(0.0, positive_first=False)
+        return float(_kernels.ranked_auc(self._rows)[0])
+
     def _visit(self, step: float, positive_first: bool) -> None:
         from aucuba.aum import _kernels
 
         rows = self._rows
-        np.multiply(rows[:, 3], step, out=rows[:, 0])
-        rows[:, 0] += rows[:, 2]
+        if step == 0.0:
+            rows[:, 0], rows[:, 1:] = self._first, self._first_lines
+        else:
+            np.multiply(rows[:, 3], step, out=rows[:, 0])
+            rows[:, 0] += rows[:, 2]
         _kernels.sort_rows(rows, positive_first, self._buffer)
 
 
@@ -188,7 +203,8 @@ class _BranchAndBound:
         self.n_splits = 0
         self.step, self.auc = 0.0, segment.at(0.0).auc
         gain, crossings, _ = self.pairs.turn(0.0, end)
-        self.open = [_Interval(0.0, end, self.auc, gain, crossings)]
+        # Rows that tie at 0 part at once: the interval begins just after it.
+        self.open = [_Interval(0.0, end, self.pairs.auc_after_zero(), gain, crossings)]
         self._keep(end, segment.at(end).auc)
 
     def run(self, tol: float, max_splits: float) -> AUCMaximum:

@@ -162,7 +162,7 @@ def line_search_path(
         No row lies beyond it.
     tol : float, default=1e-10
         Meetings whose steps agree to this relative tolerance are one row. Intercepts and slopes are
-        taken as equal when they agree to ``min(tol, 1e-14)`` times their mean magnitude, the
+        taken as equal when they agree to ``min(tol, 1e-14)`` times their typical magnitude, the
         rounding of a matrix product. 0 takes all floats literally.
 
     Returns

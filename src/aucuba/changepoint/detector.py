@@ -40,9 +40,9 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
 
     ``fit`` segments every signal into 1 .. ``max_segments`` pieces, counts label errors for every
     penalty, and learns f in three steps: L1 interval regression on the penalties with the fewest errors
-    (negated, because it predicts the log penalty), steepest descent on the AUM of part of the sequences
-    for as long as the AUC of the held-out part gains, and the intercept with the fewest label errors on
-    all of them.
+    (negated, because it predicts the log penalty), steepest descent on the AUM of part of the
+    sequences, of which the iterate with the best AUC on the held-out part is kept, and the intercept
+    with the fewest label errors on all of them.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         crossings; "subtrain_auc", "validation_auc": the greatest AUC of either part; "grid": the best
         of ten steps 1e-9 .. 1.
     validation_fraction : float or None, default=0.5
-        Sequences held out to end the descent. None uses all for descent and keeps the iterate with the
-        best training AUC.
+        Sequences held out to choose the iterate. None uses all for descent and keeps the iterate with
+        the best training AUC.
     max_iter : int, default=1000
         Descent steps; 0 keeps the interval regression.
     tol : float, default=1e-5

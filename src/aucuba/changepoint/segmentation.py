@@ -109,7 +109,9 @@ def segment(
 
     The minimum over all segmentations, not a heuristic: functional pruning keeps, for every number
     of segments, the candidates that are best for some value of the last mean (pDPA). Time is about
-    linear in ``max_segments * n_samples``; memory is ``4 * max_segments * n_samples`` bytes.
+    linear in ``max_segments * n_samples``; memory is ``4 * max_segments * n_samples`` bytes. Losses are
+    compared in double precision: beside a spike of a hundred million standard deviations nothing else
+    is seen, so clip such values first.
 
     Parameters
     ----------
@@ -158,11 +160,17 @@ def segment(
     from aucuba.changepoint._kernels import pruned_dynamic_program
 
     # Centring keeps the running sums of squares small, so that their differences stay exact.
-    centred = y if poisson else y - y.mean()
-    sums = np.concatenate([[0.0], np.cumsum(centred)])
-    squares = np.zeros(y.size + 1)
-    if not poisson:
-        np.cumsum(centred**2, out=squares[1:])
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = y if poisson else y - y.mean()
+        sums = np.concatenate([[0.0], np.cumsum(centred)])
+        squares = np.zeros(y.size + 1)
+        if not poisson:
+            np.cumsum(centred**2, out=squares[1:])
+    if not np.isfinite(sums[-1] + squares[-1]):
+        raise ValueError(
+            f"The values of the signal are too large, up to {np.abs(y).max():.3g}: their sum of "
+            "squares overflows. Divide the signal by its standard deviation."
+        )
     low, high = float(centred.min()), float(centred.max())
     # A constant signal still needs an interval of means to compare candidates on.
     high = high if high > low else low + 1.0
@@ -170,7 +178,9 @@ def segment(
     changepoints = [_trace_back(last, k) for k in range(n_levels)]
     evaluate = _poisson_loss if poisson else _squared_loss
     losses = np.array([evaluate(y, first) for first in changepoints])
-    return Segmentation(_non_increasing(losses, y), np.arange(1, n_levels + 1), changepoints, where)
+    return Segmentation(
+        _non_increasing(losses, y, poisson), np.arange(1, n_levels + 1), changepoints, where
+    )
 
 
 def check_signal(signal: ArrayLike, name: str = "signal") -> FloatArray:
@@ -230,17 +240,19 @@ def _poisson_loss(y: FloatArray, first: IntArray) -> float:
     return float(np.sum(total - total * np.log(rate)))
 
 
-def _non_increasing(losses: FloatArray, y: FloatArray) -> FloatArray:
+def _non_increasing(losses: FloatArray, y: FloatArray, poisson: bool) -> FloatArray:
     """Losses without the steps that are rounding: a piece more can never cost more.
 
     Otherwise a signal that k constant pieces fit exactly would show further models at penalties of
     the size of rounding errors.
     """
     unit = np.finfo(np.float64).eps
-    noise = 4 * unit * np.abs(losses[0]) + y.size * (4 * unit * np.abs(y).max()) ** 2
+    floor = y.size * (4 * unit * np.abs(y).max()) ** 2
     clean = losses.copy()
     for k in range(1, clean.size):
-        if clean[k - 1] - clean[k] <= noise:
+        # Squares are rounded in proportion to their own sum; Poisson terms have both signs.
+        size = abs(clean[0] if poisson else clean[k - 1])
+        if clean[k - 1] - clean[k] <= 4 * unit * size + floor:
             clean[k] = clean[k - 1]
     return clean
 

@@ -33,6 +33,10 @@ class Design(Protocol):
         """``A model``: ``X @ w`` for a table, ``K @ v`` for a kernel."""
         ...
 
+    def precise_scores(self, model: FloatArray) -> FloatArray:
+        """The scores in double precision whatever the precision of the data, for certificates."""
+        ...
+
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel.
 

@@ -34,6 +34,9 @@ class KernelDesign:
     def scores(self, model: FloatArray) -> FloatArray:
         return np.asarray(self.K @ model.astype(self.K.dtype, copy=False), dtype=np.float64)
 
+    def precise_scores(self, model: FloatArray) -> FloatArray:
+        return np.asarray(self.K.astype(np.float64, copy=False) @ model)
+
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         return np.asarray(gradient)
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from aucuba._typing import FloatArray
 
+_ROWS_AT_ONCE = 65_536
+
 
 class TableDesign:
     """``scores = X @ w`` for a dense array or a SciPy CSR matrix, float32 or float64.
@@ -41,6 +43,16 @@ class TableDesign:
 
     def scores(self, model: FloatArray) -> FloatArray:
         return self._in_float64(self.X @ model.astype(self.X.dtype, copy=False))
+
+    def precise_scores(self, model: FloatArray) -> FloatArray:
+        if self.X.dtype == np.float64:
+            return self.scores(model)
+        # In pieces: a float64 copy of the whole table would double its memory.
+        parts = [
+            self.X[start : start + _ROWS_AT_ONCE].astype(np.float64) @ model
+            for start in range(0, self.n_rows, _ROWS_AT_ONCE)
+        ]
+        return self._in_float64(np.concatenate(parts))
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         return self._in_float64(np.asarray(gradient, dtype=self.X.dtype) @ self.X)

@@ -330,10 +330,10 @@ class PartialAUCClassifier(RegionClassifier):
         self.history_ = solution.history
         if solution.status is Status.COLLAPSED:
             warnings.warn(
-                f"The {self.surrogate} surrogate collapsed: its lower bound {self.lower_bound_:.4g} "
-                f"certifies that no linear scorer beats the zero model, whose objective is "
-                f"{self.objective_:.4g}, for any C. coef_ is zero. Use surrogate='direct', a wider "
-                "fpr_range, or a kernel.",
+                f"The {self.surrogate} surrogate collapsed: its lower bound {self.lower_bound_:.6g} "
+                f"certifies that at C={self.C:g} no model beats the zero model, whose objective is "
+                f"{self.objective_:.6g}, and mostly no other C helps. coef_ is zero. Use "
+                "surrogate='direct', a wider fpr_range, or a kernel.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -274,8 +274,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         solution.raise_interrupt()
         if solution.status is Status.COLLAPSED:
             warnings.warn(
-                f"The {self.surrogate} surrogate collapsed to zero for every C, so logistic regression "
-                "is kept. Use surrogate='direct' or a wider fpr_range.",
+                f"The {self.surrogate} surrogate collapsed to zero at its best C, so logistic "
+                "regression is kept. Use surrogate='direct' or a wider fpr_range.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

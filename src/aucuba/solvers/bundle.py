@@ -10,7 +10,7 @@ import numpy as np
 from aucuba._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers.certificate import certified_solution, require_convex
+from aucuba.solvers.certificate import PlaneRun, certified_solution, require_convex
 from aucuba.solvers.driver import Monitor, Solution, Status, iterate
 from aucuba.solvers.planes import Planes
 
@@ -117,11 +117,17 @@ class BundleSolver:
         Solution
         """
         require_convex(self, risk)
-        run = iterate(_Bundle(self, design, risk, start, warm_start), self.max_iter, monitor)
-        best = run.state.best
-        return certified_solution(
-            self, design, run, best.model, best.objective, run.state.lower_bound, run.state.planes
-        )
+
+        def run(options: BundleSolver, begin: FloatArray | None, planes: Planes | None) -> PlaneRun:
+            found = iterate(
+                _Bundle(options, design, risk, begin, planes), options.max_iter, monitor
+            )
+            state = found.state
+            return PlaneRun(
+                found.status, found.history, state.best.model, state.lower_bound, state.planes
+            )
+
+        return certified_solution(self, design, risk, run, start, warm_start)
 
 
 @dataclass(frozen=True)
@@ -155,13 +161,16 @@ class _Bundle:
         planes = state.planes.minimised()
         lower = max(state.lower_bound, planes.dual_value)
         target, planes = planes.near(self.design, state.best.model, state.stiffness)
-        norm2, cross = self.design.inner(np.stack([target, state.best.model]), target)
+        # Steps get small as the method converges, and the search goes up to a hundred times as far:
+        # their scores and products must not be differences of larger numbers.
+        step = target - state.best.model
+        norm2, cross = self.design.inner(np.stack([step, state.best.model]), step)
         line = _Line(
             self.options.C,
             self.risk,
             state.best,
-            target,
-            self.design.scores(target),
+            step,
+            self.design.scores(step),
             float(norm2),
             float(cross),
         )
@@ -221,7 +230,7 @@ def _objective(probe: _Probe) -> float:
 
 
 class _Line:
-    """``f(t) = 1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = (1-t) start + t target``.
+    """``f(t) = 1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
 
     On the line the objective is a known parabola plus C times a convex function of one variable. Two
     score vectors are all it needs of the data.
@@ -232,16 +241,15 @@ class _Line:
         C: float,
         risk: Risk,
         start: Point,
-        target: FloatArray,
-        target_scores: FloatArray,
-        target_norm2: float,
+        step: FloatArray,
+        direction: FloatArray,
+        step_norm2: float,
         cross: float,
     ) -> None:
-        self.C, self.risk, self.start, self.target = C, risk, start, target
-        self.direction = target_scores - start.scores
+        self.C, self.risk, self.start, self.step = C, risk, start, step
+        self.direction = direction
         # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
-        self.a, self.b = start.norm2, cross - start.norm2
-        self.c = start.norm2 - 2 * cross + target_norm2
+        self.a, self.b, self.c = start.norm2, cross, step_norm2
 
     def norm2_at(self, share: float) -> float:
         return max(self.a + 2 * self.b * share + self.c * share**2, 0.0)
@@ -264,7 +272,7 @@ class _Line:
         if probe.share == 0.0:
             return self.start
         return Point(
-            (1.0 - probe.share) * self.start.model + probe.share * self.target,
+            self.start.model + probe.share * self.step,
             self.scores_at(probe.share),
             self.norm2_at(probe.share),
             probe.objective,

@@ -10,7 +10,7 @@ import numpy as np
 from aucuba._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers.certificate import certified_solution, require_convex
+from aucuba.solvers.certificate import PlaneRun, certified_solution, require_convex
 from aucuba.solvers.driver import Monitor, Solution, Status, iterate
 from aucuba.solvers.planes import Planes
 
@@ -58,11 +58,18 @@ class CuttingPlaneSolver:
     ) -> Solution:
         """Minimise, from the planes ``warm_start`` or the plane at the model ``start``."""
         require_convex(self, risk)
-        run = iterate(_CuttingPlane(self, design, risk, start, warm_start), self.max_iter, monitor)
-        state = run.state
-        return certified_solution(
-            self, design, run, state.model, state.objective, state.lower_bound, state.planes
-        )
+
+        def run(
+            options: CuttingPlaneSolver, begin: FloatArray | None, planes: Planes | None
+        ) -> PlaneRun:
+            method = _CuttingPlane(options, design, risk, begin, planes)
+            found = iterate(method, options.max_iter, monitor)
+            state = found.state
+            return PlaneRun(
+                found.status, found.history, state.model, state.lower_bound, state.planes
+            )
+
+        return certified_solution(self, design, risk, run, start, warm_start)
 
 
 @dataclass(frozen=True)

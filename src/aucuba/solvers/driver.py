@@ -21,8 +21,8 @@ class Status(Enum):
 
     CONVERGED = "Converged: the stopping rule is met."
     COLLAPSED = (
-        "Collapsed: no model has a lower risk than the zero model, whatever C is (certified by the "
-        "lower bound), so all coefficients are zero."
+        "Collapsed: at this C no model has a lower objective than the zero model, as the lower bound "
+        "certifies, so all coefficients are zero."
     )
     ITERATION_LIMIT = "Stopped at max_iter before the stopping rule was met."
     NO_PROGRESS = "Stopped: rounding errors prevent further progress."

@@ -94,12 +94,19 @@ def solve_rows(
     )
     if result.status != 0:
         raise RuntimeError(f"HiGHS could not solve the ranking problem: {result.message}")
-    split = n_rows * n_items
-    return RelaxedRows(
-        result.x[:split].reshape(n_rows, n_items),
-        result.x[split:].reshape(n_rows, n_edges),
-        float(-result.fun),
-    )
+    best = np.clip(result.x[: n_rows * n_items].reshape(n_rows, n_items), 0.0, 1.0)
+    return RelaxedRows(best, _pair_marginals(best, edges, coupling), float(-result.fun))
+
+
+def _pair_marginals(rows: FloatArray, edges: IntArray, coupling: FloatArray) -> FloatArray:
+    """The end of the local polytope that each coupling prefers.
+
+    The program constrains one side only, and a pair without coupling not at all; its own values may lie
+    outside the polytope there.
+    """
+    first, second = rows[:, edges[:, 0]], rows[:, edges[:, 1]]
+    apart = np.maximum(first + second - 1.0, 0.0)
+    return np.where(coupling >= 0, np.minimum(first, second), apart)
 
 
 def _pair_constraints(
