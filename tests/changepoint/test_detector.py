@@ -243,6 +243,18 @@ def test_bad_input_names_the_sequence(change, message):
         SupervisedChangepointDetector(6).fit(signals, labels)
 
 
+def test_samples_whose_fourth_powers_overflow_name_the_sequence():
+    signals, labels = make_signals(16)
+    model = SupervisedChangepointDetector(6, random_state=0)
+    large = [1e200 * signal for signal in signals]
+    with pytest.raises(ValueError, match=r"Sequence 0 has a value of size .*e\+200, too large"):
+        model.fit(large, labels)
+    small = [1e67 * signal for signal in signals]
+    assert model.fit(small, labels).score(small, labels) > 0.9
+    with pytest.raises(ValueError, match=r"Sequence 1 has .* Scale all signals by one factor"):
+        model.predict([small[0], large[1]])
+
+
 def test_negative_counts_name_the_sequence():
     signals, labels = make_signals(4)
     with pytest.raises(ValueError, match="Sequence 0: The Poisson loss"):
@@ -256,12 +268,39 @@ def test_negative_counts_name_the_sequence():
         ({"tol": -1}, "tol"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"max_iter": 2.5}, "max_iter"),
+        ({"max_segments": "8"}, "^max_segments must be a whole number above 0, got '8'"),
+        ({"max_segments": 2.5}, "^max_segments must be a whole number"),
+        ({"loss": "huber"}, "^loss must be one of 'l2', 'poisson', got 'huber'"),
     ],
 )
 def test_bad_settings(kwargs, message):
     signals, labels = make_signals(6)
-    with pytest.raises(ValueError, match=message):
-        SupervisedChangepointDetector(6, **kwargs).fit(signals, labels)
+    model = SupervisedChangepointDetector(**{"max_segments": 6, **kwargs})
+    for use in (model.fit, model.prepare):
+        with pytest.raises(ValueError, match=message):
+            use(signals, labels)
+
+
+def test_a_score_needs_labels():
+    signals, labels = make_signals(16)
+    model = SupervisedChangepointDetector(6, random_state=0).fit(signals, labels)
+    weightless = [Label(10, 30, "one", weight=0.0)]
+    for nothing in ([[], []], [[], weightless]):
+        with pytest.raises(ValueError, match=r"no label of positive weight.*2 signals"):
+            model.score(signals[:2], nothing)
+
+
+def test_too_few_sequences_to_hold_one_out_keep_the_interval_regression():
+    signals, labels = make_signals(16)
+    model = SupervisedChangepointDetector(6, validation_fraction=0.01, random_state=0)
+    model.fit(signals, labels)
+    assert model.status_ == (
+        "No descent: validation_fraction=0.01 of 16 sequences holds out none; use more than 1/16, or "
+        "None. The interval regression is kept."
+    )
+    assert model.best_step_ == 0
+    model.set_params(validation_fraction=0.07).fit(signals, labels)
+    assert "holds out none" not in model.status_
 
 
 def test_bad_features():
@@ -273,6 +312,8 @@ def test_bad_features():
         model.predict_log_penalty_features(np.full((1, 93), np.nan))
     with pytest.raises(ValueError, match="one row a sequence"):
         model.fit_features(np.zeros((3, 2)), [])
+    with pytest.raises(ValueError, match=r"errors is empty: .* at least one sequence"):
+        model.fit_features(np.zeros((0, 2)), [])
     with pytest.raises(ValueError, match="put a single signal into a list"):
         model.predict(signals[0])
     table = LabelErrors.from_table(

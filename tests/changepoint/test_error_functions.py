@@ -224,6 +224,12 @@ def test_figure2_profile_from_the_raw_signal(reference):
     np.testing.assert_array_equal(found.fp, errors[1].fp)
 
 
+def test_no_sequences_have_no_curve():
+    for compute in (error_functions, lambda errors: penalty_roc(errors, [])):
+        with pytest.raises(ValueError, match=r"errors is empty: .* at least one sequence"):
+            compute([])
+
+
 def test_roc_checks_lengths():
     flat = label_errors(segment([0, 1, 0, 1], 3), [Label(0, 3, "none")])
     step = label_errors(segment([0, 0, 5, 5], 3), [Label(0, 3, "one")])

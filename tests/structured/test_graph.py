@@ -12,6 +12,7 @@ from aucuba.structured import (
     CliqueTerm,
     RankingGraph,
     StructuredRanker,
+    rank_order,
     ranking_lp,
     tv_scores,
     unnested_auc_score,
@@ -50,6 +51,8 @@ def test_bad_features():
         RankingGraph(NODES, [[0, 1]], [[1.0], [2.0]])
     with pytest.raises(ValueError, match="numeric"):
         RankingGraph([["a"], ["b"]])
+    with pytest.raises(ValueError, match=r"numeric, got dtype object \(could not convert.*'x'"):
+        RankingGraph(pd.DataFrame({"size": [1, 2], "name": ["x", "y"]}))
 
 
 def test_bad_couplings():
@@ -63,6 +66,25 @@ def test_bad_couplings():
         tv_scores([0, np.inf, 2])
     with pytest.raises(ValueError, match="backend must be one of"):
         tv_scores([0, 1, 2], [[0, 1]], [1.0], backend="gurobi")
+
+
+@pytest.mark.parametrize(
+    ("mass", "message"),
+    [
+        ([1], "mass has 1 entries for 3 nodes"),
+        ([1, 1, -1], r"mass\[2\] is -1; give 1 to an item and 0 to an auxiliary node"),
+        ([1, 0.5, 1], r"mass\[1\] is 0.5"),
+    ],
+)
+def test_bad_masses(mass, message):
+    with pytest.raises(ValueError, match=message):
+        tv_scores([0, 1, 2], [[0, 1]], [1.0], mass=mass)
+
+
+def test_rankings_need_one_score_an_item():
+    with pytest.raises(ValueError, match="score has 2 entries and unary 3; give one of each"):
+        rank_order([1.0, 2.0], [1.0, 2.0, 3.0])
+    assert rank_order([], []).tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -112,6 +134,19 @@ def test_bad_data_sets():
         ranker.decision_function(RankingGraph(NODES, [[0, 1]], [[1.0, 2.0]]))
 
 
+def test_features_too_large_to_multiply():
+    graphs, labels = two_graphs()
+    large = RankingGraph([[0.0], [1.0], [-1e200]], [[0, 1]])
+    message = r"graphs\[1\].node_features\[2, 0\] is -1e\+200, too large .* Scale the features"
+    with pytest.raises(ValueError, match=message):
+        StructuredRanker().fit([graphs[0], large], labels)
+    with pytest.raises(ValueError, match=message):
+        StructuredRanker().fit(graphs, labels).decision_function([graphs[0], large])
+    strong = RankingGraph(NODES, [[0, 1]], [[1e200]])
+    with pytest.raises(ValueError, match=r"graphs\[0\].edge_features\[0, 0\] is 1e\+200"):
+        StructuredRanker().fit(strong, labels[0])
+
+
 def test_graphs_of_one_class_are_skipped_and_counted():
     graphs, labels = two_graphs()
     with pytest.warns(UserWarning, match="1 of 3 graphs have only one class"):
@@ -133,6 +168,15 @@ def test_one_graph_and_a_list_of_one_give_the_same():
     one, listed = ranker.decision_function(graphs[0]), ranker.decision_function(graphs[:1])
     np.testing.assert_array_equal(one, listed[0])
     np.testing.assert_array_equal(ranker.rank(graphs[0]), ranker.rank(graphs[:1])[0])
+
+
+def test_labels_of_one_graph_in_any_container():
+    graph, labels = RankingGraph([[0.0], [1.0], [2.0], [0.5]], [[0, 1]]), [0, 1, 1, 0]
+    expected = StructuredRanker().fit([graph], [labels]).coef_
+    for given in (labels, np.array(labels), pd.Series(labels, index=[5, 6, 7, 8])):
+        np.testing.assert_array_equal(StructuredRanker().fit(graph, given).coef_, expected)
+    with pytest.raises(ValueError, match=r"labels\[0\] has 0 entries for the 4 nodes"):
+        StructuredRanker().fit(graph, [])
 
 
 def test_estimator_survives_clone_and_skops():
@@ -161,6 +205,17 @@ def test_from_pandas():
         RankingGraph.from_pandas(nodes, edges, source="from")
     with pytest.raises(ValueError, match="'a' is repeated"):
         RankingGraph.from_pandas(nodes.rename({"b": "a"}), edges)
+
+
+def test_tables_of_mixed_columns():
+    nodes = pd.DataFrame({"size": [1, 2], "known": [True, False]})
+    edges = pd.DataFrame({"source": [0], "target": [1], "joint": [3], "recent": [True]})
+    assert RankingGraph(nodes).node_features.tolist() == [[1.0, 1.0], [2.0, 0.0]]
+    graph = RankingGraph.from_pandas(nodes, edges)
+    assert graph.node_features.tolist() == [[1.0, 1.0], [2.0, 0.0]]
+    assert graph.edge_features.tolist() == [[3.0, 1.0]]
+    with pytest.raises(ValueError, match="1 NaN or infinite values, the first in row 1, column 0"):
+        RankingGraph(pd.DataFrame({"size": [1, None], "known": [True, False]}))
 
 
 def test_from_networkx():

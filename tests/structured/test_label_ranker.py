@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucuba.structured import RankingGraph, StructuredLabelRanker, StructuredRanker
@@ -69,6 +70,27 @@ def test_predictions_keep_the_mean_number_of_labels():
     assert np.mean(ranker.predict(X) == Y) > 0.7
 
 
+def test_predictions_keep_the_number_of_labels_as_nearly_as_ties_allow():
+    """Two kinds of samples: their labels can only be predicted for all five of a kind at once."""
+    X = np.repeat([[0.0], [1.0]], 5, axis=0)
+    Y = np.array([[1, 0, 0]] + [[1, 1, 0]] * 4 + [[0, 0, 1]] * 5)
+    ranker = StructuredLabelRanker(C=10, label_graph=None).fit(X, Y)
+    scores = ranker.decision_function(X)
+    possible = [np.sum(scores > cut) for cut in [scores.min() - 1, *np.unique(scores)]]
+    nearest = min(abs(number - Y.sum()) for number in possible)
+    assert nearest == 1
+    assert abs(ranker.predict(X).sum() - Y.sum()) == nearest
+
+
+@early_stop
+def test_sparse_indicators_are_the_dense_ones():
+    X, Y = tied_labels(5)
+    dense = StructuredLabelRanker(C=10, max_iter=20).fit(X, Y)
+    sparse = StructuredLabelRanker(C=10, max_iter=20).fit(X, csr_array(Y))
+    np.testing.assert_array_equal(sparse.coef_, dense.coef_)
+    assert sparse.threshold_ == dense.threshold_
+
+
 @early_stop
 def test_frank_wolfe_reaches_a_similar_objective():
     X, Y = tied_labels(3, n_samples=15)
@@ -87,3 +109,20 @@ def test_bad_input():
         StructuredLabelRanker(label_graph=[[0, 9]]).fit(X, Y)
     with pytest.raises(ValueError, match="label_graph must be one of"):
         StructuredLabelRanker(label_graph="complete").fit(X, Y)
+    with pytest.raises(
+        ValueError, match=r"X\[3, \d\] is .*e\+\d+, too large .* Scale the features"
+    ):
+        StructuredLabelRanker().fit(X * np.where(np.arange(len(X)) == 3, 1e200, 1.0)[:, None], Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_pairs": -1}, "max_pairs must be a whole number above 0, got -1"),
+        ({"max_pairs": 1.7}, "max_pairs must be a whole number above 0, got 1.7"),
+        ({"label_graph": None, "backend": "zz"}, "backend must be one of"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        StructuredLabelRanker(**parameters).fit(*tied_labels(4))

@@ -28,6 +28,9 @@ from aucuba.changepoint.roc import PenaltyROC, best_shift, penalty_roc
 from aucuba.changepoint.segmentation import Segmentation, check_signal, segment
 from aucuba.solvers import Monitor
 
+# The spread of squared samples, one of the features, needs fourth powers.
+_LARGEST_SAMPLE = 1e70
+
 
 class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     r"""Detect changes with a penalty that is learned from labelled regions.
@@ -159,6 +162,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         X : ndarray of shape (n_signals, n_features)
         errors : list of LabelErrors
         """
+        self._check_settings()
         return self._prepare(_named(signals), labels, None)
 
     @with_callbacks
@@ -220,7 +224,13 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         features, errors = self.prepare(signals, labels)
         predicted = self.predict_log_penalty_features(features)
         wrong = sum(sum(table.at(value)) for table, value in zip(errors, predicted, strict=True))
-        return float(1.0 - wrong / sum(table.n_labels for table in errors))
+        total = sum(table.n_labels for table in errors)
+        if total == 0:
+            raise ValueError(
+                f"There is no label of positive weight to score the {len(errors)} signals by; give at "
+                "least one."
+            )
+        return float(1.0 - wrong / total)
 
     def roc(self, signals: Any, labels: Any) -> PenaltyROC:
         """ROC curve of the predicted penalties on labelled signals."""
@@ -228,6 +238,8 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return penalty_roc(errors, self.predict_log_penalty_features(features))
 
     def _check_settings(self) -> None:
+        check_positive_number(self.max_segments, "max_segments", integer=True)
+        check_choice(self.loss, "loss", ("l2", "poisson"))
         check_choice(self.step, "step", tuple(STEP_RULES))
         check_positive_number(self.tol, "tol")
         if self.max_iter != 0:
@@ -326,11 +338,22 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         kind = np.array([2 * np.any(e.fp != 0) + np.any(e.fn != 0) for e in errors])[order]
         ranked = order[np.argsort(kind, kind="stable")]
         held_out = np.diff(np.floor(np.arange(ranked.size + 1) * self.validation_fraction)) > 0
+        if not held_out.any():
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {ranked.size} sequences holds out "
+                f"none; use more than 1/{ranked.size}, or None."
+            )
         return [np.sort(ranked[~held_out]), np.sort(ranked[held_out])]
 
     def _signal_features(self, y: Any, name: Any) -> FloatArray:
         signal = check_signal(y, _called(name))
         if self.features is None:
+            largest = float(np.abs(signal).max())
+            if largest >= _LARGEST_SAMPLE:
+                raise ValueError(
+                    f"{_called(name)} has a value of size {largest:g}, too large for its features. "
+                    f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
+                )
             return signal_features(signal)
         return np.asarray(self.features(signal), dtype=np.float64)
 
@@ -368,4 +391,6 @@ def _feature_table(X: ArrayLike, n_rows: int | None) -> FloatArray:
             f"X must have one row a sequence, got shape {features.shape}"
             + ("." if n_rows is None else f" for {n_rows} sequences.")
         )
+    if n_rows == 0:
+        raise ValueError("errors is empty: give the label errors of at least one sequence.")
     return features

@@ -175,6 +175,8 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
     """
     from aucuba.aum import ErrorFunctions
 
+    if not len(errors):
+        raise ValueError("errors is empty: give the label errors of at least one sequence.")
     example, value, fp_diff, fn_diff = [], [], [], []
     for i, table in enumerate(errors):
         false_negative = table.fn.copy()

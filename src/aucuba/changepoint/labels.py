@@ -166,6 +166,12 @@ def labels_by_sequence(labels: Any, names: Sequence[Any]) -> list[Any]:
     if hasattr(labels, "groupby"):
         if "sequence" not in labels.columns:
             raise ValueError("A label table of several signals needs a column 'sequence'.")
+        nameless = labels["sequence"].isna().to_numpy()
+        if nameless.any():
+            raise ValueError(
+                f"{nameless.sum()} of {len(labels)} labels name no sequence, the first in row "
+                f"{int(np.argmax(nameless))}; fill the column 'sequence' or drop these rows."
+            )
         labels = dict(list(labels.groupby("sequence", sort=False)))
         empty: Any = ()
         collected = [labels.get(name, empty) for name in names]

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from gzip import BadGzipFile
 from pathlib import Path
+
+# What readers raise on a file that is cut off, or is not what its name says.
+_BROKEN = (
+    BadGzipFile,
+    EOFError,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
 
 
 def data_home() -> Path:
@@ -30,3 +49,15 @@ def data_file(*parts: str) -> Path:
             "point the environment variable AUCUBA_DATA at the directory that holds it."
         )
     return path
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Path]:
+    """Read one data file inside; whatever shows that it is broken becomes one error that names it."""
+    try:
+        yield path
+    except _BROKEN as problem:
+        seen = " ".join(f"{type(problem).__name__}: {problem}".split())
+        raise ValueError(
+            f"The data file {path} is cut off or broken ({seen}). Fetch it again."
+        ) from problem

@@ -11,7 +11,7 @@ import numpy as np
 from aucuba._typing import FloatArray, IntArray
 from aucuba.changepoint.label_errors import LabelErrors
 from aucuba.changepoint.labels import Label
-from aucuba.datasets._home import data_file
+from aucuba.datasets._home import data_file, data_home, reading
 
 
 @dataclass(frozen=True)
@@ -107,20 +107,27 @@ def load_tcpd(*, univariate: bool = True) -> list[AnnotatedSeries]:
 
     With ``univariate``, only series of one dimension; otherwise the first dimension of each.
     """
-    annotations = json.loads(data_file("tcpd", "annotations.json").read_text())
+    with reading(data_file("tcpd", "annotations.json")) as path:
+        annotations = {
+            name: [np.unique(np.array(row, dtype=np.intp)) for row in people.values()]
+            for name, people in sorted(json.loads(path.read_text()).items())
+        }
+    # Some series may not be redistributed and are absent from the archive.
+    folder = data_home() / "tcpd"
+    present = [name for name in annotations if (folder / f"{name}.json").exists()]
+    if not present:
+        raise FileNotFoundError(
+            f"{folder} has annotations.json but none of the series it names, such as "
+            f"{next(iter(annotations), 'nile')}.json. Put their files there."
+        )
     found = []
-    for name in sorted(annotations):
-        try:
-            path = data_file("tcpd", f"{name}.json")
-        except FileNotFoundError:
-            # Some series may not be redistributed and are absent from the archive.
-            continue
-        series = json.loads(path.read_text())["series"]
-        if univariate and len(series) > 1:
-            continue
-        raw = np.array(series[0]["raw"], dtype=np.float64)
-        marks = [np.unique(np.array(row, dtype=np.intp)) for row in annotations[name].values()]
-        found.append(AnnotatedSeries(name, _filled(raw), marks))
+    for name in present:
+        with reading(folder / f"{name}.json") as path:
+            series = json.loads(path.read_text())["series"]
+            if univariate and len(series) > 1:
+                continue
+            raw = np.array(series[0]["raw"], dtype=np.float64)
+            found.append(AnnotatedSeries(name, _filled(raw), annotations[name]))
     return found
 
 
@@ -153,18 +160,19 @@ def _labelled_sequences(folder: tuple[str, ...], folds: tuple[str, ...]) -> Labe
         import pandas as pd
     except ImportError:
         raise ImportError("Reading these tables needs pandas: `pip install pandas`.") from None
-    inputs = pd.read_csv(data_file(*folder, "inputs.csv.xz")).set_index("sequenceID")
-    table = pd.read_csv(data_file(*folder, "evaluation.csv.xz"))
-    fold = pd.read_csv(data_file(*folds)).set_index("sequenceID")["fold"]
-    groups = dict(list(table.groupby("sequenceID", sort=False)))
-    names = [str(name) for name in inputs.index]
-    return LabelledSequences(
-        names,
-        inputs.to_numpy(dtype=np.float64),
-        [str(column) for column in inputs.columns],
-        [_label_errors(groups[name], name) for name in names],
-        fold.loc[names].to_numpy().astype(np.intp),
-    )
+    with reading(data_file(*folder, "inputs.csv.xz")) as path:
+        inputs = pd.read_csv(path).set_index("sequenceID").astype(np.float64)
+        names = [str(name) for name in inputs.index]
+        if not names:
+            raise ValueError("no rows")
+    with reading(data_file(*folder, "evaluation.csv.xz")) as path:
+        groups = dict(list(pd.read_csv(path).groupby("sequenceID", sort=False)))
+        errors = [_label_errors(groups[name], name) for name in names]
+    with reading(data_file(*folds)) as path:
+        fold = pd.read_csv(path).set_index("sequenceID")["fold"].loc[names]
+        number = fold.to_numpy().astype(np.intp)
+    columns = [str(column) for column in inputs.columns]
+    return LabelledSequences(names, inputs.to_numpy(), columns, errors, number)
 
 
 def _label_errors(table: Any, name: str) -> LabelErrors:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, diags_array
 
 from aucuba._typing import BoolArray, FloatArray, IntArray
 from aucuba._validation import check_choice
-from aucuba.datasets._home import data_file
+from aucuba.datasets._home import data_file, reading
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,17 @@ class Authorships:
 def load_coauthors(name: str) -> Authorships:
     """Load "nips" (1987 to 2017) or "acl" (ACL Anthology to 2021)."""
     check_choice(name, "name", ("nips", "acl"))
-    with gzip.open(data_file(f"{name}_coauthor", "paper_authors.csv.gz"), "rt") as file:
+    path = data_file(f"{name}_coauthor", "paper_authors.csv.gz")
+    with reading(path), gzip.open(path, "rt") as file:
         rows = [(row["year"], row["paper"], row["author"]) for row in csv.DictReader(file)]
-    year, paper, author = (np.array(column) for column in zip(*rows, strict=True))
-    return Authorships(
-        year.astype(np.intp),
-        np.unique(paper, return_inverse=True)[1].astype(np.intp),
-        np.unique(author, return_inverse=True)[1].astype(np.intp),
-    )
+        if not rows:
+            raise ValueError("no rows")
+        year, paper, author = (np.array(column) for column in zip(*rows, strict=True))
+        return Authorships(
+            year.astype(np.intp),
+            np.unique(paper, return_inverse=True)[1].astype(np.intp),
+            np.unique(author, return_inverse=True)[1].astype(np.intp),
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 
 from aucuba._typing import AnyArray
 from aucuba._validation import check_choice
-from aucuba.datasets._home import data_file
+from aucuba.datasets._home import data_file, reading
 
 _PREFIX = {"train": "train", "test": "t10k"}
 
@@ -47,13 +47,13 @@ def read_idx(path: Path) -> AnyArray:
     Four bytes of magic (the third is the type, the fourth the number of axes), the axes as
     big-endian 32-bit integers, then the values.
     """
-    with gzip.open(path) as file:
+    with reading(path), gzip.open(path) as file:
         content = file.read()
-    if content[:3] != b"\x00\x00\x08":
-        raise ValueError(f"{path} is not an idx file of bytes: it starts with {content[:4]!r}.")
-    axes = content[3]
-    shape = np.frombuffer(content, dtype=">u4", count=axes, offset=4).astype(int)
-    values: AnyArray = np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * axes)
-    if values.size != shape.prod():
-        raise ValueError(f"{path} holds {values.size} values, its header says {tuple(shape)}.")
-    return values.reshape(shape)
+        if content[:3] != b"\x00\x00\x08":
+            raise ValueError(f"not an idx file of bytes: it starts with {content[:4]!r}")
+        axes = content[3]
+        shape = np.frombuffer(content, dtype=">u4", count=axes, offset=4).astype(int)
+        values: AnyArray = np.frombuffer(content, dtype=np.uint8, offset=4 + 4 * axes)
+        if values.size != shape.prod():
+            raise ValueError(f"it holds {values.size} values, its header says {shape.tolist()}")
+        return values.reshape(shape)

@@ -10,7 +10,7 @@ import numpy as np
 
 from aucuba._typing import FloatArray, IntArray
 from aucuba._validation import check_choice
-from aucuba.datasets._home import data_file
+from aucuba.datasets._home import data_file, reading
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,11 @@ class MultilabelSplit:
 def load_multilabel(name: str) -> MultilabelSplit:
     """Load "yeast" or "scene"."""
     check_choice(name, "name", ("yeast", "scene"))
-    text = data_file("multilabel", f"{name}.xml").read_text()
-    labels = re.findall(r'<label name="([^"]+)"', text)
+    with reading(data_file("multilabel", f"{name}.xml")) as path:
+        text = path.read_text()
+        labels = re.findall(r'<label name="([^"]+)"', text)
+        if not labels or "</labels>" not in text:
+            raise ValueError("no whole list of labels")
     X_train, Y_train = _read(name, "train", labels)
     X_test, Y_test = _read(name, "test", labels)
     return MultilabelSplit(X_train, Y_train, X_test, Y_test, labels)
@@ -36,7 +39,8 @@ def load_multilabel(name: str) -> MultilabelSplit:
 
 def _read(name: str, part: str, labels: list[str]) -> tuple[FloatArray, IntArray]:
     """Features and labels of one dense ARFF file."""
-    with gzip.open(data_file("multilabel", f"{name}-{part}.arff.gz"), "rt") as file:
+    path = data_file("multilabel", f"{name}-{part}.arff.gz")
+    with reading(path), gzip.open(path, "rt") as file:
         columns = []
         for line in file:
             words = line.split()
@@ -44,7 +48,12 @@ def _read(name: str, part: str, labels: list[str]) -> tuple[FloatArray, IntArray
                 columns.append(words[1].strip("'\""))
             elif words and words[0].lower() == "@data":
                 break
-        values = np.loadtxt(file, delimiter=",")
-    chosen = np.array([columns.index(label) for label in labels])
-    features = np.setdiff1d(np.arange(len(columns)), chosen)
-    return values[:, features], values[:, chosen].astype(np.intp)
+        rows = [line for line in file if line.strip()]
+        if not rows:
+            raise ValueError("no rows")
+        values = np.loadtxt(rows, delimiter=",", ndmin=2)
+        if values.shape[1] != len(columns):
+            raise ValueError(f"{values.shape[1]} columns, its header names {len(columns)}")
+        chosen = np.array([columns.index(label) for label in labels])
+        features = np.setdiff1d(np.arange(len(columns)), chosen)
+        return values[:, features], values[:, chosen].astype(np.intp)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from aucuba._typing import FloatArray, IntArray
 from aucuba.datasets._home import data_file
+from aucuba.datasets._svmlight import read_svmlight
 
 N_FOLDS = 5
 
@@ -44,8 +43,7 @@ def load_ohsumed(*folds: int) -> Queries:
         if fold not in range(1, N_FOLDS + 1):
             raise ValueError(f"OHSUMED has folds 1 to {N_FOLDS}, got {fold!r}.")
         path = data_file("ohsumed", "QueryLevelNorm", f"Fold{fold}_test.txt.gz")
-        with gzip.open(path, "rb") as file:
-            parts.append(load_svmlight_file(file, n_features=45, query_id=True))
+        parts.append(read_svmlight(path, 45, query_id=True))
     return Queries(
         np.concatenate([X.toarray() for X, _, _ in parts]),
         np.concatenate([grade for _, grade, _ in parts]).astype(np.intp),

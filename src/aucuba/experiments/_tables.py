@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import os
 import platform
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+
+def result_parser(description: str) -> argparse.ArgumentParser:
+    """Arguments of an experiment that writes one table, described by its module's first line."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--output", metavar="FILE", help="Markdown file; else the screen")
+    return parser
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -26,7 +26,7 @@ from sklearn.model_selection import KFold
 from aucuba._typing import FloatArray, IntArray
 from aucuba.changepoint import IntervalRegressionCV, error_functions, target_intervals
 from aucuba.changepoint.descent import Part, aum_descent
-from aucuba.datasets import data_file
+from aucuba.datasets._home import data_file, reading
 from aucuba.datasets.changepoints import LabelledSequences, load_chipseq
 
 METHODS = ("grid", "first_min", "linear", "all")
@@ -101,7 +101,7 @@ def published_results() -> dict[tuple[int, str, str], tuple[float, float, float]
     except FileNotFoundError:
         return {}
     names = {"as_paper_code": "published", "min.aum": "first_min", "quadratic": "all"}
-    with path.open(newline="") as file:
+    with reading(path), path.open(newline="") as file:
         return {
             (
                 int(row["test.fold"]),

@@ -4,12 +4,11 @@ Training images show a noisy A of 20 x 17 pixels, test images three noisy letter
 pixel is flipped with probability 0.15. Pixels are ranked so that those of the letters come first. The
 letters are drawn here from strokes; the paper's bitmaps are not published.
 
-Run ``python -m aucuba.experiments.letters [FILE.md [FILE.png]]``.
+Run ``python -m aucuba.experiments.letters --output FILE.md --picture FILE.png``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from aucuba._typing import BoolArray, FloatArray
-from aucuba.experiments._tables import markdown_table, write_result
+from aucuba.experiments._tables import markdown_table, result_parser, write_result
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import BinnedAUC, Measure, RankingGraph, StructuredRanker, as_measure
 
@@ -130,8 +129,13 @@ def draw_figure(results: dict[Any, Any]) -> Any:
     return figure
 
 
-def main(path: str | None = None, picture: str | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Write the table and, if asked, the picture."""
+    parser = result_parser(__doc__)
+    parser.add_argument(
+        "--picture", metavar="FILE", help="file of the figure, such as letters.png; else none"
+    )
+    options = parser.parse_args(arguments)
     results = run()
     text = "\n".join(
         [
@@ -143,10 +147,10 @@ def main(path: str | None = None, picture: str | None = None) -> None:
             "only. ± is one standard error over the test images. Equal scores count one half.",
         ]
     )
-    write_result(text, "letters", path)
-    if picture is not None:
-        draw_figure(results).savefig(picture, dpi=110)
+    write_result(text, "letters", options.output)
+    if options.picture is not None:
+        draw_figure(results).savefig(options.picture, dpi=110)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main()

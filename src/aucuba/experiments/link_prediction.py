@@ -4,12 +4,11 @@ For every focal author the candidates at distance two are ranked; those who beco
 next window are positive. Candidates who have written together are joined by an edge. The paper's four
 scores are the basic features; the rich ones add activity, recency and strength of collaboration.
 
-Run ``python -m aucuba.experiments.link_prediction [nips,acl] [FILE]``.
+Run ``python -m aucuba.experiments.link_prediction --networks nips acl --output FILE``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -38,7 +37,7 @@ from aucuba.datasets.coauthors import (
     focal_authors,
     load_coauthors,
 )
-from aucuba.experiments._tables import markdown_table, write_result
+from aucuba.experiments._tables import markdown_table, result_parser, write_result
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import RankingGraph, StructuredRanker
 
@@ -285,13 +284,16 @@ def _report(
     )
 
 
-def main(names: str = "nips,acl", path: str | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run the networks named and write their tables."""
+    parser = result_parser(__doc__)
+    parser.add_argument("--networks", nargs="+", choices=("nips", "acl"), default=["nips", "acl"])
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore", UserWarning)
     parts = ["# Link prediction: mean AUC over focal authors"]
-    parts += [run(name) for name in names.split(",")]
-    write_result("\n\n".join(parts), "link_prediction", path)
+    parts += [run(name) for name in options.networks]
+    write_result("\n\n".join(parts), "link_prediction", options.output)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main()

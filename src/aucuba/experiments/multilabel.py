@@ -3,12 +3,11 @@
 Every sample is a graph of labels. Reported are the mean AUC of the samples (one minus the ranking
 loss, ties one half) on the published test parts, against one-against-rest logistic regression.
 
-Run ``python -m aucuba.experiments.multilabel [FILE]``.
+Run ``python -m aucuba.experiments.multilabel --output FILE``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucuba._typing import FloatArray, IntArray
 from aucuba.datasets.multilabel import load_multilabel
-from aucuba.experiments._tables import markdown_table, write_result
+from aucuba.experiments._tables import markdown_table, result_parser, write_result
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import StructuredLabelRanker
 
@@ -86,8 +85,9 @@ def run(name: str) -> list[list[str]]:
     return rows
 
 
-def main(path: str | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Both data sets, one table."""
+    options = result_parser(__doc__).parse_args(arguments)
     rows = [row for name in ("scene", "yeast") for row in run(name)]
     header = ["data and model", "test AUC (%)", "minus without pairs", "C", "seconds"]
     text = "\n".join(
@@ -102,8 +102,8 @@ def main(path: str | None = None) -> None:
             "many pairs as labels, those of largest positive correlation.",
         ]
     )
-    write_result(text, "multilabel", path)
+    write_result(text, "multilabel", options.output)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

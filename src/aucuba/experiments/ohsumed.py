@@ -5,12 +5,11 @@ mean AUC of the queries. The paper joins the 100 most similar pairs of documents
 that relation is not available, so pairs are joined by the cosine of their feature vectors, which is all
 that can be computed here.
 
-Run ``python -m aucuba.experiments.ohsumed [FILE]``.
+Run ``python -m aucuba.experiments.ohsumed --output FILE``.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
 
@@ -19,7 +18,7 @@ import numpy as np
 from aucuba._typing import BoolArray, FloatArray
 from aucuba.baselines import svm_rank
 from aucuba.datasets.ohsumed import N_FOLDS, Queries, ohsumed_split
-from aucuba.experiments._tables import markdown_table, write_result
+from aucuba.experiments._tables import markdown_table, result_parser, write_result
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import RankingGraph, StructuredRanker
 
@@ -99,8 +98,9 @@ def run_fold(fold: int) -> dict[str, float]:
     }
 
 
-def main(path: str | None = None) -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run all folds and write the table."""
+    options = result_parser(__doc__).parse_args(arguments)
     warnings.simplefilter("ignore", UserWarning)
     start = time.perf_counter()
     results = [run_fold(fold) for fold in range(1, N_FOLDS + 1)]
@@ -147,8 +147,8 @@ def main(path: str | None = None) -> None:
             f"Run time {time.perf_counter() - start:.0f} s.",
         ]
     )
-    write_result(text, "ohsumed", path)
+    write_result(text, "ohsumed", options.output)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

@@ -9,6 +9,9 @@ import numpy as np
 from aucuba._typing import ArrayLike, FloatArray, IntArray
 from aucuba._validation import finite_scores
 
+# Products of two features, and sums of many such products, must stay within the range of floats.
+_LARGEST_FEATURE = 1e100
+
 
 def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> IntArray:
     """Pairs of node numbers: in range, no self-loop, no pair twice (in either direction)."""
@@ -46,7 +49,6 @@ def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> I
         raise ValueError(
             f"{name}[{first}] and {name}[{second}] are the same pair "
             f"{tuple(pairs[first].tolist())} "
-            f""
             f"({twice.size} such repeats). Merge them, for example by adding their features."
         )
     return pairs
@@ -79,9 +81,13 @@ def check_signed_couplings(coupling: ArrayLike | None, pairs: IntArray) -> Float
 def check_matrix(values: Any, n_rows: int | None, name: str, rows: str) -> FloatArray:
     """A finite 2-D array; a 1-D array is one column."""
     matrix = np.asarray(values)
-    if matrix.dtype.kind not in "fiub":
+    if matrix.dtype.kind not in "fiubO":
         raise ValueError(f"{name} must be numeric, got dtype {matrix.dtype}.")
-    matrix = matrix.astype(np.float64)
+    try:
+        # Tables with columns of several types, such as int and bool, arrive as objects.
+        matrix = matrix.astype(np.float64)
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{name} must be numeric, got dtype {matrix.dtype} ({problem}).") from None
     if matrix.ndim == 1:
         matrix = matrix[:, None]
     if matrix.ndim != 2:
@@ -96,3 +102,30 @@ def check_matrix(values: Any, n_rows: int | None, name: str, rows: str) -> Float
             f"column {column} ({matrix[row, column]})."
         )
     return matrix
+
+
+def check_size_of_features(features: FloatArray, name: str) -> None:
+    """Features whose products can be represented."""
+    size = np.abs(features)
+    if size.max(initial=0.0) >= _LARGEST_FEATURE:
+        row, column = np.unravel_index(int(size.argmax()), size.shape)
+        raise ValueError(
+            f"{name}[{row}, {column}] is {features[row, column]:g}, too large to compute with. Scale "
+            f"the features, for example to unit variance: all must be below {_LARGEST_FEATURE:g}."
+        )
+
+
+def check_mass(mass: ArrayLike | None, n_nodes: int) -> FloatArray:
+    """1 for an item, 0 for an auxiliary node; ones by default."""
+    if mass is None:
+        return np.ones(n_nodes)
+    values = finite_scores(mass, "mass")
+    if values.size != n_nodes:
+        raise ValueError(f"mass has {values.size} entries for {n_nodes} nodes.")
+    other = (values != 0) & (values != 1)
+    if other.any():
+        node = int(np.argmax(other))
+        raise ValueError(
+            f"mass[{node}] is {values[node]:g}; give 1 to an item and 0 to an auxiliary node."
+        )
+    return values

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from aucuba._typing import BoolArray, FloatArray
+from aucuba.structured._checks import check_size_of_features
 from aucuba.structured.graph import RankingGraph
 from aucuba.structured.inference import RankingBatch
 from aucuba.structured.measures import Measure
@@ -26,10 +27,8 @@ class GraphData:
 
 
 def as_graphs(graphs: Any) -> list[RankingGraph]:
-    """A list of graphs with equal numbers of features."""
-    if isinstance(graphs, RankingGraph):
-        return [graphs]
-    listed = list(graphs)
+    """A list of graphs with equal numbers of features of a size to compute with."""
+    listed = [graphs] if isinstance(graphs, RankingGraph) else list(graphs)
     if not listed:
         raise ValueError("graphs is empty: give at least one RankingGraph.")
     for index, graph in enumerate(listed):
@@ -37,6 +36,8 @@ def as_graphs(graphs: Any) -> list[RankingGraph]:
             raise ValueError(
                 f"graphs[{index}] is a {type(graph).__name__}; make a RankingGraph of it."
             )
+        check_size_of_features(graph.node_features, f"graphs[{index}].node_features")
+        check_size_of_features(graph.edge_features, f"graphs[{index}].edge_features")
     _same_width([graph.node_features for graph in listed], "node_features")
     _same_width([graph.edge_features for graph in listed if graph.n_edges], "edge_features")
     return listed
@@ -79,7 +80,9 @@ def join(graphs: Sequence[RankingGraph], measure: Measure, backend: str) -> Grap
 
 def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
     """One boolean array a graph; the larger of the two labels of the data set is positive."""
-    listed = [labels] if len(graphs) == 1 and _is_flat(labels) else list(labels)
+    listed = list(labels)
+    if len(graphs) == 1 and _is_flat(listed):
+        listed = [listed]
     if len(listed) != len(graphs):
         raise ValueError(f"There are {len(graphs)} graphs but {len(listed)} arrays of labels.")
     columns = [column_or_1d(values) for values in listed]
@@ -135,6 +138,6 @@ def _same_width(matrices: Sequence[FloatArray], name: str) -> None:
         raise ValueError(f"All graphs must have the same number of {name}, got {widths}.")
 
 
-def _is_flat(labels: Any) -> bool:
-    """Whether labels is one array rather than a list of arrays."""
-    return np.ndim(labels[0]) == 0
+def _is_flat(labels: list[Any]) -> bool:
+    """Whether labels are those of one graph rather than one array a graph."""
+    return not labels or np.ndim(labels[0]) == 0

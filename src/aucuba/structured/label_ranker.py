@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,7 +17,7 @@ from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import AnyArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
 from aucuba.solvers import Monitor, Status
-from aucuba.structured._checks import check_edges
+from aucuba.structured._checks import check_edges, check_size_of_features
 from aucuba.structured.inference import RankingBatch, merge_rounding_ties
 from aucuba.structured.measures import Measure, as_measure
 from aucuba.structured.risk import AgreementTerms, StructuredRisk, Terms
@@ -94,7 +95,8 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
     pair_coef_ : ndarray of shape (n_pairs,)
         Learned couplings, at least 0.
     threshold_ : float
-        Scores above it are predicted; chosen so that the mean number of labels in training is kept.
+        Scores above it are predicted; chosen so that the mean number of labels in training is kept
+        as nearly as ties allow.
     objective_, gap_, status_, n_iter_, history_
         As in `StructuredRanker`.
     n_skipped_ : int
@@ -154,6 +156,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         ----------
         X : array of shape (n_samples, n_features)
         y : array of shape (n_samples, n_labels) of zeros and ones, or (n_samples,) of classes
+            The indicators may be a sparse matrix.
 
         Returns
         -------
@@ -161,7 +164,8 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         """
         self._check_parameters()
         X, y = validate_data(self, X, y, multi_output=True, dtype=np.float64)
-        relevant = self._indicators(y)
+        check_size_of_features(X, "X")
+        relevant = self._indicators(y.toarray() if issparse(y) else y)
         self.label_pairs_ = self._pairs(relevant)
         kept = relevant.any(axis=1) & ~relevant.all(axis=1)
         if not kept.any():
@@ -208,6 +212,9 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         check_positive_number(self.max_iter, "max_iter", integer=True)
         check_choice(self.solver, "solver", ("direct", "frank_wolfe"))
         check_choice(self.pair_score, "pair_score", ("agree", "together"))
+        check_choice(self.backend, "backend", ("scipy", "ortools"))
+        if self.max_pairs is not None and self.max_pairs != 0:
+            check_positive_number(self.max_pairs, "max_pairs", integer=True)
         if isinstance(self.label_graph, str):
             check_choice(self.label_graph, "label_graph", ("cooccurrence",))
 
@@ -292,7 +299,9 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _features(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        return self._with_constant(validate_data(self, X, reset=False, dtype=np.float64))
+        features = validate_data(self, X, reset=False, dtype=np.float64)
+        check_size_of_features(features, "X")
+        return self._with_constant(features)
 
     def _with_constant(self, X: FloatArray) -> FloatArray:
         return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
@@ -314,11 +323,13 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         return merge_rounding_ties(scores, batch.node_graph).reshape(len(features), -1)
 
     def _cardinality_threshold(self, X: FloatArray, relevant: AnyArray) -> float:
-        """The score above which training samples have as many labels as they should on average."""
+        """The score above which the number of labels in training is nearest to the true one."""
         if not self.multilabel_:
             return 0.0
         scores = np.sort(self._label_scores(self._with_constant(X)).ravel())[::-1]
-        count = int(relevant.sum())
+        # Equal scores are predicted together: labels can be counted at steps of the scores only.
+        counts = np.concatenate([[0], np.flatnonzero(np.diff(scores)) + 1, [scores.size]])
+        count = int(counts[np.argmin(np.abs(counts - int(relevant.sum())))])
         if count == 0 or count == scores.size:
             return float(scores[0] if count == 0 else scores[-1] - 1.0)
         return float(scores[count - 1] + scores[count]) / 2

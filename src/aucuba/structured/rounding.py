@@ -47,6 +47,10 @@ def rank_order(
     """
     ties = finite_scores(score, "score")
     own = finite_scores(unary, "unary")
+    if ties.size != own.size:
+        raise ValueError(
+            f"score has {ties.size} entries and unary {own.size}; give one of each an item."
+        )
     pairs = check_edges(edges, own.size)
     couplings = check_signed_couplings(coupling, pairs)
     order: IntArray = np.lexsort((-own, -ties))

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from aucuba._typing import ArrayLike, FloatArray, IntArray
 from aucuba._validation import finite_scores
-from aucuba.structured._checks import check_couplings, check_edges
+from aucuba.structured._checks import check_couplings, check_edges, check_mass
 from aucuba.structured.max_flow import upper_side
 
 # A split must gain more than the rounding of the sums that measure it.
@@ -69,7 +69,7 @@ def tv_scores(
     """
     scores = finite_scores(unary, "unary")
     pairs = check_edges(edges, scores.size)
-    masses = np.ones(scores.size) if mass is None else finite_scores(mass, "mass")
+    masses = check_mass(mass, scores.size)
     return solve_variation(scores, pairs, check_couplings(coupling, pairs), masses, backend)
 
 
