@@ -57,6 +57,12 @@ def make_risk(positive, limits):
     return StructuralHinge(Labels(positive), RankWeights.from_range(limits))
 
 
+def first_within(solution):
+    """Iterations until the gap was certified; a collapse is proved to a finer one."""
+    within = (row["iteration"] for row in solution.history if row["gap"] <= TOL)
+    return next(within, solution.n_iter)
+
+
 def iterations():
     rows = []
     for name, load in SETS.items():
@@ -66,13 +72,14 @@ def iterations():
             plain = CuttingPlaneSolver(C, TOL, LIMIT).solve(design, risk)
             bundle = BundleSolver(C, TOL, LIMIT).solve(design, risk)
             note = "w = 0" if bundle.status is Status.COLLAPSED else ""
+            n_plain, n_bundle = first_within(plain), first_within(bundle)
             reached = "" if plain.status is not Status.ITERATION_LIMIT else ">"
             rows.append(
                 [
                     f"{name} {range_name}",
-                    f"{reached}{plain.n_iter}",
-                    bundle.n_iter,
-                    f"{reached}{plain.n_iter / bundle.n_iter:.1f}",
+                    f"{reached}{n_plain}",
+                    n_bundle,
+                    f"{reached}{n_plain / n_bundle:.1f}",
                     f"{bundle.gap:.1e}",
                     note,
                 ]
