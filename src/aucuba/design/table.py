@@ -9,7 +9,7 @@ import numpy as np
 
 from aucuba._typing import FloatArray
 
-_ROWS_AT_ONCE = 65_536
+_ROWS_AT_ONCE = 4096
 
 
 class TableDesign:
