@@ -163,6 +163,8 @@ def test_zero_is_not_returned_where_a_finer_gap_finds_a_better_model(make):
     assert solution.objective == pytest.approx(95.2, abs=0.1)
     assert solution.coef[0] > 1
     assert [row["iteration"] for row in solution.history] == list(range(1, solution.n_iter + 1))
+    for key in {"n_evaluations", "seconds"} & solution.history[0].keys():
+        assert np.all(np.diff([row[key] for row in solution.history]) > 0)
 
 
 @pytest.mark.parametrize("seed", [1321, *range(40)])

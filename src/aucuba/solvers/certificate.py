@@ -61,11 +61,7 @@ def certified_solution(
         left = max(solver.max_iter - len(history), 1)
         finer = replace(solver, tol=_FINER * solver.tol, max_iter=left)
         found = run(finer, found.model, found.planes)
-        before = len(history)
-        history = history + [
-            {**row, "iteration": row["iteration"] + before} for row in found.history
-        ]
-        model = found.model
+        history, model = _continued(history, found.history), found.model
         if found.status in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED):
             status = found.status
         elif _zero_is_close(finer, found):
@@ -88,6 +84,13 @@ def certified_solution(
         history=history,
         warm_start=found.planes,
     )
+
+
+def _continued(history: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a second run, counted on from the last of the first."""
+    last = history[-1] if history else {}
+    counts = [key for key in ("iteration", "n_evaluations", "seconds") if key in last]
+    return history + [{**row, **{key: row[key] + last[key] for key in counts}} for row in more]
 
 
 def _zero_is_close(solver: Any, found: PlaneRun) -> bool:
