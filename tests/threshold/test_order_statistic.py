@@ -107,3 +107,9 @@ def test_rank_beyond_n():
         violation_probability(6, 5, 0.1)
     with pytest.raises(ValueError, match="rank must be a whole number above 0"):
         violation_probability(0, 5, 0.1)
+
+
+@pytest.mark.parametrize("bad", [1000.0, "a", True, None])
+def test_number_of_negatives_is_a_whole_number(bad):
+    with pytest.raises(ValueError, match="n_negatives must be a whole number, got"):
+        threshold_rank(bad, 0.05, 0.95)

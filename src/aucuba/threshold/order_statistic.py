@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,8 @@ def threshold_rank(n_negatives: int, max_fpr: float = 0.05, confidence: float = 
     962
     """
     max_fpr, allowed = _promise(max_fpr, confidence)
+    if isinstance(n_negatives, bool) or not isinstance(n_negatives, Integral):
+        raise ValueError(f"n_negatives must be a whole number, got {n_negatives!r}.")
     needed = negatives_needed(max_fpr, confidence)
     if n_negatives < needed:
         raise ValueError(_too_few(n_negatives, needed, max_fpr, confidence))
