@@ -83,6 +83,11 @@ class Region:
 
     def direct(self, labels: Labels) -> Risk:
         """The smooth ramp, query by query."""
+        if labels.weight is not None:
+            # The ramp knows relations of weights only; divided by a power of two, to a sum in
+            # [1/2, 1), they lose no digit and their products stay finite.
+            weight = np.ldexp(labels.weight, -np.frexp(labels.weight.sum())[1])
+            labels = replace(labels, weight=weight)
         return over_groups(lambda part: SmoothRamp(part, self.weights, self.min_tpr), labels)
 
     def difference(self, labels: Labels) -> HingeDifference:
