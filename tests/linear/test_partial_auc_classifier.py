@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.linear._kernel
 import aucuba.linear.partial_auc
 from aucuba import PartialAUCClassifier
+from aucuba.linear._region import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
+from aucuba.risks import Labels
 from aucuba.solvers import Status
 
 RNG = np.random.default_rng(0)
@@ -72,6 +74,15 @@ def test_training_fpr_is_the_upper_limit(surrogate, upper):
     n = (Y == 0).sum()
     assert flagged[Y == 0].sum() == np.floor(upper * n + 1e-9)
     np.testing.assert_array_equal(flagged, model.decision_function(X) > 0)
+
+
+@pytest.mark.parametrize("each", [0.1, 0.3, 0.7])
+def test_rounding_of_many_weights_does_not_move_the_threshold(each):
+    n = 100_000
+    scores, positive = np.tile(np.arange(float(n)), 2), np.repeat([False, True], n)
+    for upper in (0.1, 0.3, 0.7):
+        threshold = threshold_for(scores, Labels(positive, np.full(2 * n, each)), upper)
+        assert np.mean(scores[~positive] > threshold) == upper
 
 
 def test_full_range_predicts_at_the_best_balanced_accuracy():

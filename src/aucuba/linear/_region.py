@@ -132,7 +132,8 @@ def threshold_for(scores: FloatArray, labels: Labels, upper_limit: float) -> flo
     order = np.argsort(-scores[~labels.positive])
     ranked = scores[~labels.positive][order]
     passed = np.cumsum(weight[~labels.positive][order])
-    allowed = upper_limit * passed[-1] * (1 + 1e-12)
+    # Sums that are equal on paper differ by up to a rounding a row.
+    allowed = upper_limit * passed[-1] * (1 + 1e-12 + passed.size * np.finfo(np.float64).eps)
     first_kept_out = int(np.searchsorted(passed, allowed, side="right"))
     below = ranked[min(first_kept_out, ranked.size - 1)]
     above = scores[scores > below]
