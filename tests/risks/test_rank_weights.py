@@ -100,3 +100,12 @@ def test_mean_of_the_integral_keeps_its_digits_over_small_gaps(weights):
                 want = weights.cumulated(np.array(low))
             got = weights.mean_cumulated(np.array([low]), np.array([high]))[0]
             assert got == pytest.approx(want, rel=1e-13, abs=1e-16)
+
+
+def test_limits_that_rounding_has_swapped_are_one_rate():
+    weights = RankWeights.from_function(lambda u: np.exp(-3 * u))
+    low = weights.knots[1:-1]
+    high = np.nextafter(low, 0.0)
+    np.testing.assert_allclose(
+        weights.mean_cumulated(low, high), weights.cumulated(low), rtol=1e-12
+    )

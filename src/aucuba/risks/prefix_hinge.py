@@ -166,12 +166,10 @@ class PrefixHinge:
             return slice(self.mass.size), self.mass, self.margin
         cuts = np.concatenate([self.rank_weights.cuts(self.n), self.mass_weights.cuts(self.n)])
         piece, size, middle = split_at(self.negative_weight[rows], cuts)
-        # Every piece has the mean weight of its rank; the last rank may be a part of one.
-        end = np.ceil(middle)
-        rank = np.stack([end - 1.0, np.minimum(end, self.n)], axis=1)
-        width = rank[:, 1] - rank[:, 0]
-        mass = self.mass_weights.between(rank, self.n)[:, 0] / width
-        counts = self.rank_weights.between(rank, self.n)[:, 0] / width
+        # Every piece has the mean weight of the rank that it is a part of.
+        rank = np.stack([np.ceil(middle) - 1.0, np.ceil(middle)], axis=1)
+        mass = self.mass_weights.between(rank, self.n)[:, 0]
+        counts = self.rank_weights.between(rank, self.n)[:, 0]
         kept = mass > 0
         return piece[kept], (size * mass)[kept], counts[kept] / mass[kept]
 
