@@ -1,9 +1,12 @@
 """AUMClassifier: scikit-learn's contract, the homogeneity trap, and every rule for the step."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
@@ -16,6 +19,7 @@ from aucuba.aum.step_rules import STEP_RULES
 from aucuba.aum.value import balanced_subgradient
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
+from aucuba.solvers import Status
 from tests.aum.oracle import changepoint_errors, labels
 
 LEARNERS = [
@@ -203,3 +207,32 @@ def test_bad_options(data, options, message):
 def test_the_iteration_limit_warns(data):
     with pytest.warns(ConvergenceWarning, match="max_iter=2 steps"):
         AUMClassifier(max_iter=2).fit(*data)
+
+
+def test_a_refit_that_fails_leaves_the_model_as_it_was():
+    X, y = make_classification(200, random_state=0)
+    model = AUMClassifier(tol=0.1).fit(X, y)
+    state, scores = dict(vars(model)), model.decision_function(X)
+    # Warnings are errors here, so that the second fit fails at its very end.
+    model.set_params(max_iter=1, tol=1e-12)
+    with pytest.raises(ConvergenceWarning):
+        model.fit(X[:100, :4], np.where(y[:100] == 1, "yes", "no"))
+    for name in ("coef_", "intercept_", "classes_", "n_features_in_", "history_", "status_"):
+        assert getattr(model, name) is state[name]
+    assert_array_equal(model.decision_function(X), scores)
+    assert clone(model).set_params(max_iter=100, tol=0.1).fit(X, y).status_ == model.status_
+
+
+def test_an_interrupted_refit_is_the_new_model(monkeypatch):
+    X, y = make_classification(200, random_state=0)
+    model = AUMClassifier(tol=0.1).fit(X, y)
+    solve = AUMDescent.solve
+
+    def interrupted(*args):
+        return replace(solve(*args), status=Status.INTERRUPTED)
+
+    monkeypatch.setattr(AUMDescent, "solve", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :4], y)
+    assert model.coef_.shape == (1, 4)
+    assert model.status_ == str(Status.INTERRUPTED)

@@ -110,3 +110,26 @@ def test_queries_are_compared_by_their_means():
         want = partial_auc_score(y, row, fpr_range=(0, 0.2), qid=group)
         assert value == pytest.approx(want)
     assert comparison.beats(0, 1, 2.0)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])
+def test_weights_in_any_unit_give_the_same_comparison(factor):
+    rng = np.random.default_rng(6)
+    y, score = draw(rng)
+    weight = rng.uniform(0.5, 2.0, size=y.size)
+    scores = np.stack([score, score + rng.normal(size=y.size)])
+    plain = RegionComparison.of(Labels(y, weight), scores, region())
+    scaled = RegionComparison.of(Labels(y, factor * weight), scores, region())
+    np.testing.assert_allclose(scaled.values, plain.values, rtol=1e-12)
+    # Weights count as rows, so the error falls as they grow.
+    assert np.isfinite(scaled.errors).all()
+    assert (scaled.errors[0, 1] > plain.errors[0, 1]) == (factor < 1)
+
+
+@pytest.mark.parametrize("group", [None, np.arange(4) // 2])
+def test_rows_without_a_pair_are_no_comparison(group):
+    positive = np.array([True, True] if group is None else [True, True, False, False])
+    labels = Labels(positive, None, group)
+    comparison = RegionComparison.of(labels, np.zeros((2, labels.positive.size)), region())
+    assert np.isnan(comparison.values).all()
+    assert not comparison.beats(1, 0, 0.5)

@@ -17,7 +17,9 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.linear._kernel
 import aucuba.linear.partial_auc
 from aucuba import PartialAUCClassifier
+from aucuba.linear._region import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
+from aucuba.risks import Labels
 from aucuba.solvers import Status
 
 RNG = np.random.default_rng(0)
@@ -72,6 +74,15 @@ def test_training_fpr_is_the_upper_limit(surrogate, upper):
     n = (Y == 0).sum()
     assert flagged[Y == 0].sum() == np.floor(upper * n + 1e-9)
     np.testing.assert_array_equal(flagged, model.decision_function(X) > 0)
+
+
+@pytest.mark.parametrize("each", [0.1, 0.3, 0.7])
+def test_rounding_of_many_weights_does_not_move_the_threshold(each):
+    n = 100_000
+    scores, positive = np.tile(np.arange(float(n)), 2), np.repeat([False, True], n)
+    for upper in (0.1, 0.3, 0.7):
+        threshold = threshold_for(scores, Labels(positive, np.full(2 * n, each)), upper)
+        assert np.mean(scores[~positive] > threshold) == upper
 
 
 def test_full_range_predicts_at_the_best_balanced_accuracy():
@@ -424,3 +435,88 @@ def test_callbacks_see_every_iteration_and_can_stop():
     model.fit(X, Y)
     assert stopper.seen == model.n_iter_ == 2
     assert model.status_ == str(Status.STOPPED_BY_CALLBACK)
+
+
+def fitted_state(model):
+    params = model.get_params()
+    return {name: value for name, value in vars(model).items() if name not in params}
+
+
+FORMS = [
+    ({"surrogate": "direct"}, {"coef_", "anchor_coef_"}),
+    ({"surrogate": "tight"}, {"coef_"}),
+    (
+        {"surrogate": "tight", "kernel": "rbf"},
+        {"dual_coef_", "kernel_rows_", "kernel_params_"},
+    ),
+    (
+        {"surrogate": "direct", "kernel": "rbf", "n_components": 20},
+        {"coef_", "anchor_coef_", "feature_map_", "kernel_rows_", "kernel_params_"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("second", "own"), FORMS)
+@pytest.mark.parametrize(("first", "other"), FORMS)
+def test_a_refit_leaves_nothing_of_another_kind_of_model(first, other, second, own):
+    model = PartialAUCClassifier((0, 0.2), random_state=0).set_params(**first).fit(X[:200], Y[:200])
+    defaults = {"surrogate": "direct", "kernel": "linear", "n_components": 300}
+    model.set_params(**defaults).set_params(**second).fit(X[:200], Y[:200])
+    fresh = clone(model).fit(X[:200], Y[:200])
+    assert set(fitted_state(model)) == set(fitted_state(fresh))
+    every = {name for _, names in FORMS for name in names}
+    assert {name for name in every if hasattr(model, name)} == own
+    assert model.summary() == fresh.summary()
+
+
+@pytest.mark.parametrize(
+    ("start", "change"),
+    [
+        ({"surrogate": "tight"}, {"surrogate": "structural", "tpr_min": 0.5}),
+        ({"surrogate": "tight", "kernel": "rbf"}, {"gamma": 3.0, "max_iter": 1}),
+        ({"surrogate": "direct", "kernel": "rbf"}, {"n_components": -1}),
+    ],
+)
+def test_a_refit_that_fails_leaves_the_model_as_it_was(start, change):
+    model = PartialAUCClassifier((0, 0.2), random_state=0, **start).fit(X, Y)
+    state, scores = dict(fitted_state(model)), model.decision_function(X)
+    model.set_params(**change)
+    # Warnings are errors here, so that the second fit fails at its very end.
+    with pytest.raises((ValueError, ConvergenceWarning)):
+        model.fit(X[:100, :4], np.where(Y[:100] == 1, "yes", "no"))
+    assert fitted_state(model).keys() == state.keys()
+    assert all(fitted_state(model)[name] is value for name, value in state.items())
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+def test_an_interrupted_refit_is_the_new_model(monkeypatch):
+    model = PartialAUCClassifier(surrogate="tight", kernel="rbf").fit(X, Y)
+    model.set_params(kernel="linear", C=100.0, tol=1e-9, verbose=1)
+
+    def interrupt(*args):
+        if args[1] == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(aucuba.linear.partial_auc._LOG, "info", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :5], Y)
+    assert model.status_ == str(Status.INTERRUPTED)
+    assert model.decision_function(X[:, :5]).shape == (600,)
+    assert not hasattr(model, "dual_coef_")
+
+
+def test_light_weights_are_named_where_they_make_the_rows_few():
+    message = r"sample_weight counts as rows: .* adds up to 1\b"
+    with pytest.warns(UserWarning, match=message):
+        PartialAUCClassifier((0, 0.2)).fit(X, Y, sample_weight=np.full(600, 1 / 600))
+
+
+@pytest.mark.parametrize("surrogate", SURROGATES)
+def test_weights_may_be_as_large_as_numbers_are(surrogate):
+    C = 1e-3 if surrogate == "direct" else 1.0
+    model = PartialAUCClassifier((0, 0.4), surrogate=surrogate, C=C)
+    want = clone(model).fit(X, Y, sample_weight=np.full(600, 1e9))
+    for each in (1e16, 1e20, 1e200, 1e300):
+        heavy = clone(model).fit(X, Y, sample_weight=np.full(600, each))
+        np.testing.assert_allclose(heavy.coef_, want.coef_, rtol=2e-3, atol=1e-3)
+        assert heavy.objective_ == pytest.approx(want.objective_, rel=1e-4)

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    LeaveOneOut,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 from aucuba import PartialAUCClassifierCV
 from aucuba.linear._procedure import Splits
@@ -165,3 +170,46 @@ def test_pickle_and_skops(model, tmp_path):
     trusted = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
     back = skops.io.load(tmp_path / "model.skops", trusted=trusted)
     np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
+
+
+NO_QUERY = np.concatenate([np.zeros(100, int), np.arange(1, 101)])
+UNRANKED = [
+    ({}, {"qid": NO_QUERY}),
+    ({"surrogate": "tight"}, {"qid": NO_QUERY}),
+    ({"cv": [(np.arange(100), np.flatnonzero(~Y[:200])[-20:])]}, {}),
+    ({"surrogate": "tight", "cv": [(np.arange(100), np.flatnonzero(~Y[:200])[-20:])]}, {}),
+]
+
+
+@pytest.mark.parametrize(("params", "rows"), UNRANKED)
+@pytest.mark.filterwarnings("ignore:100 of 101 queries have only one class")
+def test_held_out_rows_that_cannot_be_ranked_leave_logistic_regression(params, rows):
+    fitted = PartialAUCClassifierCV((0, 0.5), random_state=0, **params)
+    with pytest.warns(UserWarning, match="Too few rows .* in the training or the test part"):
+        fitted.fit(X[:200], Y[:200], **rows)
+    assert fitted.blend_ == 0.0
+    assert fitted.partial_auc_ == {}
+    assert np.isfinite(fitted.decision_function(X)).all()
+
+
+def test_single_rows_may_be_held_out():
+    # No test part has both classes, and all together are ranked.
+    fitted = PartialAUCClassifierCV((0, 0.5), cv=LeaveOneOut(), Cs=2, surrogate="tight")
+    assert fitted.fit(X[:40], Y[:40]).partial_auc_["logistic"] > 0.5
+
+
+def test_a_refit_forgets_the_certificate_of_another_surrogate():
+    fitted = PartialAUCClassifierCV((0, 0.2), surrogate="tight", Cs=2, random_state=0)
+    fitted.fit(X[:600], Y[:600]).set_params(surrogate="direct").fit(X[:600], Y[:600])
+    assert not hasattr(fitted, "objective_")
+    assert not hasattr(fitted, "gap_")
+
+
+@pytest.mark.parametrize("surrogate", ["direct", "tight"])
+@pytest.mark.parametrize("each", [1e-300, 1e-200, 1e16, 1e200, 1e300])
+@pytest.mark.filterwarnings("ignore:Plain logistic regression is returned")
+def test_weights_in_any_unit_are_no_numerical_trouble(surrogate, each):
+    fitted = PartialAUCClassifierCV((0, 0.2), surrogate=surrogate, Cs=2, random_state=0)
+    fitted.fit(X[:400], Y[:400], sample_weight=np.full(400, each))
+    assert np.isfinite(fitted.decision_function(X)).all()
+    assert all(np.isfinite(value) for value in fitted.partial_auc_.values())

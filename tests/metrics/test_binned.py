@@ -108,6 +108,42 @@ def test_whole_weights_are_repeated_rows():
         )
 
 
+def binned_by_every_end(positive, score, weight, size, stop):
+    """Bins of one size down to ``stop`` and one with the rest, without leaving out an end."""
+    total = weight.sum()
+    ends = np.append(np.arange(size, min(stop, total), size), [min(stop, total), total])
+    return binned_auc_score(
+        positive, score, bin_sizes=np.diff(np.unique(ends), prepend=0.0), sample_weight=weight
+    )
+
+
+def test_bins_inside_a_row_of_large_weight_need_not_be_counted():
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        positive, score = random_ranking(rng, max_rows=8)
+        weight = rng.choice([0.3, 1.0, 2.5, 7.0, 40.0], size=score.size)
+        k, size = (int(one) for one in rng.integers(1, 30, size=2))
+        assert auc_at_k_score(positive, score, k=k, sample_weight=weight) == pytest.approx(
+            binned_by_every_end(positive, score, weight, 1.0, k)
+        )
+        assert binned_auc_score(
+            positive, score, bin_sizes=size, sample_weight=weight
+        ) == pytest.approx(binned_by_every_end(positive, score, weight, size, np.inf))
+
+
+def test_cost_and_result_do_not_depend_on_the_size_of_whole_weights():
+    y, score, weight = [1, 0, 1, 0], [4, 3, 2, 1], np.full(4, 1e10)
+    assert auc_at_k_score(y, score, k=2 * 10**10, sample_weight=weight) == pytest.approx(0.625)
+    assert auc_at_k_score(y, score, k=10**12, sample_weight=weight) == pytest.approx(0.75)
+    assert binned_auc_score(y, score, bin_sizes=1, sample_weight=weight) == pytest.approx(0.75)
+    assert auc_at_k_score(y, score, k=10**9, sample_weight=1e200 * weight) == pytest.approx(0.5)
+
+
+def test_a_bin_of_weight_one_may_hold_several_light_rows():
+    weight = np.full(4, 0.25)
+    assert auc_at_k_score([1, 0, 1, 0], [4, 3, 2, 1], k=4, sample_weight=weight) == 0.5
+
+
 def test_queries_of_different_length():
     y, score, qid = [1, 0, 0, 1, 0], [3, 2, 1, 1, 2], [0, 0, 0, 1, 1]
     assert auc_at_k_score(y, score, k=1, qid=qid) == pytest.approx((1.0 + 0.0) / 2)

@@ -197,3 +197,17 @@ def test_equal_rankings_differ_by_nothing():
     assert (same.difference, same.p_value) == (0.0, 1.0)
     best = partial_auc_interval(y, score, method="normal")
     assert (best.low, best.high) == (1.0, 1.0)
+
+
+def test_the_normal_value_is_the_metric_to_the_last_digit():
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], [200, 100])
+    score = np.round(rng.normal(size=300) + y, 1)
+    # Light negatives make pieces of the ROC curve that are almost vertical.
+    weight = np.where(y == 0, rng.choice([1e-13, 1.0], size=300), 1.0)
+    for limits in ((0.0, 1.0), (0.0, 0.1)):
+        want = partial_auc_score(y, score, fpr_range=limits, sample_weight=weight)
+        got = partial_auc_interval(
+            y, score, fpr_range=limits, sample_weight=weight, method="normal"
+        )
+        assert got.value == want

@@ -200,6 +200,32 @@ def test_tpr_at_fpr_takes_the_upper_end_of_a_jump():
     assert tpr_at_fpr_score(y, score, fpr=0.1, sample_weight=weight) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("n_each", [1000, 100_000])
+@pytest.mark.parametrize("each", [0.1, 0.3, 1e-200])
+def test_tpr_at_fpr_does_not_depend_on_the_unit_of_the_weights(n_each, each):
+    y = np.repeat([0, 1], n_each)
+    score = np.concatenate([np.arange(n_each)[::-1], np.full(n_each, 0.7 * n_each - 0.5)])
+    assert tpr_at_fpr_score(y, score, fpr=0.3) == 1.0
+    weight = np.full(2 * n_each, each)
+    assert tpr_at_fpr_score(y, score, fpr=0.3, sample_weight=weight) == pytest.approx(1.0)
+    # Just below the jump nothing is found yet.
+    below = tpr_at_fpr_score(y, score, fpr=0.3 - 1e-9, sample_weight=weight)
+    assert below == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("each", [1e-300, 1e-200, 1e200, 1e300])
+def test_areas_do_not_depend_on_the_unit_of_the_weights(each):
+    weight = np.full(9, each)
+    for limits in ((0.0, 1.0), (0.1, 0.2)):
+        plain = partial_auc_score(TABLE_1, SCORE_1, fpr_range=limits)
+        scaled = partial_auc_score(TABLE_1, SCORE_1, fpr_range=limits, sample_weight=weight)
+        assert scaled == pytest.approx(plain, rel=1e-12)
+    corner = {"min_tpr": 0.3, "max_fpr": 0.5}
+    assert two_way_partial_auc_score(
+        TABLE_1, SCORE_1, sample_weight=weight, **corner
+    ) == pytest.approx(two_way_partial_auc_score(TABLE_1, SCORE_1, **corner), rel=1e-12)
+
+
 def test_tpr_at_fpr_is_on_the_straight_segment_of_a_tie():
     assert tpr_at_fpr_score([0, 0, 1, 1], [1, 1, 1, 1], fpr=0.3) == pytest.approx(0.3)
 

@@ -95,6 +95,8 @@ def test_bad_parameters_fail_when_the_scorer_is_made():
         make_partial_auc_scorer((0.5, 0.1))
     with pytest.raises(ValueError, match="k must be"):
         make_auc_at_k_scorer(0)
+    with pytest.raises(ValueError, match=r"k must be a whole number of at least 1, got 3\.0"):
+        make_auc_at_k_scorer(3.0)
     with pytest.raises(ValueError, match="fpr must lie"):
         make_tpr_at_fpr_scorer(-1)
     with pytest.raises(ValueError, match="max_fpr must lie"):

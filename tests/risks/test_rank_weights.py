@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,40 @@ def test_a_function_of_one_rate_at_a_time():
 
     one, many = RankWeights.from_function(branching), RankWeights.from_function(vectorised)
     np.testing.assert_array_equal(one.integral, many.integral)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        RankWeights.from_range((0.0, 0.3)),
+        RankWeights.from_range((0.25, 0.5)),
+        RankWeights.from_function(lambda u: u * (1 - u)),
+    ],
+)
+def test_mean_of_the_integral_keeps_its_digits_over_small_gaps(weights):
+    nodes, share = np.polynomial.legendre.leggauss(8)
+    for low in (0.0, 0.1, 0.2 - 1e-13, 0.25 - 3e-14, 0.3 - 1e-16, 0.4, 0.7):
+        for gap in (0.0, 1e-16, 1e-13, 1e-9, 1e-6):
+            high = low + gap
+            # G is a polynomial on either side of a knot.
+            knots = weights.knots[(weights.knots > low) & (weights.knots < high)]
+            edges = np.concatenate([[low], knots, [high]])
+            if gap > 0:
+                parts = [
+                    np.average(weights.cumulated((a + b) / 2 + (b - a) / 2 * nodes), weights=share)
+                    for a, b in itertools.pairwise(edges)
+                ]
+                want = np.average(parts, weights=np.diff(edges)) if high > low else parts[0]
+            else:
+                want = weights.cumulated(np.array(low))
+            got = weights.mean_cumulated(np.array([low]), np.array([high]))[0]
+            assert got == pytest.approx(want, rel=1e-13, abs=1e-16)
+
+
+def test_limits_that_rounding_has_swapped_are_one_rate():
+    weights = RankWeights.from_function(lambda u: np.exp(-3 * u))
+    low = weights.knots[1:-1]
+    high = np.nextafter(low, 0.0)
+    np.testing.assert_allclose(
+        weights.mean_cumulated(low, high), weights.cumulated(low), rtol=1e-12
+    )

@@ -5,11 +5,13 @@ from fractions import Fraction
 from itertools import accumulate
 from math import comb
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aucuba.threshold import negatives_needed, threshold_rank, violation_probability
+from aucuba.threshold.order_statistic import tie_safe_threshold
 
 rates = st.floats(0.001, 0.999)
 
@@ -107,3 +109,26 @@ def test_rank_beyond_n():
         violation_probability(6, 5, 0.1)
     with pytest.raises(ValueError, match="rank must be a whole number above 0"):
         violation_probability(0, 5, 0.1)
+
+
+@pytest.mark.parametrize("bad", [1000.0, "a", True, None])
+def test_number_of_negatives_is_a_whole_number(bad):
+    with pytest.raises(ValueError, match="n_negatives must be a whole number, got"):
+        threshold_rank(bad, 0.05, 0.95)
+
+
+@pytest.mark.parametrize("n_far", [1, 40])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_scores_far_from_the_others_do_not_move_the_threshold(n_far, kind):
+    scores = np.random.default_rng(0).normal(size=200).astype(kind)
+    scores[:n_far] = -1e6
+    threshold = tie_safe_threshold(scores, 190)
+    room = threshold - np.sort(scores)[189].astype(float)
+    assert 0 < room < 1e3 * np.finfo(kind).eps
+
+
+def test_ties_by_rounding_stay_below_the_threshold():
+    # A threshold that is zero but for rounding, of scores that are not small.
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(-50.0, 1.0, size=150), np.full(50, 1e-15)])
+    assert tie_safe_threshold(scores, 190) > 2e-14

@@ -12,6 +12,13 @@ from aucuba.metrics._placements import Placements, placements
 from aucuba.risks import Labels, queries_with_both_classes
 
 
+def has_pairs(labels: Labels) -> bool:
+    """Whether the rows, or those of one query, have both classes."""
+    if labels.group is not None:
+        return bool(queries_with_both_classes(labels))
+    return bool(labels.positive.any() and not labels.positive.all())
+
+
 def region_placements(labels: Labels, scores: FloatArray, region: Region) -> Placements:
     """Placement values of one query in a region."""
     return placements(labels, scores, region.weights, region.min_tpr)
@@ -23,8 +30,8 @@ def standard_error(labels: Labels, influence: FloatArray) -> float:
     variance = 0.0
     for rows in (labels.positive, ~labels.positive):
         total = weight[rows].sum()
-        mean = weight[rows] @ influence[rows] / total
-        variance += float(weight[rows] @ (influence[rows] - mean) ** 2 / total**2)
+        share = weight[rows] / total
+        variance += float(share @ (influence[rows] - share @ influence[rows]) ** 2 / total)
     return float(np.sqrt(variance))
 
 
@@ -37,7 +44,13 @@ class RegionComparison:
 
     @classmethod
     def of(cls, labels: Labels, scores: FloatArray, region: Region) -> RegionComparison:
-        """Compare the rows of ``scores``, shape (n_scorers, n_rows); queries count alike."""
+        """Compare the rows of ``scores``, shape (n_scorers, n_rows); queries count alike.
+
+        Where no positive has a negative to be compared with (splits that a callback has cut short),
+        all is nan, and no scorer beats another.
+        """
+        if not has_pairs(labels):
+            return cls(np.full(len(scores), np.nan), np.full((len(scores),) * 2, np.nan))
         if labels.group is None:
             each = [region_placements(labels, row, region) for row in scores]
             values = np.array([one.value for one in each])

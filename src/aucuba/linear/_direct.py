@@ -81,10 +81,16 @@ def reason_to_keep_anchor(labels: Labels, region: Region) -> str:
     in_range = class_weight_sum(labels, positive=False) * region.weights.total
     if n_positives >= _FEWEST_POSITIVES and in_range >= _FEWEST_NEGATIVES:
         return ""
-    return (
+    reason = (
         f"the data have {n_positives:g} positives and {in_range:.2g} negatives in the range, and a "
         f"direct fit needs {_FEWEST_POSITIVES:g} and {_FEWEST_NEGATIVES:g}"
     )
+    if labels.weight is not None:
+        reason += (
+            f" (sample_weight counts as rows: over {labels.weight.size} of them it adds up to "
+            f"{labels.weight.sum():g})"
+        )
+    return reason
 
 
 def warn_if_few(labels: Labels, region: Region) -> None:

@@ -16,10 +16,11 @@ from aucuba._blas import one_blas_thread
 from aucuba._callbacks import Progress
 from aucuba._typing import FloatArray, IntArray
 from aucuba.design import TableDesign
+from aucuba.linear._comparison import has_pairs
 from aucuba.linear._direct import anchor_direction, direct_fit
 from aucuba.linear._logistic import logistic_regression, weighted_mean_and_sd
 from aucuba.linear._region import Region
-from aucuba.risks import Labels, Risk, queries_with_both_classes
+from aucuba.risks import Labels, Risk
 from aucuba.solvers import BundleSolver
 
 Split = tuple[IntArray, IntArray]
@@ -75,9 +76,21 @@ class Splits:
     def usable(self, labels: Labels) -> Splits:
         """Without splits that leave one class, or no query with both, to train on."""
         return Splits(
-            [split for split in self.folds if can_train(labels, split[0])],
-            [split for split in self.halves if can_train(labels, split[0])],
+            [split for split in self.folds if has_pairs(subset(labels, split[0]))],
+            [split for split in self.halves if has_pairs(subset(labels, split[0]))],
         )
+
+    def can_compare(self, labels: Labels) -> bool:
+        """Whether the rows that both kinds of splits test, all together, can be ranked.
+
+        One test part alone need not be: leaving out single rows is fine.
+        """
+        if not self.folds or not self.halves:
+            return False
+        by_folds, by_halves = (
+            np.concatenate([test for _, test in some]) for some in (self.folds, self.halves)
+        )
+        return has_pairs(subset(labels, np.intersect1d(by_folds, by_halves)))
 
 
 @dataclass(frozen=True)
@@ -137,13 +150,6 @@ def in_parallel(
 def _pinned(task: Callable[..., Any], split: Split, *args: Any) -> Any:
     with one_blas_thread():
         return task(split, *args)
-
-
-def can_train(labels: Labels, rows: IntArray) -> bool:
-    """Whether these rows, or one query among them, have both classes."""
-    if labels.group is not None:
-        return bool(queries_with_both_classes(subset(labels, rows)))
-    return bool(labels.positive[rows].any() and not labels.positive[rows].all())
 
 
 def logistic_path(split: Split, X: Any, labels: Labels, Cs: FloatArray) -> FloatArray:

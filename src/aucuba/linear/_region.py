@@ -83,6 +83,11 @@ class Region:
 
     def direct(self, labels: Labels) -> Risk:
         """The smooth ramp, query by query."""
+        if labels.weight is not None:
+            # The ramp knows relations of weights only; divided by a power of two, to a sum in
+            # [1/2, 1), they lose no digit and their products stay finite.
+            weight = np.ldexp(labels.weight, -np.frexp(labels.weight.sum())[1])
+            labels = replace(labels, weight=weight)
         return over_groups(lambda part: SmoothRamp(part, self.weights, self.min_tpr), labels)
 
     def difference(self, labels: Labels) -> HingeDifference:
@@ -127,7 +132,8 @@ def threshold_for(scores: FloatArray, labels: Labels, upper_limit: float) -> flo
     order = np.argsort(-scores[~labels.positive])
     ranked = scores[~labels.positive][order]
     passed = np.cumsum(weight[~labels.positive][order])
-    allowed = upper_limit * passed[-1] * (1 + 1e-12)
+    # Sums that are equal on paper differ by up to a rounding a row.
+    allowed = upper_limit * passed[-1] * (1 + 1e-12 + passed.size * np.finfo(np.float64).eps)
     first_kept_out = int(np.searchsorted(passed, allowed, side="right"))
     below = ranked[min(first_kept_out, ranked.size - 1)]
     above = scores[scores > below]

@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from aucuba._blas import one_blas_thread
 from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._state import fresh_fit
 from aucuba._typing import ArrayLike, BoolArray, FloatArray
 from aucuba._validation import check_choice, check_fraction, check_positive_number
 from aucuba.aum.descent import AUMDescent, LabelledData
@@ -130,15 +131,18 @@ class AUMClassifier(RegionClassifier):
             Itself.
         """
         solver = self._solver()
-        X, labels, _ = self._validate(X, y, sample_weight, None)
-        subtrain_rows, validation_rows = self._split(labels.positive)
-        subtrain = _labelled(X, labels, subtrain_rows)
-        validation = None if validation_rows is None else _labelled(X, labels, validation_rows)
-        with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
-            start = _difference_of_means(subtrain)
-            solution = solver.solve(subtrain, start, validation, monitor)
-            self._adopt_linear(solution.coef, TableDesign(X).scores(solution.coef), labels, 1.0)
-        self._report(solution)
+        with fresh_fit(self):
+            X, labels, _ = self._validate(X, y, sample_weight, None)
+            subtrain_rows, validation_rows = self._split(labels.positive)
+            subtrain = _labelled(X, labels, subtrain_rows)
+            validation = None if validation_rows is None else _labelled(X, labels, validation_rows)
+            with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
+                start = _difference_of_means(subtrain)
+                solution = solver.solve(subtrain, start, validation, monitor)
+                self._adopt_linear(solution.coef, TableDesign(X).scores(solution.coef), labels, 1.0)
+            self._report(solution)
+        # The best model so far is kept, and the interrupt still ends what called for it.
+        solution.raise_interrupt()
         return self
 
     def _solver(self) -> AUMDescent:
@@ -164,8 +168,6 @@ class AUMClassifier(RegionClassifier):
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
         if solution.status is Status.ITERATION_LIMIT:
             warnings.warn(
                 f"AUMClassifier took max_iter={self.max_iter} steps and AUM or AUC was still "

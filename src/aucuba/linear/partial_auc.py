@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._blas import one_blas_thread
 from aucuba._callbacks import fit_monitor, with_callbacks
+from aucuba._state import fresh_fit
 from aucuba._typing import ArrayLike, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
 from aucuba.design import KernelDesign, TableDesign
@@ -104,6 +105,8 @@ class PartialAUCClassifier(RegionClassifier):
     dual_coef_, kernel_rows_ : ndarray
         Exact kernel models: coefficients, and the training rows that carry them (their indices for
         a precomputed kernel).
+    kernel_params_ : tuple
+        Kernel models: name, gamma, degree and constant of the kernel.
     classes_ : ndarray of shape (2,)
         The second is positive.
     objective_, lower_bound_, gap_ : float
@@ -188,19 +191,22 @@ class PartialAUCClassifier(RegionClassifier):
         """
         self._check_params()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.tpr_min)
-        X, labels, kept = self._validate(X, y, sample_weight, qid)
-        if self.kernel == "precomputed" and self.n_features_in_ != len(y):
-            raise ValueError(
-                "A precomputed kernel must be square in fit, got shape "
-                f"({len(y)}, {self.n_features_in_})."
-            )
-        with one_blas_thread(), fit_monitor(self, X, y, self._max_iter()) as monitor:
-            report = self._logged(monitor)
-            if self.kernel == "linear":
-                warn_if_badly_scaled(X)
-                self._fit_table(X, labels, region, report)
-            else:
-                self._fit_kernel(X, labels, region, report, kept)
+        with fresh_fit(self) as before:
+            warm = before.get("coef_") if self.warm_start else None
+            X, labels, kept = self._validate(X, y, sample_weight, qid)
+            if self.kernel == "precomputed" and self.n_features_in_ != len(y):
+                raise ValueError(
+                    "A precomputed kernel must be square in fit, got shape "
+                    f"({len(y)}, {self.n_features_in_})."
+                )
+            with one_blas_thread(), fit_monitor(self, X, y, self._max_iter()) as monitor:
+                report = self._logged(monitor)
+                if self.kernel == "linear":
+                    warn_if_badly_scaled(X)
+                    self._fit_table(X, labels, region, report, warm)
+                else:
+                    self._fit_kernel(X, labels, region, report, warm, kept)
+        # The best model so far is kept, and the interrupt still ends what called for it.
         if self.status_ == str(Status.INTERRUPTED):
             raise KeyboardInterrupt
         return self
@@ -214,7 +220,7 @@ class PartialAUCClassifier(RegionClassifier):
         if hasattr(self, "feature_map_"):
             return super()._raw_scores(self.feature_map_.transform(X))
         if self.kernel != "precomputed":
-            X = Kernel(*self._kernel_params).matrix(X, self.kernel_rows_)
+            X = Kernel(*self.kernel_params_).matrix(X, self.kernel_rows_)
         return np.asarray(X @ self.dual_coef_)
 
     def summary(self) -> str:
@@ -245,14 +251,20 @@ class PartialAUCClassifier(RegionClassifier):
 
         return log_and_report
 
-    def _fit_table(self, X: Any, labels: Labels, region: Region, monitor: Monitor | None) -> None:
-        """Fit a linear model on X as it is."""
+    def _fit_table(
+        self,
+        X: Any,
+        labels: Labels,
+        region: Region,
+        monitor: Monitor | None,
+        warm: FloatArray | None,
+    ) -> None:
+        """Fit a linear model on X as it is, a convex one from the coefficients of before."""
         if self.surrogate == "direct":
             self._fit_direct(X, labels, region, monitor)
             return
-        design, start = TableDesign(X), None
-        if self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == X.shape[1]:
-            start = self.coef_[0]
+        design = TableDesign(X)
+        start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
         solution = self._solve_convex(design, X, labels, region, monitor, start)
         self._adopt_linear(solution.coef, design.scores(solution.coef), labels, region.upper_limit)
         self._adopt_certificate(solution)
@@ -272,17 +284,22 @@ class PartialAUCClassifier(RegionClassifier):
             self._adopt_certificate(fit.solution)
 
     def _fit_kernel(
-        self, X: Any, labels: Labels, region: Region, monitor: Monitor | None, kept: IntArray
+        self,
+        X: Any,
+        labels: Labels,
+        region: Region,
+        monitor: Monitor | None,
+        warm: FloatArray | None,
+        kept: IntArray,
     ) -> None:
         """Fit a kernel model, exactly where the surrogate and the size of the matrix allow it."""
         kernel = Kernel.from_params(
             self.kernel, self.gamma, self.degree, self.coef0, X, labels.weight
         )
-        self._kernel_params = astuple(kernel)
+        self.kernel_params_ = astuple(kernel)
         precomputed = self.kernel == "precomputed"
         if precomputed:
             X = X[:, kept]
-        self.__dict__.pop("feature_map_", None)
         if self._uses_features(X.shape[0]):
             n_components = int(
                 check_positive_number(self.n_components, "n_components", integer=True)
@@ -290,7 +307,7 @@ class PartialAUCClassifier(RegionClassifier):
             features = kernel.features(min(n_components, X.shape[0]), self.random_state)
             self.feature_map_ = features
             self.kernel_rows_ = kept
-            self._fit_table(features.fit_transform(X), labels, region, monitor)
+            self._fit_table(features.fit_transform(X), labels, region, monitor, warm)
             return
         design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
         solution = self._solve_convex(design, None, labels, region, monitor, None)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._blas import one_blas_thread
 from aucuba._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._state import all_or_nothing
+from aucuba._state import fresh_fit
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import check_choice, check_positive_number
 from aucuba.design import TableDesign
@@ -141,7 +141,6 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.random_state = random_state
 
     @with_callbacks
-    @all_or_nothing
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> PartialAUCClassifierCV:
@@ -168,15 +167,16 @@ class PartialAUCClassifierCV(RegionClassifier):
         check_positive_number(self.max_iter, "max_iter", integer=True)
         Cs = self._Cs()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.tpr_min)
-        X_kept, labels, kept = self._validate(X, y, sample_weight, qid)
-        warn_if_badly_scaled(X_kept)
-        splits = Splits.make(self.cv, X, y, qid, kept, self.random_state)
-        region_splits = splits.halves if self.surrogate == "direct" else splits.folds
-        limit = len(splits.folds) + len(region_splits)
-        with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
-            coef = self._choose(X_kept, labels, region, splits, Cs, Progress(monitor))
-            scores = TableDesign(X_kept).scores(coef)
-            self._adopt_linear(coef, scores, labels, region.upper_limit)
+        with fresh_fit(self):
+            X_kept, labels, kept = self._validate(X, y, sample_weight, qid)
+            warn_if_badly_scaled(X_kept)
+            splits = Splits.make(self.cv, X, y, qid, kept, self.random_state)
+            region_splits = splits.halves if self.surrogate == "direct" else splits.folds
+            limit = len(splits.folds) + len(region_splits)
+            with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
+                coef = self._choose(X_kept, labels, region, splits, Cs, Progress(monitor))
+                scores = TableDesign(X_kept).scores(coef)
+                self._adopt_linear(coef, scores, labels, region.upper_limit)
         return self
 
     def _Cs(self) -> FloatArray:
@@ -199,7 +199,7 @@ class PartialAUCClassifierCV(RegionClassifier):
     ) -> FloatArray:
         """The procedure: C, the region's own model, the blend; its coefficients."""
         splits = splits.usable(labels)
-        if not splits.folds or not splits.halves:
+        if not splits.can_compare(labels):
             return self._keep_logistic(X, labels, float(Cs[Cs.size // 2]))
         parts = in_parallel(logistic_path, splits.folds, self.n_jobs, progress, X, labels, Cs)
         logistic = OutOfFold.collect(labels.positive.size, splits.folds, parts)
@@ -323,8 +323,9 @@ class PartialAUCClassifierCV(RegionClassifier):
     def _keep_logistic(self, X: Any, labels: Labels, C: float) -> FloatArray:
         """Too few rows to cross-validate: logistic regression, and a warning."""
         warnings.warn(
-            "Too few rows (or queries) of each class for cross-validation: plain logistic regression "
-            f"with C={C:g} is returned. Add data, or give splits as cv.",
+            "Too few rows (or queries) of each class for cross-validation, in the training or the test "
+            f"parts: plain logistic regression with C={C:g} is returned. Add data, or give other "
+            "splits as cv.",
             UserWarning,
             stacklevel=5,
         )

@@ -10,6 +10,8 @@ from aucuba._typing import FloatArray
 from aucuba.risks import Labels, RankWeights
 
 _TINY = np.finfo(np.float64).tiny
+# A density is not taken over less of the FPR axis than this, where differences of ``G`` lose digits.
+_NARROWEST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -41,17 +43,16 @@ def placements(
     kept = 1.0 - min_tpr
     weight = np.ones(scores.size) if labels.weight is None else labels.weight
     levels, block = np.unique(-scores, return_inverse=True)
-    tp = np.bincount(block, weight * labels.positive, levels.size)
-    fp = np.bincount(block, weight * ~labels.positive, levels.size)
-    tpr = np.concatenate([[0.0], np.cumsum(tp) / tp.sum()])
-    fpr = np.concatenate([[0.0], np.cumsum(fp) / fp.sum()])
+    tp = np.cumsum(np.bincount(block, weight * labels.positive, levels.size))
+    fp = np.cumsum(np.bincount(block, weight * ~labels.positive, levels.size))
+    tpr, fpr = (np.concatenate([[0.0], count / count[-1]]) for count in (tp, fp))
     # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
     # that crosses the lowest TPR the part above counts.
     below = np.clip(min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
     first = fpr[:-1] + np.minimum(below, 1.0) * np.diff(fpr)
     of_positive = 1.0 - weights.mean_cumulated(first, fpr[1:]) / weights.total
     # The density where the curve is vertical is taken over half a negative on either side.
-    half = 0.5 / fp.sum()
+    half = max(0.5 / fp[-1], _NARROWEST)
     left, right = np.maximum(fpr[:-1] - half, 0.0), np.minimum(fpr[1:] + half, 1.0)
     density = (weights.cumulated(right) - weights.cumulated(left)) / (right - left)
     climb = density * np.diff(np.maximum(tpr, min_tpr)) / weights.total

@@ -82,7 +82,7 @@ def resampled_roc_curves(sample: RankingSample, rows: SortedRows, weight: FloatA
 
 def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     """Mean TPR over FPR in [alpha, beta]: the area under the segments inside the band, normalised."""
-    x, y = curve.false_positive, curve.true_positive
+    x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
     n, m = x[..., -1:], y[..., -1]
     left, right = x[..., :-1], x[..., 1:]
     low, high = np.clip(left, alpha * n, beta * n), np.clip(right, alpha * n, beta * n)
@@ -95,17 +95,27 @@ def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     return area
 
 
-def tpr_at(curve: RocCurve, fpr: float) -> float:
-    """The highest TPR that the curve reaches at the given FPR."""
+def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> float:
+    """The highest TPR that the curve of so many rows reaches at the given FPR."""
     x, y = curve.fpr, curve.tpr
-    # Sums of weights that are equal on paper may differ in their last bits, and the curve jumps at
-    # such a point: look that far to the right.
-    right = int(np.searchsorted(x, fpr * (1 + 8 * np.finfo(float).eps), side="right"))
+    # Sums of weights that are equal on paper differ by up to a rounding a row, and the curve jumps
+    # at such a point: look that far to the right.
+    allowance = (n_rows + 8) * np.finfo(float).eps
+    right = int(np.searchsorted(x, fpr * (1 + allowance), side="right"))
     if right == x.size:
         return 1.0
     left = right - 1
     share = max(fpr - x[left], 0.0) / (x[right] - x[left])
     return float(y[left] + share * (y[right] - y[left]))
+
+
+def of_unit_size(cumulated: FloatArray) -> FloatArray:
+    """Cumulated weights divided by a power of two to a total in [1/2, 1).
+
+    No digit changes, and products of the two classes' weights stay far from overflow and underflow.
+    """
+    scaled: FloatArray = np.ldexp(cumulated, -np.frexp(cumulated[..., -1:])[1])
+    return scaled
 
 
 def _from_zero(cumulated: AnyArray) -> FloatArray:

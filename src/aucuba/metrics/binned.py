@@ -11,7 +11,7 @@ import numpy as np
 from aucuba._typing import ArrayLike, FloatArray
 from aucuba._validation import RankingSample, ranking_sample
 from aucuba.metrics._groups import mean_over_groups
-from aucuba.metrics._roc import roc_curve
+from aucuba.metrics._roc import RocCurve, of_unit_size, roc_curve
 
 
 def binned_auc_score(
@@ -57,7 +57,12 @@ def binned_auc_score(
     0.5
     """
     sample = ranking_sample(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_groups(sample, lambda query: _area_through(query, _bin_ends(bin_sizes, query)))
+
+    def binned(query: RankingSample) -> float:
+        curve = roc_curve(query)
+        return _area_through(curve, _bin_ends(bin_sizes, curve))
+
+    return mean_over_groups(sample, binned)
 
 
 def auc_at_k_score(
@@ -86,7 +91,8 @@ def auc_at_k_score(
         As in `partial_auc_score`.
     k : int
         Number of rows from the top, at least 1. With ``k`` at or above the number of rows (of a
-        query) the result is the AUC. With ``sample_weight``, ``k`` is a weight.
+        query) the result is the AUC. With ``sample_weight``, ``k`` is a weight and the bins have
+        weight 1: rows lighter than that share a bin, and pairs inside it count one half.
 
     Returns
     -------
@@ -102,30 +108,48 @@ def auc_at_k_score(
     >>> auc_at_k_score(y, score, k=2)
     0.625
     """
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
+    k = check_k(k)
     sample = ranking_sample(y_true, y_score, sample_weight, qid, pos_label)
 
     def top(query: RankingSample) -> float:
-        total = _total(query)
-        return _area_through(
-            query, np.append(np.arange(1.0, min(int(k), total)), [min(k, total), total])
-        )
+        curve = roc_curve(query)
+        total = _ranked(curve)[-1]
+        return _area_through(curve, np.append(_equal_bin_ends(curve, 1.0, min(k, total)), total))
 
     return mean_over_groups(sample, top)
 
 
-def _total(sample: RankingSample) -> float:
-    return float(sample.score.size if sample.weight is None else sample.weight.sum())
+def check_k(k: Any) -> int:
+    """A number of rows from the top."""
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
+    return int(k)
 
 
-def _bin_ends(bin_sizes: int | Sequence[float], sample: RankingSample) -> FloatArray:
+def _ranked(curve: RocCurve) -> FloatArray:
+    """Numbers of rows ranked at or above each block of equal score."""
+    ranked: FloatArray = curve.false_positive + curve.true_positive
+    return ranked
+
+
+def _equal_bin_ends(curve: RocCurve, size: float, stop: float) -> FloatArray:
+    """Ends of bins of one size down to ``stop``, which is the last.
+
+    Inside a block of equal score the ROC curve is straight, so only the bins that hold the end of a
+    block matter, and rows of any weight cost alike.
+    """
+    crossed = _ranked(curve) / size
+    ends = size * np.unique(np.concatenate([np.floor(crossed), np.ceil(crossed)]))
+    return np.append(ends[(ends > 0) & (ends < stop)], stop)
+
+
+def _bin_ends(bin_sizes: int | Sequence[float], curve: RocCurve) -> FloatArray:
     """Cumulated sizes, checked against the number of rows."""
-    total = _total(sample)
+    total = _ranked(curve)[-1]
     if isinstance(bin_sizes, Integral) and not isinstance(bin_sizes, bool):
         if bin_sizes < 1:
             raise ValueError(f"bin_sizes must be at least 1, got {bin_sizes!r}.")
-        return np.append(np.arange(float(bin_sizes), total, float(bin_sizes)), total)
+        return _equal_bin_ends(curve, float(bin_sizes), total)
     sizes = np.asarray(bin_sizes, dtype=object)
     try:
         sizes = sizes.astype(np.float64)
@@ -144,11 +168,10 @@ def _bin_ends(bin_sizes: int | Sequence[float], sample: RankingSample) -> FloatA
     return ends
 
 
-def _area_through(sample: RankingSample, ends: FloatArray) -> float:
+def _area_through(curve: RocCurve, ends: FloatArray) -> float:
     """Area under the ROC curve drawn through the given numbers of top-ranked rows."""
-    curve = roc_curve(sample)
-    ranked = curve.false_positive + curve.true_positive
-    positives = np.interp(np.append(0.0, ends), ranked, curve.true_positive)
-    negatives = np.interp(np.append(0.0, ends), ranked, curve.false_positive)
+    ends, ranked = np.append(0.0, ends), _ranked(curve)
+    positives = np.interp(ends, ranked, of_unit_size(curve.true_positive))
+    negatives = np.interp(ends, ranked, of_unit_size(curve.false_positive))
     area = np.diff(negatives) @ (positives[1:] + positives[:-1]) / 2
     return float(area / (positives[-1] * negatives[-1]))

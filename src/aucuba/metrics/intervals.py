@@ -250,7 +250,8 @@ def _placement_error(
     for rows in (positive, ~positive):
         centred = influence[rows] - np.average(influence[rows], weights=mass[rows])
         variance += float(np.sum((mass[rows] * centred) ** 2) / mass[rows].sum() ** 2)
-    return [float(one.value) for one in placed], float(np.sqrt(variance))
+    values = [float(band_average(roc_curve(one), alpha, beta)) for one in samples]
+    return values, float(np.sqrt(variance))
 
 
 def _bootstrap(

@@ -163,7 +163,7 @@ def tpr_at_fpr_score(
     """
     u = check_fraction(fpr, "fpr")
     sample = ranking_sample(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_groups(sample, lambda query: tpr_at(roc_curve(query), u))
+    return mean_over_groups(sample, lambda query: tpr_at(roc_curve(query), u, query.score.size))
 
 
 def froc_to_fpr_range(

@@ -11,8 +11,8 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from aucuba._validation import check_fpr_range, check_fraction, check_positive_number
-from aucuba.metrics.binned import auc_at_k_score
+from aucuba._validation import check_fpr_range, check_fraction
+from aucuba.metrics.binned import auc_at_k_score, check_k
 from aucuba.metrics.partial_auc import (
     partial_auc_score,
     tpr_at_fpr_score,
@@ -62,8 +62,7 @@ def make_tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Callable[...
 
 def make_auc_at_k_scorer(k: int, *, pos_label: Any = None) -> Callable[..., float]:
     """Scorer of `auc_at_k_score`."""
-    check_positive_number(k, "k", integer=True)
-    return _maker(auc_at_k_score, pos_label, k=k)
+    return _maker(auc_at_k_score, pos_label, k=check_k(k))
 
 
 def _maker(metric: Callable[..., float], pos_label: Any, **params: Any) -> Callable[..., float]:

@@ -23,6 +23,11 @@ from aucuba.risks.rank_weights import RankWeights
 # Width of a kink relative to the scores: margins this close to zero count as reached, since rounding
 # would otherwise pick a side at random.
 _KINK = 1e-12
+# Whole numbers beyond this have no room for the ends of a rank.
+_MOST_RANKS = 2.0**52
+# A density has a piece for every rank. With more of them than this, and than ten a row, a rank stands
+# for several rows of weight 1, which the density does not tell apart: it has 10,000 knots.
+_MOST_PIECES = 20_000
 
 
 class PrefixHinge:
@@ -47,8 +52,8 @@ class PrefixHinge:
 
     **Weights.** A negative of weight k stands for k negatives in a row, each with its own rank
     weight, so a row that straddles a limit of the range is split there. One negative is a weight of 1
-    if all weights are whole numbers, otherwise the mean weight of a negative, so that real-valued
-    weights may have any scale.
+    if all weights are whole numbers (and not so large that counting them is in vain), otherwise the
+    mean weight of a negative, so that real-valued weights may have any scale.
 
     **Two-way.** With ``min_tpr`` only the lowest positives count, ``b_i`` being the overlap of their
     ranks from the bottom with ``[0, m (1 - min_tpr)]``: a sum of largest terms, still convex.
@@ -79,11 +84,12 @@ class PrefixHinge:
         self.positive = np.flatnonzero(labels.positive)
         self.negative = np.flatnonzero(~labels.positive)
         weight = np.ones(labels.positive.size) if labels.weight is None else labels.weight
-        self.positive_weight = weight[self.positive]
+        self.positive_weight = _of_unit_size(weight[self.positive])
         self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
         self.is_ranked = False
         self.negative_weight: FloatArray | None = weight[self.negative]
-        self.n = float(self.negative_weight.sum() / counted_unit(self.negative_weight))
+        unit = self._unit(self.negative_weight)
+        self.n = float(self.negative_weight.sum() / unit)
         if np.all(self.negative_weight == 1.0):
             self.negative_weight = None
             ranks = np.arange(np.ceil(self.n * mass_weights.last_rate) + 1.0)
@@ -92,10 +98,17 @@ class PrefixHinge:
             # Margins that do not rise keep the targets in order; nothing is left to pool.
             self.is_ranked = bool(np.all(np.diff(self.margin) <= 0))
         else:
-            self.negative_weight = self.negative_weight / counted_unit(self.negative_weight)
+            self.negative_weight = self.negative_weight / unit
         self.total = float(
             self.positive_weight.sum() * (1.0 - min_tpr) * self.n * rank_weights.total
         )
+
+    def _unit(self, weight: FloatArray) -> float:
+        """The weight that stands for one negative."""
+        most = _MOST_RANKS
+        if self.rank_weights.density is not None:
+            most = float(max(_MOST_PIECES, 10 * weight.size))
+        return max(counted_unit(weight), float(weight.sum()) / most)
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         p, q = scores[self.positive], scores[self.negative]
@@ -153,10 +166,10 @@ class PrefixHinge:
             return slice(self.mass.size), self.mass, self.margin
         cuts = np.concatenate([self.rank_weights.cuts(self.n), self.mass_weights.cuts(self.n)])
         piece, size, middle = split_at(self.negative_weight[rows], cuts)
-        cell = np.stack([np.ceil(middle) - 1, np.ceil(middle)]) / self.n
-        unit = np.minimum(cell[1], 1.0) - cell[0]
-        mass = np.diff(self.mass_weights.cumulated(cell), axis=0)[0] / unit
-        counts = np.diff(self.rank_weights.cumulated(cell), axis=0)[0] / unit
+        # Every piece has the mean weight of the rank that it is a part of.
+        rank = np.stack([np.ceil(middle) - 1.0, np.ceil(middle)], axis=1)
+        mass = self.mass_weights.between(rank, self.n)[:, 0]
+        counts = self.rank_weights.between(rank, self.n)[:, 0]
         kept = mass > 0
         return piece[kept], (size * mass)[kept], counts[kept] / mass[kept]
 
@@ -229,7 +242,8 @@ class PairwiseHinge:
         self.positive = np.flatnonzero(labels.positive)
         self.negative = np.flatnonzero(~labels.positive)
         weight = np.ones(labels.positive.size) if labels.weight is None else labels.weight
-        self.positive_weight, self.negative_weight = weight[self.positive], weight[self.negative]
+        self.positive_weight = _of_unit_size(weight[self.positive])
+        self.negative_weight = _of_unit_size(weight[self.negative])
         self.total = float(self.positive_weight.sum() * self.negative_weight.sum())
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
@@ -249,3 +263,9 @@ class PairwiseHinge:
         gradient[self.positive[by_score]] = -weight * above / self.total
         gradient[self.negative] = self.negative_weight * weight_below / self.total
         return float(value), gradient
+
+
+def _of_unit_size(weight: FloatArray) -> FloatArray:
+    """Weights divided by a power of two to a sum in [1/2, 1): sums and products stay finite."""
+    scaled: FloatArray = np.ldexp(weight, -np.frexp(weight.sum())[1])
+    return scaled

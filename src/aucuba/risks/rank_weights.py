@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._typing import FloatArray
+from aucuba._typing import FloatArray, IntArray
 from aucuba._validation import check_fpr_range
 
 # A weight function is sampled at this many equally spaced rates and taken as linear between them;
@@ -92,7 +92,7 @@ class RankWeights:
         rate = np.minimum(rate, 1.0)
         if self.density is None:
             return np.interp(rate, self.knots, self.integral)
-        cell = np.clip(np.searchsorted(self.knots, rate, side="right") - 1, 0, self.knots.size - 2)
+        cell = self._cell(rate)
         step = rate - self.knots[cell]
         width = self.knots[cell + 1] - self.knots[cell]
         slope = (self.density[cell + 1] - self.density[cell]) / width
@@ -100,24 +100,38 @@ class RankWeights:
 
     def mean_cumulated(self, low: FloatArray, high: FloatArray) -> FloatArray:
         """Mean of ``G`` between two rates, exactly; ``G`` itself where they are equal."""
-        gap = high - low
-        area = self._area(high) - self._area(low)
-        return np.where(gap > 0, area / np.where(gap > 0, gap, 1.0), self.cumulated(low))
+        low = np.minimum(low, high)
+        first, last = self._cell(low), self._cell(high)
+        # Areas divided by a small gap would lose digits, so the parts of the cells at either end are
+        # means too; cells that lie between them are wide.
+        every = np.arange(self.knots.size - 1)
+        area = self._mean_in(every, self.knots[:-1], self.knots[1:]) * np.diff(self.knots)
+        before = np.concatenate([[0.0], np.cumsum(area)])
+        head, tail = self.knots[first + 1], self.knots[last]
+        across = (head - low) * self._mean_in(first, low, head)
+        across += before[last] - before[first + 1]
+        across += (high - tail) * self._mean_in(last, tail, high)
+        alone = first == last
+        gap = np.where(alone, 1.0, high - low)
+        return np.where(alone, self._mean_in(first, low, high), across / gap)
 
-    def _area(self, rate: FloatArray) -> FloatArray:
-        """The integral of ``G`` from 0 to the rate."""
+    def _cell(self, rate: FloatArray) -> IntArray:
+        """The knot at or below a rate, the last excepted."""
+        cell: IntArray = np.searchsorted(self.knots, rate, side="right") - 1
+        return np.clip(cell, 0, self.knots.size - 2)
+
+    def _mean_in(self, cell: IntArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Mean of ``G`` between two rates of one cell, where it is a parabola."""
         width = np.diff(self.knots)
+        width = np.where(width > 0, width, 1.0)
         if self.density is None:
-            start = np.diff(self.integral) / np.where(width > 0, width, 1.0)
+            start = np.diff(self.integral) / width
             slope = np.zeros_like(start)
         else:
             start, slope = self.density[:-1], np.diff(self.density) / width
-        per_cell = width * (self.integral[:-1] + width * (start / 2 + width * slope / 6))
-        before = np.concatenate([[0.0], np.cumsum(per_cell)])
-        cell = np.clip(np.searchsorted(self.knots, rate, side="right") - 1, 0, width.size - 1)
-        step = rate - self.knots[cell]
-        inside = self.integral[cell] + step * (start[cell] / 2 + step * slope[cell] / 6)
-        return np.asarray(before[cell] + step * inside)
+        a, b = low - self.knots[cell], high - self.knots[cell]
+        mean: FloatArray = self.integral[cell] + start[cell] * (a + b) / 2
+        return mean + slope[cell] * (a * a + a * b + b * b) / 6
 
     def between(self, edges: FloatArray, n: float) -> FloatArray:
         """Weight of the ranks between neighbouring edges, of ``n`` in all."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ _ROUNDING = 1e-12
 # The error of a dot product of d terms is about sqrt(d) roundings: room for some thousand features,
 # and far below the distance between the scores of rows that differ.
 _TIE_ROUNDINGS = 64
+# The size of the terms that cancel in a threshold near zero is that of most scores. Of the largest
+# ones it is not: a few far scores say nothing of how the others are rounded.
+_TYPICAL = 0.75
 
 
 def violation_probability(rank: int, n_negatives: int, max_fpr: float) -> float:
@@ -132,6 +136,8 @@ def threshold_rank(n_negatives: int, max_fpr: float = 0.05, confidence: float = 
     962
     """
     max_fpr, allowed = _promise(max_fpr, confidence)
+    if isinstance(n_negatives, bool) or not isinstance(n_negatives, Integral):
+        raise ValueError(f"n_negatives must be a whole number, got {n_negatives!r}.")
     needed = negatives_needed(max_fpr, confidence)
     if n_negatives < needed:
         raise ValueError(_too_few(n_negatives, needed, max_fpr, confidence))
@@ -143,15 +149,16 @@ def threshold_rank(n_negatives: int, max_fpr: float = 0.05, confidence: float = 
 
 
 def tie_safe_threshold(scores: AnyArray, rank: int) -> float:
-    """The rank-th smallest score, raised by a few roundings of the largest one.
+    """The rank-th smallest score, raised by a few roundings of scores of its size.
 
     BLAS may round the score of one row differently in another batch. Rows that tie with the
     threshold, often many of them when features are discrete, would then slip above it together.
     """
     values = finite_scores(scores, "The base score")
     precision = np.finfo(np.result_type(scores, np.float32)).eps
-    room = _TIE_ROUNDINGS * precision * np.abs(values).max()
-    return float(np.partition(values, rank - 1)[rank - 1] + room)
+    threshold = float(np.partition(values, rank - 1)[rank - 1])
+    size = max(abs(threshold), float(np.quantile(np.abs(values), _TYPICAL)))
+    return threshold + float(_TIE_ROUNDINGS * precision * size)
 
 
 def _promise(max_fpr: Any, confidence: Any) -> tuple[float, float]:
