@@ -236,3 +236,13 @@ def test_an_interrupted_refit_is_the_new_model(monkeypatch):
         model.fit(X[:, :4], y)
     assert model.coef_.shape == (1, 4)
     assert model.status_ == str(Status.INTERRUPTED)
+
+
+@pytest.mark.parametrize("step", ["first_min", "subtrain_auc", "grid"])
+@pytest.mark.parametrize("outlier", [10.0, 3.0])
+def test_an_outlier_does_not_turn_the_ranking_round(step, outlier):
+    X = np.array([[0.0], [0.0], [0.0], [outlier], [1.0], [1.0], [1.0], [1.0]])
+    y = np.repeat([0, 1], 4)
+    model = AUMClassifier(step).fit(X, y)
+    assert model.coef_[0, 0] == 1.0
+    assert roc_auc_score(y, model.decision_function(X)) == 0.75

@@ -520,3 +520,12 @@ def test_weights_may_be_as_large_as_numbers_are(surrogate):
         heavy = clone(model).fit(X, Y, sample_weight=np.full(600, each))
         np.testing.assert_allclose(heavy.coef_, want.coef_, rtol=2e-3, atol=1e-3)
         assert heavy.objective_ == pytest.approx(want.objective_, rel=1e-4)
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "direct"])
+def test_the_threshold_of_a_float32_table_is_that_of_predict(surrogate):
+    table = (X + 1e4).astype(np.float32)
+    model = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table, Y)
+    exact = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table.astype(float), Y)
+    rates = [np.mean(one.predict(table)[Y.min() == Y] == Y.max()) for one in (model, exact)]
+    assert rates[0] == rates[1] <= 0.2

@@ -139,7 +139,9 @@ class AUMClassifier(RegionClassifier):
             with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
                 start = _difference_of_means(subtrain)
                 solution = solver.solve(subtrain, start, validation, monitor)
-                self._adopt_linear(solution.coef, TableDesign(X).scores(solution.coef), labels, 1.0)
+                self._adopt_linear(
+                    solution.coef, TableDesign(X).precise_scores(solution.coef), labels, 1.0
+                )
             self._report(solution)
         # The best model so far is kept, and the interrupt still ends what called for it.
         solution.raise_interrupt()
@@ -192,6 +194,10 @@ def _labelled(X: Any, labels: Labels, rows: Any) -> LabelledData:
 
 
 def _difference_of_means(data: LabelledData) -> FloatArray:
-    """Mean of the positives minus mean of the negatives: the way down from the zero model."""
+    """Mean of the positives minus mean of the negatives: the way down from the zero model.
+
+    A few outliers can turn it round; the sign of the better AUC is taken.
+    """
     level = np.zeros(data.errors.n_examples)
-    return -data.design.adjoint(2 * balanced_subgradient(data.errors, level))
+    difference = -data.design.adjoint(2 * balanced_subgradient(data.errors, level))
+    return -difference if data.curves(data.design.scores(difference)).auc < 0.5 else difference

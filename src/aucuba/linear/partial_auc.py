@@ -266,14 +266,16 @@ class PartialAUCClassifier(RegionClassifier):
         design = TableDesign(X)
         start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
         solution = self._solve_convex(design, X, labels, region, monitor, start)
-        self._adopt_linear(solution.coef, design.scores(solution.coef), labels, region.upper_limit)
+        scores = design.precise_scores(solution.coef)
+        self._adopt_linear(solution.coef, scores, labels, region.upper_limit)
         self._adopt_certificate(solution)
 
     def _fit_direct(self, X: Any, labels: Labels, region: Region, monitor: Monitor | None) -> None:
         warn_if_few(labels, region)
         anchor, n_iter = anchor_direction(X, labels, self.C)
         fit = direct_fit(X, labels, region, anchor, max_iter=self._max_iter(), monitor=monitor)
-        self._adopt_linear(fit.coef, TableDesign(X).scores(fit.coef), labels, region.upper_limit)
+        scores = TableDesign(X).precise_scores(fit.coef)
+        self._adopt_linear(fit.coef, scores, labels, region.upper_limit)
         self.anchor_coef_ = fit.anchor[np.newaxis]
         if fit.solution is None:
             self.objective_ = self.lower_bound_ = self.gap_ = np.nan

@@ -175,7 +175,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             limit = len(splits.folds) + len(region_splits)
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
                 coef = self._choose(X_kept, labels, region, splits, Cs, Progress(monitor))
-                scores = TableDesign(X_kept).scores(coef)
+                scores = TableDesign(X_kept).precise_scores(coef)
                 self._adopt_linear(coef, scores, labels, region.upper_limit)
         return self
 
