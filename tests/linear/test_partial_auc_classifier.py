@@ -529,3 +529,20 @@ def test_the_threshold_of_a_float32_table_is_that_of_predict(surrogate):
     exact = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table.astype(float), Y)
     rates = [np.mean(one.predict(table)[Y.min() == Y] == Y.max()) for one in (model, exact)]
     assert rates[0] == rates[1] <= 0.2
+
+
+@pytest.mark.parametrize("surrogate", ["tight", "structural"])
+@pytest.mark.parametrize("scale", [0.0, 1e-200])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_a_table_without_information_collapses_quietly(surrogate, scale, C):
+    with pytest.warns(ConvergenceWarning, match="collapsed"):
+        model = PartialAUCClassifier((0, 0.3), surrogate=surrogate, C=C).fit(scale * X, Y)
+    assert not model.coef_.any()
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e30), (np.float64, 1e200)])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_values_whose_products_overflow_are_refused(dtype, scale, container):
+    table = container((X * scale).astype(dtype))
+    with pytest.raises(ValueError, match="products overflow in float"):
+        PartialAUCClassifier((0, 0.3)).fit(table, Y)

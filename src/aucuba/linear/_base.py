@@ -18,6 +18,7 @@ from aucuba.linear._region import threshold_for, warn_about_queries
 from aucuba.risks import Labels
 
 # Columns whose standard deviations differ by more than this factor are not penalised alike.
+_LARGEST = {"float32": 1e15, "float64": 1e150}
 _SCALE_RATIO = 1000.0
 
 
@@ -32,6 +33,7 @@ class RegionClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
         check_classification_targets(y)
+        _check_products(X)
         weight = row_weights(sample_weight, X.shape[0])
         group = group_index(qid, X.shape[0])
         self.classes_ = np.unique(y)
@@ -104,6 +106,17 @@ class RegionClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+def _check_products(X: Any) -> None:
+    """Products of two entries, and sums of many, must not overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(abs(float(values.max(initial=0.0))), abs(float(values.min(initial=0.0))))
+    if largest > _LARGEST[values.dtype.name]:
+        raise ValueError(
+            f"X holds values up to {largest:.3g}, whose products overflow in {values.dtype}. Put a "
+            "StandardScaler before this estimator."
+        )
 
 
 def warn_if_badly_scaled(X: Any) -> None:

@@ -10,6 +10,7 @@ from aucuba._typing import FloatArray
 # linear system solvable. It moves the solution by rounding only, and any feasible point gives a
 # valid lower bound.
 _RIDGE = 1e-12
+_FLAT = 1e-6
 
 
 def solve_simplex_qp(
@@ -42,7 +43,9 @@ def solve_simplex_qp(
     """
     point = start.copy()
     support = point > 0
-    scale = max(float(gram.diagonal().max(initial=0.0)), float(np.finfo(float).tiny))
+    # Where all planes are flat the ridge must still be a number that can be divided by.
+    least = max(_FLAT * float(np.abs(linear).max()) / total, float(np.finfo(float).tiny) / _RIDGE)
+    scale = max(float(gram.diagonal().max(initial=0.0)), least)
     regular = gram + _RIDGE * scale * np.eye(linear.size)
     for _ in range(max_steps):
         index = np.flatnonzero(support)
