@@ -62,12 +62,12 @@ def ranking_page(
     unknown = ~edge_graph.isin(node_graph)
     if unknown.any():
         raise TableError(f"{edges}: no nodes of the graph {edge_graph[unknown].iloc[0]!r}.")
+    links = pd.concat([*ends, weights], axis=1)
     graphs, labels = [], []
     for name in node_graph.unique():
-        here, joined = node_graph == name, edge_graph == name
+        here = node_graph == name
         table = features[here].set_index(names[here])
-        pairs_here = pd.concat([*ends, weights], axis=1)[joined]
-        graphs.append(RankingGraph.from_pandas(table, pairs_here))
+        graphs.append(RankingGraph.from_pandas(table, links[edge_graph == name]))
         labels.append(positive[here].to_numpy())
     return ranking_report(
         ranker,
