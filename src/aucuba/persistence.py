@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import platform
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from aucuba._trees import BrokenTreeError, check_trees
 
 FORMAT = 1
 _HEADER = "aucuba.json"
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError)
 
 # Classes beyond those that skops trusts by itself. Nothing here runs code that a file could choose: a
 # partial is built only of functions on the list, and trees are checked before they are used.
@@ -202,10 +204,10 @@ def _checked_header(path: Path) -> dict[str, Any]:
     )
     try:
         with zipfile.ZipFile(path) as archive:
-            broken = archive.testzip()
+            broken = _first_broken(archive)
             header = {"metadata": {}, "versions": {}, **json.loads(archive.read(_HEADER))}
             wanted = header["format"]
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError, EOFError):
+    except (*_DAMAGE, KeyError, TypeError, ValueError, OSError):
         raise ValueError(foreign) from None
     tables = header["metadata"], header["versions"]
     if type(wanted) is not int or wanted < 1 or not all(isinstance(one, dict) for one in tables):
@@ -219,6 +221,16 @@ def _checked_header(path: Path) -> dict[str, Any]:
             f"{aucuba.__version__}, which reads up to format {FORMAT}. Upgrade aucuba."
         )
     return header
+
+
+def _first_broken(archive: zipfile.ZipFile) -> str | None:
+    """The first entry whose content cannot be unpacked or does not match its checksum."""
+    for name in archive.namelist():
+        try:
+            archive.read(name)
+        except _DAMAGE:
+            return name
+    return None
 
 
 def _refused_types(path: str | Path) -> list[str]:

@@ -281,11 +281,12 @@ class TestModelFile:
         (tmp_path / "m.aucuba").write_bytes(whole[: int(share * len(whole))])
         refuse_model(tmp_path / "m.aucuba", "not a model file of aucuba, or only a part")
 
-    def test_flipped_bit(self, refuse_model, model, tmp_path):
+    @pytest.mark.parametrize("place", [*range(60, 400, 20)])
+    def test_flipped_bit(self, refuse_model, model, tmp_path, place):
         content = bytearray(model.read_bytes())
         with zipfile.ZipFile(model) as archive:
             entry = archive.getinfo("schema.json")
-        content[entry.header_offset + 200] ^= 1
+        content[entry.header_offset + place] ^= 1
         (tmp_path / "m.aucuba").write_bytes(content)
         refuse_model(tmp_path / "m.aucuba", "is damaged (in schema.json)")
 
