@@ -1,14 +1,19 @@
 """Columns by kind: what each preparation keeps of them."""
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from aucuba.ensemble import RegionStack
 from aucuba.ensemble._columns import Columns
 from aucuba.ensemble._plain_columns import PlainColumns
+from aucuba.ensemble._splines import PortableSplines
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -162,3 +167,18 @@ def test_polars_frames():
     assert first == pytest.approx(second, nan_ok=True)
     stack = RegionStack((0.0, 0.3), estimators=["forest", "linear"], cv=2, random_state=0)
     assert np.isfinite(stack.fit(same, number > 0.5).decision_function(same)).all()
+
+
+@pytest.mark.parametrize("degree", [1, 3])
+def test_splines_survive_as_numbers(degree):
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    splines = PortableSplines(n_knots=6, degree=degree, knots="quantile", extrapolation="linear")
+    features = splines.fit_transform(x)
+    plain = SplineTransformer(n_knots=6, degree=degree, knots="quantile", extrapolation="linear")
+    np.testing.assert_array_equal(features, plain.fit_transform(x))
+    again = pickle.loads(pickle.dumps(splines))
+    wide = np.linspace(-9, 9, 50)[:, None] * [1.0, 1.0]
+    np.testing.assert_array_equal(again.transform(wide), plain.transform(wide))
+    saved = splines.__getstate__()["bsplines_"]
+    assert all(isinstance(part, np.ndarray | int | bool) for one in saved for part in one)
+    assert clone(splines).get_params() == splines.get_params()

@@ -11,11 +11,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     OneHotEncoder,
-    SplineTransformer,
     StandardScaler,
 )
 
 from aucuba.ensemble._plain_columns import PlainColumns, as_numbers, is_categorical, table_columns
+from aucuba.ensemble._splines import PortableSplines
 
 # A column with fewer distinct values is a step function already; splines would add empty columns.
 _DISTINCT_FOR_SPLINES = 8
@@ -55,7 +55,7 @@ class Columns:
         """As `for_linear`, with cubic splines on the numbers that have many values."""
         splines = make_pipeline(
             SimpleImputer(strategy="median", add_indicator=False),
-            SplineTransformer(n_knots=6, knots="quantile", extrapolation="linear"),
+            PortableSplines(n_knots=6, knots="quantile", extrapolation="linear"),
             StandardScaler(),
         )
         parts = [
