@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from aucuba._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,11 @@ def group_index(qid: ArrayLike | None, n_rows: int) -> IntArray | None:
     return group
 
 
+def groups_of_rows(group: IntArray | None, rows: AnyArray) -> IntArray | None:
+    """Queries of some rows, numbered anew without gaps."""
+    return None if group is None else np.unique(group[rows], return_inverse=True)[1]
+
+
 def rows_by_group(group: IntArray) -> list[IntArray]:
     """Rows of every query, in the order of the query numbers, by one sort."""
     order = np.argsort(group, kind="stable")
@@ -188,7 +193,7 @@ def ranking_sample(
     if weight is not None and not weight.all():
         kept = weight > 0
         positive, score, weight = positive[kept], score[kept], weight[kept]
-        group = None if group is None else np.unique(group[kept], return_inverse=True)[1]
+        group = groups_of_rows(group, kept)
         if positive.all() or not positive.any():
             present = "positive" if positive.all() else "negative"
             raise ValueError(

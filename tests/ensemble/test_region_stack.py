@@ -22,6 +22,7 @@ from aucuba.ensemble._defaults import DEFAULT_MEMBERS
 from aucuba.ensemble._members import _moving_mean
 from aucuba.metrics import partial_auc_score
 from tests.ensemble.data import mixed_frame, numbers
+from tests.listeners import StopAfter
 
 RANGE = (0.0, 0.1)
 SMALL = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
@@ -205,26 +206,6 @@ def test_progress_is_logged(caplog):
     assert [record.args[0] for record in caplog.records] == ["logistic", "bayes"]
 
 
-class Listener:
-    """Counts the steps that a fit reports."""
-
-    def __init__(self, last=None):
-        self.steps, self.last = 0, last
-
-    def setup(self, estimator, context):
-        pass
-
-    def teardown(self, estimator, context):
-        pass
-
-    def on_fit_task_begin(self, estimator, context):
-        pass
-
-    def on_fit_task_end(self, estimator, context):
-        self.steps += context.task_name == "iteration"
-        return self.steps == self.last
-
-
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
 @pytest.mark.parametrize(
     ("model", "n_fits"),
@@ -238,19 +219,19 @@ class Listener:
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_callbacks_hear_every_fit(model, n_fits, n_jobs):
     X, y = numbers(100)
-    listener = Listener()
+    listener = StopAfter(n_iterations=None)
     clone(model).set_params(n_jobs=n_jobs).set_callbacks(listener).fit(X, y)
-    assert listener.steps == n_fits
+    assert listener.heard.count("end iteration") == n_fits
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
 def test_a_stack_may_be_stopped_between_members():
     X, y = numbers(100)
-    listener = Listener(last=4)
+    listener = StopAfter(4)
     stack = RegionStack(RANGE, estimators=SMALL, random_state=0).set_callbacks(listener).fit(X, y)
     assert [name for name, _ in stack.members_] == ["logistic"]
     assert [row["member"] for row in stack.report_] == ["logistic", "stack"]
-    assert listener.steps == 4
+    assert listener.heard.count("end iteration") == 4
 
 
 @pytest.mark.parametrize(

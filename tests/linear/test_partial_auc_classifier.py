@@ -19,13 +19,10 @@ import aucuba.linear.partial_auc
 from aucuba import PartialAUCClassifier
 from aucuba.linear._region import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
-from aucuba.risks import Labels
+from aucuba.risks import HingeDifference, Labels
 from aucuba.solvers import Status
-
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(600, 8))
-Y = (X[:, 0] + 0.5 * X[:, 1] + 0.5 * RNG.normal(size=600) > 0.8).astype(int)
-SURROGATES = ["direct", "tight", "structural"]
+from tests.linear.data import SURROGATES, X, Y
+from tests.listeners import StopAfter
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES)
@@ -120,8 +117,6 @@ def test_too_few_iterations_are_reported():
 
 
 def test_difference_program_lowers_the_hinge_on_the_range():
-    from aucuba.risks import HingeDifference, Labels
-
     limits, C = (0.1, 0.3), 3.0
     risk = HingeDifference(Labels(Y == 1), limits)
 
@@ -133,6 +128,10 @@ def test_difference_program_lowers_the_hinge_on_the_range():
     assert dc.objective_ == pytest.approx(objective(dc.coef_[0]))
     assert dc.objective_ <= objective(bound.coef_[0]) + 1e-6
     assert np.isnan(dc.gap_)
+    # Several convex programs, one history.
+    assert [row["iteration"] for row in dc.history_] == list(range(1, dc.n_iter_ + 1))
+    for count in ("n_evaluations", "seconds"):
+        assert np.all(np.diff([row[count] for row in dc.history_]) > 0)
 
 
 def test_weighted_rates_and_two_way_regions():
@@ -410,139 +409,9 @@ def test_results_do_not_depend_on_blas_threads():
     not aucuba._callbacks.HAS_CALLBACKS, reason="sklearn.callback came with scikit-learn 1.9"
 )
 def test_callbacks_see_every_iteration_and_can_stop():
-    class Stopper:
-        def __init__(self, last):
-            self.last, self.seen = last, 0
-
-        def setup(self, estimator, context):
-            pass
-
-        def teardown(self, estimator, context):
-            pass
-
-        def on_fit_task_begin(self, estimator, context):
-            pass
-
-        def on_fit_task_end(self, estimator, context):
-            if context.task_name == "iteration":
-                self.seen += 1
-                return self.seen >= self.last
-            return False
-
-    stopper = Stopper(2)
+    stopper = StopAfter(2)
     model = PartialAUCClassifier((0, 0.1), surrogate="structural", C=100.0, tol=1e-9)
     model.set_callbacks(stopper)
     model.fit(X, Y)
-    assert stopper.seen == model.n_iter_ == 2
+    assert stopper.heard.count("end iteration") == model.n_iter_ == 2
     assert model.status_ == str(Status.STOPPED_BY_CALLBACK)
-
-
-def fitted_state(model):
-    params = model.get_params()
-    return {name: value for name, value in vars(model).items() if name not in params}
-
-
-FORMS = [
-    ({"surrogate": "direct"}, {"coef_", "anchor_coef_"}),
-    ({"surrogate": "tight"}, {"coef_"}),
-    (
-        {"surrogate": "tight", "kernel": "rbf"},
-        {"dual_coef_", "kernel_rows_", "kernel_params_"},
-    ),
-    (
-        {"surrogate": "direct", "kernel": "rbf", "n_components": 20},
-        {"coef_", "anchor_coef_", "feature_map_", "kernel_rows_", "kernel_params_"},
-    ),
-]
-
-
-@pytest.mark.parametrize(("second", "own"), FORMS)
-@pytest.mark.parametrize(("first", "other"), FORMS)
-def test_a_refit_leaves_nothing_of_another_kind_of_model(first, other, second, own):
-    model = PartialAUCClassifier((0, 0.2), random_state=0).set_params(**first).fit(X[:200], Y[:200])
-    defaults = {"surrogate": "direct", "kernel": "linear", "n_components": 300}
-    model.set_params(**defaults).set_params(**second).fit(X[:200], Y[:200])
-    fresh = clone(model).fit(X[:200], Y[:200])
-    assert set(fitted_state(model)) == set(fitted_state(fresh))
-    every = {name for _, names in FORMS for name in names}
-    assert {name for name in every if hasattr(model, name)} == own
-    assert model.summary() == fresh.summary()
-
-
-@pytest.mark.parametrize(
-    ("start", "change"),
-    [
-        ({"surrogate": "tight"}, {"surrogate": "structural", "tpr_min": 0.5}),
-        ({"surrogate": "tight", "kernel": "rbf"}, {"gamma": 3.0, "max_iter": 1}),
-        ({"surrogate": "direct", "kernel": "rbf"}, {"n_components": -1}),
-    ],
-)
-def test_a_refit_that_fails_leaves_the_model_as_it_was(start, change):
-    model = PartialAUCClassifier((0, 0.2), random_state=0, **start).fit(X, Y)
-    state, scores = dict(fitted_state(model)), model.decision_function(X)
-    model.set_params(**change)
-    # Warnings are errors here, so that the second fit fails at its very end.
-    with pytest.raises((ValueError, ConvergenceWarning)):
-        model.fit(X[:100, :4], np.where(Y[:100] == 1, "yes", "no"))
-    assert fitted_state(model).keys() == state.keys()
-    assert all(fitted_state(model)[name] is value for name, value in state.items())
-    np.testing.assert_array_equal(model.decision_function(X), scores)
-
-
-def test_an_interrupted_refit_is_the_new_model(monkeypatch):
-    model = PartialAUCClassifier(surrogate="tight", kernel="rbf").fit(X, Y)
-    model.set_params(kernel="linear", C=100.0, tol=1e-9, verbose=1)
-
-    def interrupt(*args):
-        if args[1] == 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(aucuba.linear.partial_auc._LOG, "info", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X[:, :5], Y)
-    assert model.status_ == str(Status.INTERRUPTED)
-    assert model.decision_function(X[:, :5]).shape == (600,)
-    assert not hasattr(model, "dual_coef_")
-
-
-def test_light_weights_are_named_where_they_make_the_rows_few():
-    message = r"sample_weight counts as rows: .* adds up to 1\b"
-    with pytest.warns(UserWarning, match=message):
-        PartialAUCClassifier((0, 0.2)).fit(X, Y, sample_weight=np.full(600, 1 / 600))
-
-
-@pytest.mark.parametrize("surrogate", SURROGATES)
-def test_weights_may_be_as_large_as_numbers_are(surrogate):
-    C = 1e-3 if surrogate == "direct" else 1.0
-    model = PartialAUCClassifier((0, 0.4), surrogate=surrogate, C=C)
-    want = clone(model).fit(X, Y, sample_weight=np.full(600, 1e9))
-    for each in (1e16, 1e20, 1e200, 1e300):
-        heavy = clone(model).fit(X, Y, sample_weight=np.full(600, each))
-        np.testing.assert_allclose(heavy.coef_, want.coef_, rtol=2e-3, atol=1e-3)
-        assert heavy.objective_ == pytest.approx(want.objective_, rel=1e-4)
-
-
-@pytest.mark.parametrize("surrogate", ["tight", "direct"])
-def test_the_threshold_of_a_float32_table_is_that_of_predict(surrogate):
-    table = (X + 1e4).astype(np.float32)
-    model = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table, Y)
-    exact = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table.astype(float), Y)
-    rates = [np.mean(one.predict(table)[Y.min() == Y] == Y.max()) for one in (model, exact)]
-    assert rates[0] == rates[1] <= 0.2
-
-
-@pytest.mark.parametrize("surrogate", ["tight", "structural"])
-@pytest.mark.parametrize("scale", [0.0, 1e-200])
-@pytest.mark.parametrize("C", [1.0, 100.0])
-def test_a_table_without_information_collapses_quietly(surrogate, scale, C):
-    with pytest.warns(ConvergenceWarning, match="collapsed"):
-        model = PartialAUCClassifier((0, 0.3), surrogate=surrogate, C=C).fit(scale * X, Y)
-    assert not model.coef_.any()
-
-
-@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e30), (np.float64, 1e200)])
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_values_whose_products_overflow_are_refused(dtype, scale, container):
-    table = container((X * scale).astype(dtype))
-    with pytest.raises(ValueError, match="products overflow in float"):
-        PartialAUCClassifier((0, 0.3)).fit(table, Y)

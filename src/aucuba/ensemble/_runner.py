@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import sklearn
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from threadpoolctl import threadpool_limits
 
 import aucuba
 from aucuba._callbacks import Progress
+from aucuba._parallel import run_all
 from aucuba._typing import FloatArray
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Split, Table, fit_weighted
@@ -47,30 +48,23 @@ class Runner:
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
         """The estimator on all rows, once for every table of weights."""
         task = self.memory.cache(_fit_rows)
-        return self._all(
-            delayed(task)(clone(estimator), table, _surroundings()) for table in tables
-        )
+        tasks = (delayed(task)(clone(estimator), table, _surroundings()) for table in tables)
+        return run_all(tasks, self.n_jobs, self.progress)
 
     def _over_folds(
         self, function: Callable[..., FloatArray], estimator: Any, table: Table | None, *args: Any
     ) -> FloatArray:
         source = self.table if table is None else table
         task = self.memory.cache(function)
-        parts = self._all(
+        tasks = (
             delayed(task)(clone(estimator), source, train, test, _surroundings(), *args)
             for train, test in self.folds
         )
+        parts = run_all(tasks, self.n_jobs, self.progress)
         scores = np.empty((parts[0].shape[0], source.y.size))
         for (_, test), part in zip(self.folds, parts, strict=True):
             scores[:, test] = part
         return scores
-
-    def _all(self, tasks: Iterable[Any]) -> list[Any]:
-        results = []
-        for result in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
-            results.append(result)
-            self.progress.report({})
-        return results
 
 
 def _surroundings() -> tuple[str, str, bool]:

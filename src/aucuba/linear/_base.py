@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._callbacks import CallbackSupport
 from aucuba._typing import ArrayLike, FloatArray, IntArray
-from aucuba._validation import group_index, row_weights
+from aucuba._validation import group_index, groups_of_rows, row_weights
 from aucuba.linear._region import threshold_for, warn_about_queries
 from aucuba.risks import Labels
 
@@ -46,7 +46,7 @@ class RegionClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight > 0)
             X, y, weight = X[kept], y[kept], weight[kept]
-            group = None if group is None else np.unique(group[kept], return_inverse=True)[1]
+            group = groups_of_rows(group, kept)
         if len(np.unique(y)) < 2:
             raise ValueError(
                 f"y has only one class ({y[0]!r}) among the rows of positive weight; training needs "

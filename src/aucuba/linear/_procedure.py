@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from aucuba._blas import one_blas_thread
 from aucuba._callbacks import Progress
+from aucuba._parallel import run_all
 from aucuba._typing import FloatArray, IntArray
+from aucuba._validation import groups_of_rows
 from aucuba.design import TableDesign
 from aucuba.linear._comparison import has_pairs
 from aucuba.linear._direct import anchor_direction, direct_fit
@@ -117,11 +119,7 @@ class OutOfFold:
 
 def subset(labels: Labels, rows: IntArray) -> Labels:
     """Labels of some rows, queries kept."""
-    part = labels.select(rows)
-    if labels.group is None:
-        return part
-    group = np.unique(labels.group[rows], return_inverse=True)[1]
-    return Labels(part.positive, part.weight, group)
+    return replace(labels.select(rows), group=groups_of_rows(labels.group, rows))
 
 
 def in_parallel(
@@ -140,11 +138,7 @@ def in_parallel(
         delayed(_pinned)(task, split, *args)
         for split in itertools.takewhile(lambda _: not progress.stopped, splits)
     )
-    done: list[Any] = []
-    for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
-        done.append(result)
-        progress.report({"splits": len(done)})
-    return done
+    return run_all(tasks, n_jobs, progress)
 
 
 def _pinned(task: Callable[..., Any], split: Split, *args: Any) -> Any:

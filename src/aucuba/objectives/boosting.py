@@ -14,6 +14,7 @@ from aucuba._validation import (
     check_fpr_range,
     check_positive_number,
     finite_scores,
+    groups_of_rows,
     row_weights,
 )
 from aucuba.metrics import partial_auc_score
@@ -138,7 +139,7 @@ class PartialAUCObjective:
         if weight is not None:
             rows = np.flatnonzero(weight)
             target, weight = target[rows], weight[rows]
-            query = None if query is None else np.unique(query[rows], return_inverse=True)[1]
+            query = groups_of_rows(query, rows)
         return over_groups(self._risk_of_query, Labels(binary_target(target), weight, query))
 
     def _risk_of_query(self, labels: Labels) -> Risk:

@@ -9,7 +9,7 @@ from typing import Any
 from aucuba._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers.driver import Solution, Status
+from aucuba.solvers.driver import Solution, Status, joined
 from aucuba.solvers.planes import Planes
 
 # Before the zero model is called optimal the gap is closed to this share of the tolerance.
@@ -61,7 +61,8 @@ def certified_solution(
         left = max(solver.max_iter - len(history), 1)
         finer = replace(solver, tol=_FINER * solver.tol, max_iter=left)
         found = run(finer, found.model, found.planes)
-        history, model = _continued(history, found.history), found.model
+        counts = ("iteration", "n_evaluations", "seconds")
+        history, model = joined(history, found.history, counts), found.model
         if found.status in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED):
             status = found.status
         elif _zero_is_close(finer, found):
@@ -84,13 +85,6 @@ def certified_solution(
         history=history,
         warm_start=found.planes,
     )
-
-
-def _continued(history: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of a second run, counted on from the last of the first."""
-    last = history[-1] if history else {}
-    counts = [key for key in ("iteration", "n_evaluations", "seconds") if key in last]
-    return history + [{**row, **{key: row[key] + last[key] for key in counts}} for row in more]
 
 
 def _zero_is_close(solver: Any, found: PlaneRun) -> bool:

@@ -11,7 +11,7 @@ from aucuba._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import HingeDifference
 from aucuba.solvers.bundle import BundleSolver
-from aucuba.solvers.driver import Monitor, Solution, Status
+from aucuba.solvers.driver import Monitor, Solution, Status, joined
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,7 @@ class DCSolver:
             convex = risk.linearised(design.scores(model))
             inner = BundleSolver(self.C, self.tol, self.max_iter - len(history))
             solution = inner.solve(design, convex, start=model, monitor=monitor)
-            for row in solution.history:
-                history.append({**row, "iteration": len(history) + 1})
+            history = joined(history, solution.history, ("iteration", "n_evaluations", "seconds"))
             reached = self._objective(design, risk, solution.coef)
             progress = objective - reached
             if progress > 0:

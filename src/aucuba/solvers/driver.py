@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
@@ -105,3 +105,12 @@ def iterate(
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
     return Run(state, status, history)
+
+
+def joined(
+    history: list[dict[str, Any]], more: list[dict[str, Any]], counts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The rows of two runs as one history, the named columns counted on from the end of the first."""
+    last = history[-1] if history else {}
+    known = [key for key in counts if key in last]
+    return history + [{**row, **{key: row[key] + last[key] for key in known}} for row in more]

@@ -17,6 +17,7 @@ from scipy.optimize import minimize
 
 from aucuba._typing import BoolArray, FloatArray
 from aucuba.solvers import Monitor, Solution, Status, iterate
+from aucuba.solvers.driver import joined
 from aucuba.solvers.qp import solve_simplex_qp
 from aucuba.structured.risk import StructuredRisk
 
@@ -66,16 +67,17 @@ class Direct:
         bundle = _DCBundle(self, risk, trace.state())
         run = iterate(bundle, self.max_iter if ended is None else 0, monitor)
         state = run.state
-        rows = [trace.continued(row) for row in run.history]
+        # The second phase goes on with the number of evaluations by itself.
+        history = joined(trace.history, run.history, ("iteration", "seconds"))
         certified = risk.is_convex
         return Solution(
             coef=state.best.weights,
             status=run.status if ended is None else ended,
-            n_iter=len(trace.history) + len(rows),
+            n_iter=len(history),
             objective=state.best.objective,
             lower_bound=state.lower_bound if certified else float("nan"),
             gap=(state.best.objective - state.lower_bound) / self.C if certified else float("nan"),
-            history=trace.history + rows,
+            history=history,
         )
 
     def evaluate(self, risk: StructuredRisk, weights: FloatArray) -> _Point:
@@ -131,15 +133,6 @@ class _Trace:
             raise StopIteration
         gradient = weights + self.solver.C * (point.worst - point.reference)
         return point.objective, gradient
-
-    def continued(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row of the second phase, counted on from the first."""
-        last = self.history[-1]
-        return {
-            **row,
-            "iteration": row["iteration"] + last["iteration"],
-            "seconds": row["seconds"] + last["seconds"],
-        }
 
     def state(self) -> _State:
         """Where the cutting planes go on."""

@@ -16,7 +16,7 @@ from aucuba._blas import one_blas_thread
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import AnyArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
-from aucuba.solvers import Monitor, Status
+from aucuba.solvers import Monitor, Solution
 from aucuba.structured._checks import check_edges, check_size_of_features
 from aucuba.structured.inference import RankingBatch, merge_rounding_ties
 from aucuba.structured.measures import Measure, as_measure
@@ -173,10 +173,9 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.n_skipped_ = int(np.sum(~kept))
         limit = 4 * int(self.max_iter)  # two phases, without edges and with them
         with one_blas_thread(), fit_monitor(self, X, y, limit) as monitor:
-            self._learn(X[kept], relevant[kept], monitor)
+            solution = self._learn(X[kept], relevant[kept], monitor)
         self.threshold_ = self._cardinality_threshold(X, relevant)
-        if self.status_ == str(Status.INTERRUPTED):
-            raise KeyboardInterrupt
+        solution.raise_interrupt()
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -270,7 +269,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         terms = LabelTerms(features, self.classes_.size, len(self.label_pairs_))
         return AgreementTerms(terms, batch.edges) if self.pair_score == "agree" else terms
 
-    def _learn(self, X: FloatArray, relevant: AnyArray, monitor: Monitor | None) -> None:
+    def _learn(self, X: FloatArray, relevant: AnyArray, monitor: Monitor | None) -> Solution:
         features = self._with_constant(X)
         batch = self._batch(len(X))
         n_labels, n_pairs = self.classes_.size, len(self.label_pairs_)
@@ -296,6 +295,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.objective_, self.gap_ = solution.objective, solution.gap
         self.status_, self.n_iter_ = str(solution.status), solution.n_iter
         self.history_ = solution.history
+        return solution
 
     def _features(self, X: Any) -> FloatArray:
         check_is_fitted(self)

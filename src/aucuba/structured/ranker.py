@@ -14,7 +14,7 @@ from aucuba._blas import one_blas_thread
 from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._typing import BoolArray, FloatArray, IntArray
 from aucuba._validation import check_choice, check_positive_number
-from aucuba.solvers import Monitor, Solution, Status
+from aucuba.solvers import Monitor, Solution
 from aucuba.structured.data import (
     GraphData,
     as_graphs,
@@ -181,10 +181,9 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
                 share,
                 self.objective,
             )
-            self._learn(risk, data.terms, self._logged(monitor))
+            solution = self._learn(risk, data.terms, self._logged(monitor))
         self.n_skipped_ = len(listed) - len(kept)
-        if self.status_ == str(Status.INTERRUPTED):
-            raise KeyboardInterrupt
+        solution.raise_interrupt()
         return self
 
     def decision_function(self, graphs: Any) -> Any:
@@ -298,7 +297,9 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
             return AgreementTerms(data.terms, data.batch.edges)
         return data.terms
 
-    def _learn(self, risk: StructuredRisk, terms: FeatureTerms, monitor: Monitor | None) -> None:
+    def _learn(
+        self, risk: StructuredRisk, terms: FeatureTerms, monitor: Monitor | None
+    ) -> Solution:
         n_node, n_edge = terms.node_features.shape[1], terms.edge_features.shape[1]
         signed: BoolArray = np.append(
             np.zeros(n_node, dtype=bool), np.full(n_edge, self.edge_weights == "nonnegative")
@@ -315,6 +316,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
             monitor=monitor,
         )
         self._adopt(solution, start, n_node)
+        return solution
 
     def _adopt(self, solution: Solution, start: float, n_node: int) -> None:
         self.coef_ = solution.coef[:n_node]

@@ -19,10 +19,11 @@ from sklearn.utils import (
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._callbacks import CallbackSupport, Progress, fit_monitor, with_callbacks
+from aucuba._parallel import run_all
 from aucuba._state import all_or_nothing
 from aucuba._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._validation import binary_target, check_fraction, finite_scores
@@ -361,12 +362,8 @@ class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, B
         tasks = (
             delayed(self._fit_and_score)(X, y, train, test, fit_params) for train, test in splits
         )
-        fitted = []
         with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
-            for fit in Parallel(n_jobs=self.n_jobs, return_as="generator")(tasks):
-                fitted.append(fit)
-                if monitor is not None:
-                    monitor({"fold": len(fitted)})
+            fitted = run_all(tasks, self.n_jobs, Progress(monitor))
             if self.guarantee_:
                 self.estimator_ = fitted[0][0]
             else:

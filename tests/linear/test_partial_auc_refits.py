@@ -1,0 +1,79 @@
+"""A second fit of the linear classifier: nothing of the first stays, unless the second fails."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+import aucuba.linear.partial_auc
+from aucuba import PartialAUCClassifier
+from aucuba.solvers import Status
+from tests.linear.data import X, Y
+
+
+def fitted_state(model):
+    params = model.get_params()
+    return {name: value for name, value in vars(model).items() if name not in params}
+
+
+FORMS = [
+    ({"surrogate": "direct"}, {"coef_", "anchor_coef_"}),
+    ({"surrogate": "tight"}, {"coef_"}),
+    (
+        {"surrogate": "tight", "kernel": "rbf"},
+        {"dual_coef_", "kernel_rows_", "kernel_params_"},
+    ),
+    (
+        {"surrogate": "direct", "kernel": "rbf", "n_components": 20},
+        {"coef_", "anchor_coef_", "feature_map_", "kernel_rows_", "kernel_params_"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("second", "own"), FORMS)
+@pytest.mark.parametrize(("first", "other"), FORMS)
+def test_a_refit_leaves_nothing_of_another_kind_of_model(first, other, second, own):
+    model = PartialAUCClassifier((0, 0.2), random_state=0).set_params(**first).fit(X[:200], Y[:200])
+    defaults = {"surrogate": "direct", "kernel": "linear", "n_components": 300}
+    model.set_params(**defaults).set_params(**second).fit(X[:200], Y[:200])
+    fresh = clone(model).fit(X[:200], Y[:200])
+    assert set(fitted_state(model)) == set(fitted_state(fresh))
+    every = {name for _, names in FORMS for name in names}
+    assert {name for name in every if hasattr(model, name)} == own
+    assert model.summary() == fresh.summary()
+
+
+@pytest.mark.parametrize(
+    ("start", "change"),
+    [
+        ({"surrogate": "tight"}, {"surrogate": "structural", "tpr_min": 0.5}),
+        ({"surrogate": "tight", "kernel": "rbf"}, {"gamma": 3.0, "max_iter": 1}),
+        ({"surrogate": "direct", "kernel": "rbf"}, {"n_components": -1}),
+    ],
+)
+def test_a_refit_that_fails_leaves_the_model_as_it_was(start, change):
+    model = PartialAUCClassifier((0, 0.2), random_state=0, **start).fit(X, Y)
+    state, scores = dict(fitted_state(model)), model.decision_function(X)
+    model.set_params(**change)
+    # Warnings are errors here, so that the second fit fails at its very end.
+    with pytest.raises((ValueError, ConvergenceWarning)):
+        model.fit(X[:100, :4], np.where(Y[:100] == 1, "yes", "no"))
+    assert fitted_state(model).keys() == state.keys()
+    assert all(fitted_state(model)[name] is value for name, value in state.items())
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+def test_an_interrupted_refit_is_the_new_model(monkeypatch):
+    model = PartialAUCClassifier(surrogate="tight", kernel="rbf").fit(X, Y)
+    model.set_params(kernel="linear", C=100.0, tol=1e-9, verbose=1)
+
+    def interrupt(*args):
+        if args[1] == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(aucuba.linear.partial_auc._LOG, "info", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :5], Y)
+    assert model.status_ == str(Status.INTERRUPTED)
+    assert model.decision_function(X[:, :5]).shape == (600,)
+    assert not hasattr(model, "dual_coef_")
