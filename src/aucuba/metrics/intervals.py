@@ -92,7 +92,7 @@ def partial_auc_interval(
     Positives and negatives are resampled apart (stratified), so every resample has both classes in
     their original numbers. With ``qid`` whole queries are resampled instead. On large samples the
     interval is ``value ± z * standard error`` with the error from placement values, DeLong's for the
-    full range: it needs one sort where a bootstrap needs minutes.
+    full range: one sort in place of a thousand resamples.
 
     Parameters
     ----------
