@@ -4,4 +4,4 @@ import importlib.util
 
 collect_ignore = []
 if importlib.util.find_spec("torch") is None:
-    collect_ignore.append("src/aucuba/objectives/torch.py")
+    collect_ignore.append("src/aucuba/objectives/_torch.py")

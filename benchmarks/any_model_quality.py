@@ -25,10 +25,10 @@ from scipy import stats
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from aucuba.datasets.imbalanced import load_a9a, load_adbench
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._scores import log_odds
 from aucuba.metrics import partial_auc_score
+from reproductions.data.imbalanced import load_a9a, load_adbench
 
 RANGES = [(0.0, 0.05), (0.0, 0.1), (0.02, 0.05)]
 N_SPLITS = 5

@@ -23,9 +23,9 @@ import torch
 from scipy import stats
 from torch import nn
 
-from aucuba.datasets import data_home
 from aucuba.metrics import partial_auc_score
-from aucuba.objectives.torch import AUMLoss, PartialAUCLoss
+from aucuba.objectives import AUMLoss, PartialAUCLoss
+from reproductions.data import data_home
 
 TABLE = Path(__file__).parent / "results" / "any_model_torch.md"
 RANGE = (0.0, 0.05)

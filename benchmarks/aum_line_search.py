@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from aucuba.aum import ErrorFunctions, _kernels, aum, maximize_auc, minimize_aum, path
-from aucuba.aum.lines import Segment
+from aucuba.aum import ErrorFunctions, _loops, _path, aum, maximize_auc, minimize_aum
+from aucuba.aum._lines import Segment
 
 HEAP_STEPS = 2_000_000
 RESULT = Path(__file__).parent / "results" / "aum_line_search.md"
@@ -85,9 +85,9 @@ def path_against_tangents():
         segment = Segment.of(errors, scores, direction)
         repeats = 1 if n > 1_000 else 3
         by_path, end = seconds(
-            path.follow, segment, _kernels.STOP_FIRST_MIN, None, record=False, repeats=repeats
+            _path.follow, segment, _loops.STOP_FIRST_MIN, None, record=False, repeats=repeats
         )
-        kept, whole = seconds(path.line_search_path, errors, scores, direction, repeats=repeats)
+        kept, whole = seconds(_path.line_search_path, errors, scores, direction, repeats=repeats)
         by_tangents, found = seconds(minimize_aum, errors, scores, direction, repeats=5)
         assert abs(found.step - whole.best_aum().step) <= 1e-9 * found.step
         keys = np.random.default_rng(0).random(n)
@@ -139,7 +139,7 @@ def main():
     warm = problem(50)
     minimize_aum(*warm)
     maximize_auc(*warm, max_step=1.0)
-    path.line_search_path(*warm)
+    _path.line_search_path(*warm)
     heap_push_pop(np.arange(10.0), 10)
     first = path_against_tangents()
     second, tangent_exponent = growth_of_tangents()

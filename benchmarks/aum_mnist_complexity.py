@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from aucuba.aum import ErrorFunctions, _kernels, aum, minimize_aum, path
-from aucuba.aum.lines import Segment
-from aucuba.datasets.mnist import load_mnist
+from aucuba.aum import ErrorFunctions, _loops, _path, aum, minimize_aum
+from aucuba.aum._lines import Segment
+from reproductions.data.mnist import load_mnist
 
 RESULT = Path(__file__).parent / "results" / "aum_mnist_complexity.md"
 SEEDS = range(4)
@@ -31,17 +31,17 @@ MOST_STEPS = 2_000
 
 def first_min(errors, scores, change):
     segment = Segment.of(errors, scores, change)
-    end = path.follow(segment, _kernels.STOP_FIRST_MIN, None, record=False)
+    end = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
     return float(end.step[0]), end.n_crossings
 
 
 def linear(errors, scores, change):
-    rows = path.line_search_path(errors, scores, change, stop="linear")
+    rows = _path.line_search_path(errors, scores, change, stop="linear")
     return rows.best_aum().step, rows.n_crossings
 
 
 def quadratic(errors, scores, change):
-    rows = path.line_search_path(errors, scores, change, stop="all")
+    rows = _path.line_search_path(errors, scores, change, stop="all")
     return rows.best_aum().step, rows.n_crossings
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from _timing import best_of, machine, markdown_table, write_result
 from sklearn.metrics import roc_auc_score
 
-from aucuba._validation import ranking_sample
+from aucuba._roc._curve import band_average, roc_curve
+from aucuba._roc._sample import RankingSample
 from aucuba.metrics import partial_auc_interval, partial_auc_score
-from aucuba.metrics._roc import band_average, roc_curve
 
 N_ROWS = 1_000_000
 N_RESAMPLES = 20
@@ -34,8 +34,11 @@ def metric_times() -> dict[str, float]:
     score = rng.normal(size=N_ROWS) + y
     tied = np.round(score, 2)
     weight = rng.uniform(0.5, 2.0, size=N_ROWS)
-    plain, weighted = ranking_sample(y, score), ranking_sample(y, score, weight)
-    with_ties = ranking_sample(y, tied)
+    plain, weighted = (
+        RankingSample.from_arrays(y, score),
+        RankingSample.from_arrays(y, score, weight),
+    )
+    with_ties = RankingSample.from_arrays(y, tied)
     return best_of(
         {
             "np.argsort": lambda: np.argsort(score),

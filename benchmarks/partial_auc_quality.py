@@ -23,8 +23,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
-from aucuba.datasets.imbalanced import ADBENCH, load_a9a, load_adbench, load_fingerprints
 from aucuba.metrics import partial_auc_score
+from reproductions.data.imbalanced import ADBENCH, load_a9a, load_adbench, load_fingerprints
 
 RANGES = [(0.0, 0.05), (0.0, 0.1), (0.02, 0.05)]
 N_SPLITS = 5

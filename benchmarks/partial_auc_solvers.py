@@ -18,10 +18,10 @@ from _timing import machine, markdown_table, write_result
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from aucuba.datasets.imbalanced import load_adbench
 from aucuba.design import TableDesign
-from aucuba.risks import Labels, PairwiseHinge, RankWeights, StructuralHinge
+from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Status
+from reproductions.data.imbalanced import load_adbench
 
 RANGES = {"AUC": (0.0, 1.0), "[0, .1]": (0.0, 0.1), "[.02, .05]": (0.02, 0.05)}
 C, TOL = 100.0, 1e-3
@@ -53,8 +53,8 @@ SETS = {
 
 def make_risk(positive, limits):
     if limits == (0.0, 1.0):
-        return PairwiseHinge(Labels(positive))
-    return StructuralHinge(Labels(positive), RankWeights.from_range(limits))
+        return PairwiseHinge(Sample(positive))
+    return StructuralHinge(Sample(positive), RankWeights.from_range(limits))
 
 
 def first_within(solution):
@@ -94,7 +94,7 @@ def against_dlib():
     except ImportError:
         return "dlib is not installed (`pip install dlib-bin`); this part was skipped."
     X, positive = generated(20_000, 1.5, seed=1)
-    design, risk = TableDesign(X), PairwiseHinge(Labels(positive))
+    design, risk = TableDesign(X), PairwiseHinge(Sample(positive))
     exact = BundleSolver(1.0, 1e-6).solve(design, risk)
     pair = dlib.ranking_pair()
     for row, is_positive in zip(X, positive, strict=True):

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from aucuba.experiments._tables import markdown_table
 from aucuba.structured import AUC, grid_edges, ranking_lp, tv_scores
-from aucuba.structured.inference import RankingBatch
+from aucuba.structured._inference import RankingBatch
+from reproductions.experiments._tables import markdown_table
 
 MACHINE = "2-core AMD EPYC virtual machine, shared, noisy"
 TARGET = Path(__file__).parent / "results" / "structured_speed.md"

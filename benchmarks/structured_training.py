@@ -17,14 +17,14 @@ import numpy as np
 from matplotlib.ticker import NullFormatter
 from sklearn.preprocessing import StandardScaler
 
-from aucuba.datasets.coauthors import load_coauthors
-from aucuba.datasets.multilabel import load_multilabel
-from aucuba.datasets.ohsumed import ohsumed_split
-from aucuba.experiments._tables import markdown_table
-from aucuba.experiments.letters import make_images
-from aucuba.experiments.link_prediction import WINDOWS, load_samples
-from aucuba.experiments.ohsumed import document_graphs
 from aucuba.structured import StructuredLabelRanker, StructuredRanker
+from reproductions.data.coauthors import load_coauthors
+from reproductions.data.multilabel import load_multilabel
+from reproductions.data.ohsumed import ohsumed_split
+from reproductions.experiments._tables import markdown_table
+from reproductions.experiments.letters import make_images
+from reproductions.experiments.link_prediction import WINDOWS, load_samples
+from reproductions.experiments.ohsumed import document_graphs
 
 MACHINE = "2-core AMD EPYC virtual machine, shared, noisy"
 RESULTS = Path(__file__).parent / "results"

@@ -32,7 +32,7 @@ if sklearn.__version__.startswith("1.6."):
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The directory of real data, or a skip where it is missing."""
-    from aucuba.datasets import data_home
+    from reproductions.data import data_home
 
     home = data_home()
     if not home.is_dir():

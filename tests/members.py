@@ -6,15 +6,15 @@ from scipy import sparse
 from aucuba.design import KernelDesign, TableDesign
 from aucuba.risks import (
     Anchored,
-    GroupedRisk,
     HingeDifference,
-    Labels,
     PairwiseHinge,
+    QueryRisk,
     RankWeights,
+    Sample,
     SmoothRamp,
     StructuralHinge,
     TightHinge,
-    over_groups,
+    over_queries,
 )
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 
@@ -54,7 +54,7 @@ def risks(labels):
     members["tight two-way band"] = TightHinge(labels, RankWeights.from_range((0.1, 0.4)), 0.33)
     members["direct two-way"] = SmoothRamp(labels, RankWeights.from_range((0.0, 0.4)), 0.3, 0.7)
     for name, function in {"falling": lambda u: 1 - u, "bump": lambda u: u * (1 - u)}.items():
-        weights = RankWeights.from_function(function)
+        weights = RankWeights.from_weight(function)
         members[f"structural {name}"] = StructuralHinge(labels, weights)
         members[f"tight {name}"] = TightHinge(labels, weights)
         members[f"direct {name}"] = SmoothRamp(labels, weights, width=0.7)
@@ -64,11 +64,11 @@ def risks(labels):
         0.1,
         labels.weight,
     )
-    halves = Labels(labels.positive, labels.weight, np.arange(labels.positive.size) % 2)
-    grouped = over_groups(
+    halves = Sample(labels.positive, labels.weight, np.arange(labels.positive.size) % 2)
+    grouped = over_queries(
         lambda part: StructuralHinge(part, RankWeights.from_range((0.0, 0.5))), halves
     )
-    assert isinstance(grouped, GroupedRisk)
+    assert isinstance(grouped, QueryRisk)
     members["structural in two queries"] = grouped
     return members
 
@@ -77,7 +77,7 @@ def random_labels(rng, n_rows=30, weighted=False):
     """Both classes in both halves."""
     positive = rng.random(n_rows) < 0.4
     positive[:4] = [True, True, False, False]
-    return Labels(positive, rng.uniform(0.3, 2.5, size=n_rows) if weighted else None)
+    return Sample(positive, rng.uniform(0.3, 2.5, size=n_rows) if weighted else None)
 
 
 RISK_NAMES = list(risks(random_labels(np.random.default_rng(0))))

@@ -9,10 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 import aucuba
-from aucuba._callbacks import HAS_CALLBACKS, CallbackSupport, fit_monitor, with_callbacks
+from aucuba._core._callbacks import HAS_CALLBACKS, CallbackSupport, fit_monitor, with_callbacks
 from aucuba.changepoint import Label
 from aucuba.design import TableDesign
-from aucuba.risks import Labels, StructuralHinge
+from aucuba.risks import Sample, StructuralHinge
 from aucuba.solvers import BundleSolver, Status
 from aucuba.structured import RankingGraph
 from tests.listeners import StopAfter
@@ -32,7 +32,7 @@ class Ranker(CallbackSupport, BaseEstimator):
             self.monitored_ = monitor is not None
             solver = BundleSolver(C=100.0, tol=1e-12, max_iter=self.max_iter)
             self.solution_ = solver.solve(
-                TableDesign(X), StructuralHinge(Labels(y)), monitor=monitor
+                TableDesign(X), StructuralHinge(Sample(y)), monitor=monitor
             )
         return self
 
@@ -73,9 +73,9 @@ def test_a_callback_that_listens_changes_nothing():
 
 def test_older_releases_of_scikit_learn_fit_without_callbacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    monkeypatch.delitem(sys.modules, "aucuba._callbacks")
-    monkeypatch.setattr(aucuba, "_callbacks", None)
-    older = importlib.import_module("aucuba._callbacks")
+    monkeypatch.delitem(sys.modules, "aucuba._core._callbacks")
+    monkeypatch.setattr(aucuba._core, "_callbacks", None)
+    older = importlib.import_module("aucuba._core._callbacks")
     assert not older.HAS_CALLBACKS
     assert older.with_callbacks(data) is data
     with older.fit_monitor(Ranker(), *data(), max_iter=3) as monitor:

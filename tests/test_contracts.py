@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucuba.risks import Labels
+from aucuba.risks import Sample
 from aucuba.solvers import Status
 from tests.members import CONVEX_SOLVERS, DESIGN_NAMES, RISK_NAMES, designs, random_labels, risks
 
@@ -80,7 +80,7 @@ class TestRisk:
         np.testing.assert_allclose(shifted[1], gradient, atol=1e-12)
         if "tilted" in name:
             return
-        permuted = risks(Labels(labels.positive[order], weight))[name].value_and_gradient(
+        permuted = risks(Sample(labels.positive[order], weight))[name].value_and_gradient(
             scores[order]
         )
         assert permuted[0] == pytest.approx(value)
@@ -102,10 +102,10 @@ def test_whole_weights_are_repeated_rows(name):
         weight = rng.integers(1, 4, size=30)
         rows = np.repeat(np.arange(30), weight)
         scores = rng.integers(8, size=30) / 3.0
-        value, gradient = risks(Labels(positive, weight.astype(float)))[name].value_and_gradient(
+        value, gradient = risks(Sample(positive, weight.astype(float)))[name].value_and_gradient(
             scores
         )
-        repeated = risks(Labels(positive[rows]))[name].value_and_gradient(scores[rows])
+        repeated = risks(Sample(positive[rows]))[name].value_and_gradient(scores[rows])
         assert value == pytest.approx(repeated[0], rel=1e-10)
         np.testing.assert_allclose(gradient, np.bincount(rows, repeated[1]), atol=1e-10)
 

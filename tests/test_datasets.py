@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from aucuba.datasets import data_file, data_home
+from reproductions.data import data_file, data_home
 
 
 def test_the_variable_names_the_directory(monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aucuba import experiments
+from reproductions import experiments
 
 FOLDER = Path(experiments.__path__[0])
 NAMES = [item.name for item in pkgutil.iter_modules([str(FOLDER)]) if item.name[0] != "_"]

@@ -23,7 +23,6 @@ def in_subprocess(code):
 FAMILIES = [
     "aum",
     "changepoint",
-    "datasets",
     "design",
     "ensemble",
     "linear",

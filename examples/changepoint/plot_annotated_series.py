@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from aucuba.changepoint import ChangepointDisplay, SupervisedChangepointDetector
-from aucuba.datasets.changepoints import AnnotatedSeries, load_tcpd
+from reproductions.data.changepoints import AnnotatedSeries, load_tcpd
 
 
 def generated(n_series=30, seed=0):

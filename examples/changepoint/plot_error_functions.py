@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucuba.changepoint import ChangepointDisplay, Label, error_functions, label_errors, segment
-from aucuba.datasets import data_file
+from reproductions.data import data_file
 
 try:
     with data_file("figure2_figure4", "intreg_signals.csv").open() as file:

@@ -10,7 +10,7 @@ ranks the pixels of the letters first, holes filled and specks removed.
 # %%
 # Train both models on twenty pictures of an A, then rank the pixels of a word they have never seen.
 
-from aucuba.experiments.letters import draw_figure, run, score_table
+from reproductions.experiments.letters import draw_figure, run, score_table
 
 results = run(seed=0)
 figure = draw_figure(results)

@@ -14,11 +14,16 @@ Candidates who have written together tend to join together, so they are tied by 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from aucuba.baselines import adamic_adar
-from aucuba.datasets import data_home
-from aucuba.datasets.coauthors import Authorships, coauthor_network, focal_authors, load_coauthors
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import RankingGraph, StructuredRanker
+from reproductions.baselines import adamic_adar
+from reproductions.data import data_home
+from reproductions.data.coauthors import (
+    Authorships,
+    coauthor_network,
+    focal_authors,
+    load_coauthors,
+)
 
 
 def generated(rng, n_groups=150, size=9):

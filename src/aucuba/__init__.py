@@ -35,8 +35,8 @@ _HOMES = {
     "citation": "aucuba._citation",
 }
 _SUBPACKAGES = (
-    *("aum", "changepoint", "datasets", "design", "ensemble", "metrics"),
-    *("objectives", "risks", "solvers", "structured", "threshold"),
+    *("aum", "changepoint", "design", "ensemble", "linear", "metrics"),
+    *("objectives", "persistence", "report", "risks", "solvers", "structured", "threshold"),
 )
 __all__ = [
     "AUMClassifier",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucuba._validation import check_choice
+from aucuba._core._validation import check_choice
 
 _BIBTEX = {
     "partial_auc": """\

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from aucuba._typing import FloatArray, IntArray
+from aucuba._core._typing import FloatArray, IntArray
 from aucuba.linear import AUMClassifier, PartialAUCClassifierCV
 from aucuba.metrics import compare_partial_auc, partial_auc_interval, partial_auc_score
 from aucuba.report import ScoredSample, classifier_report, write_page

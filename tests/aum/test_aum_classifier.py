@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, aum, minimize_aum
-from aucuba.aum.step_rules import STEP_RULES
-from aucuba.aum.value import balanced_subgradient
+from aucuba.aum._step_rules import STEP_RULES
+from aucuba.aum._value import balanced_subgradient
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
 from aucuba.solvers import Status
@@ -184,7 +184,7 @@ def test_skops_round_trip(data):
     X, y = data
     model = AUMClassifier().fit(X, y)
     dumped = sio.dumps(model)
-    loaded = sio.loads(dumped, trusted=["aucuba.linear.aum_classifier.AUMClassifier"])
+    loaded = sio.loads(dumped, trusted=["aucuba.linear._aum_classifier.AUMClassifier"])
     assert_array_equal(loaded.decision_function(X), model.decision_function(X))
 
 

@@ -80,26 +80,26 @@ def test_a_rising_line_has_its_minimum_at_the_start():
 
 @given(st.integers(0, 10_000))
 def test_weighted_selection(seed):
-    from aucuba.aum import _kernels
+    from aucuba.aum import _loops
 
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 40))
     values, weights = rng.integers(0, 6, n).astype(float), rng.integers(1, 5, n).astype(float)
     target = float(rng.integers(0, int(weights.sum()) + 1))
-    found = _kernels.weighted_select(values.copy(), weights.copy(), target)
+    found = _loops.weighted_select(values.copy(), weights.copy(), target)
     assert weights[values < found].sum() <= target <= weights[values <= found].sum()
 
 
 @given(st.integers(0, 10_000), st.booleans())
 def test_sorting_counts_the_pairs_that_turn(seed, positive_first):
-    from aucuba.aum import _kernels
+    from aucuba.aum import _loops
 
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 120))
     key = rng.integers(0, 30, n).astype(float)
     weight = rng.choice([-2.0, -1.0, 1.0, 3.0], n)
     rows = np.column_stack([key, weight])
-    gain, changes = _kernels.sort_rows(rows, positive_first, np.empty_like(rows))
+    gain, changes = _loops.sort_rows(rows, positive_first, np.empty_like(rows))
     favoured = (weight < 0) == positive_first
     rank = 2 * key + np.where(favoured, 0, 1)
     i, j = np.triu_indices(n, 1)

@@ -224,7 +224,7 @@ def test_a_path_longer_than_its_first_table_goes_on_where_it_stopped(monkeypatch
     line = rng.normal(size=30), rng.normal(size=30)
     whole = line_search_path(errors, *line, stop="all")
     assert whole.step.size > 100
-    monkeypatch.setattr("aucuba.aum.path._FIRST_ROWS", 1)
+    monkeypatch.setattr("aucuba.aum._path._FIRST_ROWS", 1)
     pieces = line_search_path(errors, *line, stop="all")
     for name in ("step", "aum", "slope", "auc_at", "auc_after", "valid_to", "n_crossings"):
         np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name), err_msg=name)

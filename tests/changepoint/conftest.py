@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aucuba.datasets import data_home
-from aucuba.datasets.changepoints import load_chipseq, load_neuroblastoma
+from reproductions.data import data_home
+from reproductions.data.changepoints import load_chipseq, load_neuroblastoma
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ from aucuba.changepoint import (
     error_functions,
     penalty_roc,
 )
-from aucuba.changepoint.descent import STEP_RULES, DescentStatus, Part, aum_descent
-from aucuba.datasets.changepoints import AnnotatedSeries, load_tcpd
+from aucuba.changepoint._descent import STEP_RULES, DescentStatus, Part, aum_descent
+from reproductions.data.changepoints import AnnotatedSeries, load_tcpd
 
 
 def make_signals(n, seed=0, jump=8.0):

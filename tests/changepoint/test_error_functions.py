@@ -17,7 +17,7 @@ from aucuba.changepoint import (
     segment,
     target_intervals,
 )
-from aucuba.changepoint.roc import best_shift, total_errors
+from aucuba.changepoint._roc import best_shift, total_errors
 
 
 @st.composite

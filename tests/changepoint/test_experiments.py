@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aucuba.datasets.changepoints import LabelledSequences
-from aucuba.experiments import changepoint_figure6, changepoint_neuroblastoma
+from reproductions.data.changepoints import LabelledSequences
+from reproductions.experiments import changepoint_figure6, changepoint_neuroblastoma
 
 
 def part_of(problem, rows):

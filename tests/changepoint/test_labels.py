@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucuba.changepoint import Label, LabelErrors, Segmentation, label_errors, target_intervals
-from aucuba.changepoint.labels import KINDS, label_table, labels_by_sequence
+from aucuba.changepoint._labels import KINDS, label_table, labels_by_sequence
 
 
 @settings(max_examples=200, deadline=None)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import aucuba.tables
+import aucuba.cli._tables
 
 FIT = ["--target", "outcome", "--positive", "bad"]
 
@@ -192,7 +192,7 @@ class TestPredict:
         refuse_predict(path, "such as 'Atlantis'; give --unknown ignore")
 
     def test_broken_in_a_late_chunk(self, refuse_predict, frame, tmp_path, monkeypatch):
-        monkeypatch.setattr(aucuba.tables, "CHUNK_ROWS", 50)
+        monkeypatch.setattr(aucuba.cli._tables, "CHUNK_ROWS", 50)
         column = frame["b"].astype(object).where(frame.index != 333, "high")
         path = written(frame.assign(b=column), tmp_path)
         refuse_predict(path, "row 334 has 'high'")

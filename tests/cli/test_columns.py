@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
+from aucuba.cli._tables import TableFile
 from aucuba.persistence import load_model
-from aucuba.tables import TableFile
 
 FAST = ["--cv", "0", "--surrogate", "tight", "--fpr", "0", "0.5"]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli.labels import Labels
-from aucuba.tables import TableError
+from aucuba.cli._labels import Labels
+from aucuba.cli._tables import TableError
 
 FAST = ["--cv", "0", "--surrogate", "tight", "--fpr", "0", "0.5"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli.wording import in_options
+from aucuba.cli._wording import in_options
 from aucuba.persistence import load_model
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import aucuba
-from aucuba._files import written_atomically
+from aucuba._core._files import written_atomically
 from aucuba.cli import main
 
 FIT = ["--target", "outcome", "--positive", "bad", "--cv", "0", "--surrogate", "tight"]
@@ -113,7 +113,7 @@ class TestPlaces:
         rejected(done, "ends in .csv")
 
     def test_a_place_is_checked_before_training(self, run, files, tmp_path, monkeypatch):
-        monkeypatch.setattr("aucuba.cli.training._train", None)
+        monkeypatch.setattr("aucuba.cli._fit._train", None)
         out = tmp_path / "no" / "m.aucuba"
         rejected(run("fit", files / "train.csv", *FIT, "--out", out), "does not exist")
 
@@ -164,7 +164,7 @@ class TestErrorsAsJson:
 
 
 def test_what_is_missing_names_both_installs(capsys, monkeypatch):
-    monkeypatch.delitem(sys.modules, "aucuba.cli.app", raising=False)
+    monkeypatch.delitem(sys.modules, "aucuba.cli._app", raising=False)
     monkeypatch.setitem(sys.modules, "typer", None)
     assert main(["--version"]) == 2
     complaint = capsys.readouterr().err
@@ -216,9 +216,9 @@ class TestSignals:
 
 
 def test_progress_of_scoring_follows_the_bytes(run, files, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("aucuba.tables.CHUNK_ROWS", 25)
+    monkeypatch.setattr("aucuba.cli._tables.CHUNK_ROWS", 25)
     reached = []
-    monkeypatch.setattr("aucuba.cli.console.Bar.reach", lambda bar, share: reached.append(share))
+    monkeypatch.setattr("aucuba.cli._console.Bar.reach", lambda bar, share: reached.append(share))
     for suffix in ("csv", "csv.gz", "parquet"):
         run("predict", model, files / f"test.{suffix}", "--out", tmp_path / "s.csv")
         assert len(reached) == 4

@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import aucuba.tables
+import aucuba.cli._tables
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import compare_partial_auc, partial_auc_interval
 from aucuba.persistence import load_model
@@ -91,7 +91,7 @@ def test_a_terminal_shows_progress_after_a_second_only(run, files, tmp_path, mon
         monkeypatch.delenv(name, raising=False)
     shown = []
     for patience in (1000.0, 0.0):
-        monkeypatch.setattr("aucuba.cli.console._PATIENCE_S", patience)
+        monkeypatch.setattr("aucuba.cli._console._PATIENCE_S", patience)
         monkeypatch.setattr("sys.stderr", Terminal())
         assert run(*words, "--cv", "2").code == 0
         shown.append(sys.stderr.getvalue())
@@ -103,7 +103,7 @@ def test_progress_follows_the_callbacks_of_scikit_learn():
     pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
     from rich.progress import Progress
 
-    from aucuba.cli.console import Bar, FitProgress
+    from aucuba.cli._console import Bar, FitProgress
 
     progress = Progress(disable=True)
     bar = Bar(progress, "fit")
@@ -179,16 +179,16 @@ def test_unknown_category_may_be_ignored(run, files, model, frame, tmp_path):
 def test_a_file_is_streamed_in_chunks(run, files, model, tmp_path, monkeypatch):
     whole, pieces = tmp_path / "whole.csv", tmp_path / "pieces.csv"
     run("predict", model, files / "test.csv", "--out", whole)
-    monkeypatch.setattr(aucuba.tables, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(aucuba.cli._tables, "CHUNK_ROWS", 7)
     sizes = []
-    read = aucuba.tables.TableFile.chunks
+    read = aucuba.cli._tables.TableFile.chunks
 
     def counted(self, *rest):
         for chunk in read(self, *rest):
             sizes.append(chunk.n_rows)
             yield chunk
 
-    monkeypatch.setattr(aucuba.tables.TableFile, "chunks", counted)
+    monkeypatch.setattr(aucuba.cli._tables.TableFile, "chunks", counted)
     run("predict", model, files / "test.csv", "--out", pieces)
     assert max(sizes) == 7
     assert sum(sizes) == 100

@@ -10,12 +10,12 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from aucuba.datasets.changepoints import load_chipseq, load_neuroblastoma, load_tcpd
-from aucuba.datasets.coauthors import load_coauthors
-from aucuba.datasets.imbalanced import load_a9a, load_adbench, load_fingerprints
-from aucuba.datasets.mnist import load_mnist
-from aucuba.datasets.multilabel import load_multilabel
-from aucuba.datasets.ohsumed import load_ohsumed
+from reproductions.data.changepoints import load_chipseq, load_neuroblastoma, load_tcpd
+from reproductions.data.coauthors import load_coauthors
+from reproductions.data.imbalanced import load_a9a, load_adbench, load_fingerprints
+from reproductions.data.mnist import load_mnist
+from reproductions.data.multilabel import load_multilabel
+from reproductions.data.ohsumed import load_ohsumed
 
 pytest.importorskip("pandas")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from aucuba.datasets.mnist import load_mnist, read_idx
+from reproductions.data.mnist import load_mnist, read_idx
 
 
 def write_idx(path, array, magic=b"\x00\x00\x08"):

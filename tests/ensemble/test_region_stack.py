@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from aucuba._callbacks import HAS_CALLBACKS
+from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._defaults import DEFAULT_MEMBERS
 from aucuba.ensemble._members import _moving_mean

@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import aucuba.linear._kernel
-import aucuba.linear.partial_auc
+import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
-from aucuba.linear._region import threshold_for
+from aucuba._roc._threshold import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
-from aucuba.risks import HingeDifference, Labels
+from aucuba.risks import HingeDifference, Sample
 from aucuba.solvers import Status
 from tests.linear.data import SURROGATES, X, Y
 from tests.listeners import StopAfter
@@ -78,7 +78,7 @@ def test_rounding_of_many_weights_does_not_move_the_threshold(each):
     n = 100_000
     scores, positive = np.tile(np.arange(float(n)), 2), np.repeat([False, True], n)
     for upper in (0.1, 0.3, 0.7):
-        threshold = threshold_for(scores, Labels(positive, np.full(2 * n, each)), upper)
+        threshold = threshold_for(scores, Sample(positive, np.full(2 * n, each)), upper)
         assert np.mean(scores[~positive] > threshold) == upper
 
 
@@ -118,7 +118,7 @@ def test_too_few_iterations_are_reported():
 
 def test_difference_program_lowers_the_hinge_on_the_range():
     limits, C = (0.1, 0.3), 3.0
-    risk = HingeDifference(Labels(Y == 1), limits)
+    risk = HingeDifference(Sample(Y == 1), limits)
 
     def objective(w):
         return w @ w / 2 + C * risk.value_and_gradient(X @ w)[0]
@@ -135,15 +135,17 @@ def test_difference_program_lowers_the_hinge_on_the_range():
 
 
 def test_weighted_rates_and_two_way_regions():
-    falling = PartialAUCClassifier(fpr_weight=lambda rate: np.exp(-20 * rate), surrogate="tight")
+    falling = PartialAUCClassifier(
+        (0.0, 1.0), fpr_weight=lambda rate: np.exp(-20 * rate), surrogate="tight"
+    )
     assert falling.fit(X, Y).gap_ < 1e-3
     # A gap of tol leaves coefficients free by about its root, so the comparison needs a small one.
     tight = {"surrogate": "tight", "tol": 1e-6}
-    same = PartialAUCClassifier(fpr_weight=lambda rate: 1.0 * (rate <= 0.2), **tight)
+    same = PartialAUCClassifier((0.0, 1.0), fpr_weight=lambda rate: 1.0 * (rate <= 0.2), **tight)
     ranged = PartialAUCClassifier((0.0, 0.2), **tight)
     np.testing.assert_allclose(same.fit(X, Y).coef_, ranged.fit(X, Y).coef_, atol=5e-3)
     for surrogate in ("tight", "direct"):
-        two_way = PartialAUCClassifier((0.0, 0.3), tpr_min=0.5, surrogate=surrogate).fit(X, Y)
+        two_way = PartialAUCClassifier((0.0, 0.3), min_tpr=0.5, surrogate=surrogate).fit(X, Y)
         assert two_way.coef_.any()
         assert "true positive rates from 0.5" in two_way.summary()
 
@@ -237,7 +239,7 @@ def test_linear_kernel_matrix_equals_the_linear_model():
 
 
 def test_large_kernels_switch_to_features_and_say_so(monkeypatch):
-    monkeypatch.setattr(aucuba.linear.partial_auc, "MAX_KERNEL_ROWS", 200)
+    monkeypatch.setattr(aucuba.linear._partial_auc, "MAX_KERNEL_ROWS", 200)
     table, y = MOONS
     model = PartialAUCClassifier(
         (0.0, 0.2), surrogate="tight", kernel="rbf", n_components=50, random_state=0
@@ -277,11 +279,11 @@ BAD = [
     ({"max_iter": 0}, "max_iter must be a whole number above 0"),
     ({"fpr_range": (0.5, 0.1)}, "lower limit below"),
     ({"fpr_range": (0.5, 2)}, r"fpr_range\[1\] must lie"),
-    ({"tpr_min": 1.0}, "tpr_min must lie"),
-    ({"fpr_weight": 3}, "fpr_weight must be a function"),
+    ({"min_tpr": 1.0}, "min_tpr must lie"),
+    ({"fpr_weight": 3}, "fpr_weight must be None, a function"),
     ({"fpr_weight": lambda u: 0 * u}, "not all zero"),
     ({"fpr_weight": lambda u: u - 0.5}, "non-negative"),
-    ({"surrogate": "structural", "tpr_min": 0.5}, "has no two-way form"),
+    ({"surrogate": "structural", "min_tpr": 0.5}, "has no two-way form"),
     ({"surrogate": "tight", "tight_form": "dc"}, "for ranges that start above 0"),
     ({"surrogate": "tight", "kernel": "rbf", "gamma": -1}, "gamma must be a number above 0"),
     ({"surrogate": "tight", "kernel": "rbf", "gamma": "auto"}, "gamma must be one of 'scale'"),
@@ -316,7 +318,7 @@ def test_an_interrupt_keeps_the_model_and_is_raised(monkeypatch):
         if args[1] == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(aucuba.linear.partial_auc._LOG, "info", interrupt)
+    monkeypatch.setattr(aucuba.linear._partial_auc._LOG, "info", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert model.status_ == str(Status.INTERRUPTED)
@@ -406,7 +408,7 @@ def test_results_do_not_depend_on_blas_threads():
 
 
 @pytest.mark.skipif(
-    not aucuba._callbacks.HAS_CALLBACKS, reason="sklearn.callback came with scikit-learn 1.9"
+    not aucuba._core._callbacks.HAS_CALLBACKS, reason="sklearn.callback came with scikit-learn 1.9"
 )
 def test_callbacks_see_every_iteration_and_can_stop():
     stopper = StopAfter(2)

@@ -12,7 +12,7 @@ from sklearn.model_selection import (
 )
 
 from aucuba import PartialAUCClassifierCV
-from aucuba.linear._procedure import Splits
+from aucuba.linear._cross_validation import Splits
 from aucuba.metrics import partial_auc_score
 
 BAND = (0.0, 0.1)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-import aucuba.linear.partial_auc
+import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
 from aucuba.solvers import Status
 from tests.linear.data import X, Y
@@ -46,7 +46,7 @@ def test_a_refit_leaves_nothing_of_another_kind_of_model(first, other, second, o
 @pytest.mark.parametrize(
     ("start", "change"),
     [
-        ({"surrogate": "tight"}, {"surrogate": "structural", "tpr_min": 0.5}),
+        ({"surrogate": "tight"}, {"surrogate": "structural", "min_tpr": 0.5}),
         ({"surrogate": "tight", "kernel": "rbf"}, {"gamma": 3.0, "max_iter": 1}),
         ({"surrogate": "direct", "kernel": "rbf"}, {"n_components": -1}),
     ],
@@ -71,7 +71,7 @@ def test_an_interrupted_refit_is_the_new_model(monkeypatch):
         if args[1] == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(aucuba.linear.partial_auc._LOG, "info", interrupt)
+    monkeypatch.setattr(aucuba.linear._partial_auc._LOG, "info", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :5], Y)
     assert model.status_ == str(Status.INTERRUPTED)

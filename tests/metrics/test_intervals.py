@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from aucuba.metrics import compare_partial_auc, intervals, partial_auc_interval, partial_auc_score
+from aucuba.metrics import _intervals as intervals
+from aucuba.metrics import compare_partial_auc, partial_auc_interval, partial_auc_score
 
 BAND = (0.0, 0.2)
 
@@ -17,7 +18,7 @@ def test_resamples_equal_resampled_rows():
     y, score = draw(rng, 8, 15)
     score = np.round(score, 1)
     weight = rng.uniform(0.5, 2, size=y.size)
-    sample = intervals.ranking_sample(y, score, weight)
+    sample = intervals.RankingSample.from_arrays(y, score, weight)
     counts = intervals._stratified_counts(sample.positive, 30, np.random.RandomState(0).randint)
     rows = intervals.SortedRows.of(sample.score)
     curves = intervals.resampled_roc_curves(sample, rows, counts * weight)

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from aucuba._roc._rank_weights import RankWeights
 from aucuba.metrics import aum_score, partial_auc_score
-from aucuba.risks import Labels, RankWeights, SmoothRamp, TightHinge
+from aucuba.risks import Sample, SmoothRamp, TightHinge
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from aucuba.objectives.torch import AUMLoss, PartialAUCLoss  # noqa: E402
+from aucuba.objectives._torch import AUMLoss, PartialAUCLoss  # noqa: E402
 
 RANGE = (0.1, 0.6)
 
@@ -23,7 +24,7 @@ def batch(seed=0, n_rows=30):
 def test_without_a_bank_it_is_the_risk(surrogate):
     scores, target = batch()
     loss = PartialAUCLoss(RANGE, surrogate=surrogate, bank_size=0)
-    labels, ranks = Labels(target.numpy() > 0), RankWeights.from_range(RANGE)
+    labels, ranks = Sample(target.numpy() > 0), RankWeights.from_range(RANGE)
     risk = (
         TightHinge(labels, ranks) if surrogate == "tight" else SmoothRamp(labels, ranks, width=1.0)
     )
@@ -42,7 +43,7 @@ def test_the_bank_is_ranked_with_the_batch_and_gradients_are_rescaled():
     loss.remember(old, old_target)
     result = loss(new, target)
     result.backward()
-    labels = Labels(torch.cat([target, old_target]).numpy() > 0)
+    labels = Sample(torch.cat([target, old_target]).numpy() > 0)
     both = torch.cat([new, old]).detach().numpy()
     value, gradient = TightHinge(labels, RankWeights.from_range(RANGE)).value_and_gradient(both)
     assert result.item() == pytest.approx(value)
@@ -148,7 +149,7 @@ def test_double_gradients_are_not_rounded_by_the_bank():
     loss = PartialAUCLoss(RANGE, surrogate="direct")
     loss.remember(old, old_target)
     loss(new, target).backward()
-    labels = Labels(torch.cat([target, old_target]).numpy() > 0)
+    labels = Sample(torch.cat([target, old_target]).numpy() > 0)
     both = torch.cat([new, old]).detach().numpy()
     ranks = RankWeights.from_range(RANGE)
     gradient = SmoothRamp(labels, ranks, width=1.0).value_and_gradient(both)[1][:14]

@@ -8,11 +8,11 @@ import pytest
 
 from aucuba import PartialAUCClassifier
 from aucuba.aum import ErrorFunctions, aum
-from aucuba.aum.lines import Segment
+from aucuba.aum._lines import Segment
 from aucuba.changepoint import Label, SupervisedChangepointDetector
 from aucuba.linear import AUMClassifier
 from aucuba.report import changepoint_report, classifier_report, ranking_report, write_page
-from aucuba.report.line_search import _difference_of_means
+from aucuba.report._line_search import _difference_of_means
 from aucuba.structured import RankingGraph, StructuredRanker
 
 PAGES = ["tight", "aum", "changepoint", "ranking"]

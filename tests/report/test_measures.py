@@ -5,7 +5,7 @@ import pytest
 
 from aucuba.metrics import compare_partial_auc, partial_auc_interval, tpr_at_fpr_score
 from aucuba.report import ScoredSample
-from aucuba.report.measures import operating_point, region_measures, wilson_interval
+from aucuba.report._measures import operating_point, region_measures, wilson_interval
 from tests.report.helpers import random_scores, rng
 
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from aucuba import FixedFPRClassifier, PartialAUCClassifier, RegionReweighted, RegionStack
 from aucuba.report import ScoredSample, classifier_report
-from aucuba.report.data import data_section
+from aucuba.report._data import data_section
 from tests.report.helpers import body_of, fact, small_table
 
 

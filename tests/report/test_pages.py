@@ -21,7 +21,7 @@ from aucuba.report import (
     ranking_report,
     write_page,
 )
-from aucuba.report.svg import Axes, ticks
+from aucuba.report._svg import Axes, ticks
 from aucuba.structured import RankingGraph, StructuredRanker
 from tests.report.helpers import body_of, random_scores, rng, small_table
 
@@ -52,7 +52,7 @@ def test_a_large_sample_stays_small():
     n = 200_000
     y = (rng().random(n) < 0.3).astype(int)
     sample = ScoredSample(y, rng().normal(size=n) + y, rng().normal(size=n))
-    from aucuba.report.roc import roc_section
+    from aucuba.report._roc import roc_section
 
     section = roc_section(sample, (0.0, 0.05), ("a", "b"))
     assert len(section.body) + len(json.dumps(section.data)) < 500_000

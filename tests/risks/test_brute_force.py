@@ -7,13 +7,13 @@ import pytest
 
 from aucuba.risks import (
     HingeDifference,
-    Labels,
     PairwiseHinge,
     RankWeights,
+    Sample,
     SmoothRamp,
     StructuralHinge,
     TightHinge,
-    over_groups,
+    over_queries,
 )
 from tests.oracles import random_ranking, rank_overlap
 
@@ -72,7 +72,7 @@ def cases(seed, count=60, max_rows=9):
 @pytest.mark.parametrize("limits", [r for r in RANGES if r[0] == 0])
 def test_tight_is_the_hinge_on_the_top_negatives(limits):
     for positive, scores in cases(0):
-        got = TightHinge(Labels(positive), RankWeights.from_range(limits)).value_and_gradient(
+        got = TightHinge(Sample(positive), RankWeights.from_range(limits)).value_and_gradient(
             scores
         )[0]
         want = sum_over_pairs(positive, scores, limits, lambda d: max(0.0, 1 + d))
@@ -82,7 +82,7 @@ def test_tight_is_the_hinge_on_the_top_negatives(limits):
 @pytest.mark.parametrize("limits", RANGES)
 def test_tight_bound_is_the_best_prefix_row_by_row(limits):
     for positive, scores in cases(1):
-        got = TightHinge(Labels(positive), RankWeights.from_range(limits)).value_and_gradient(
+        got = TightHinge(Sample(positive), RankWeights.from_range(limits)).value_and_gradient(
             scores
         )[0]
         assert got == pytest.approx(tight_bound(positive, scores, limits))
@@ -93,10 +93,10 @@ def test_tight_bound_is_the_best_prefix_row_by_row(limits):
 def test_two_way_risks_count_the_lowest_positives(limits, min_tpr):
     weights = RankWeights.from_range(limits)
     for positive, scores in cases(2):
-        hinge = TightHinge(Labels(positive), weights, min_tpr).value_and_gradient(scores)[0]
+        hinge = TightHinge(Sample(positive), weights, min_tpr).value_and_gradient(scores)[0]
         want = sum_over_pairs(positive, scores, limits, lambda d: max(0.0, 1 + d), min_tpr)
         assert hinge == pytest.approx(want)
-        smooth = SmoothRamp(Labels(positive), weights, min_tpr, 0.8).value_and_gradient(scores)[0]
+        smooth = SmoothRamp(Sample(positive), weights, min_tpr, 0.8).value_and_gradient(scores)[0]
         want = sum_over_pairs(positive, scores, limits, lambda d: ramp(d, 0.8), min_tpr)
         assert smooth == pytest.approx(want)
 
@@ -107,7 +107,7 @@ def test_direct_is_the_sum_over_pairs(limits, width):
     weights = RankWeights.from_range(limits)
     for positive, scores in cases(3):
         # Far from zero, where sums of squares would lose their digits.
-        risk = SmoothRamp(Labels(positive), weights, width=width)
+        risk = SmoothRamp(Sample(positive), weights, width=width)
         want = sum_over_pairs(positive, scores, limits, lambda d: ramp(d, width))
         assert risk.value_and_gradient(scores + 1e4)[0] == pytest.approx(want, abs=1e-7)
         assert risk.value_and_gradient(scores)[0] == pytest.approx(want)
@@ -116,7 +116,7 @@ def test_direct_is_the_sum_over_pairs(limits, width):
 @pytest.mark.parametrize("limits", [(0.2, 0.7), (0.31, 0.34), (0.9, 1.0)])
 def test_difference_is_the_hinge_on_the_range(limits):
     for positive, scores in cases(4):
-        got = HingeDifference(Labels(positive), limits).value_and_gradient(scores)[0]
+        got = HingeDifference(Sample(positive), limits).value_and_gradient(scores)[0]
         want = sum_over_pairs(positive, scores, limits, lambda d: max(0.0, 1 + d))
         assert got == pytest.approx(want, abs=1e-9)
 
@@ -124,7 +124,7 @@ def test_difference_is_the_hinge_on_the_range(limits):
 def test_linearised_difference_bounds_it_from_above_and_touches():
     rng = np.random.default_rng(5)
     for positive, scores in cases(5):
-        risk = HingeDifference(Labels(positive), (0.2, 0.7))
+        risk = HingeDifference(Sample(positive), (0.2, 0.7))
         convex = risk.linearised(scores)
         assert convex.value_and_gradient(scores)[0] == pytest.approx(
             risk.value_and_gradient(scores)[0], abs=1e-9
@@ -146,12 +146,12 @@ def test_every_hinge_is_above_the_loss():
             scores = scores + np.arange(scores.size) * 1e-3
             loss = 1 - partial_auc_score(positive, scores, fpr_range=limits)
             for form in (TightHinge, StructuralHinge):
-                assert form(Labels(positive), weights).value_and_gradient(scores)[0] >= loss - 1e-12
+                assert form(Sample(positive), weights).value_and_gradient(scores)[0] >= loss - 1e-12
 
 
 def test_pairwise_equals_both_forms_on_the_full_range():
     for positive, scores in cases(7, max_rows=30):
-        labels = Labels(positive, np.linspace(0.5, 2, positive.size))
+        labels = Sample(positive, np.linspace(0.5, 2, positive.size))
         value, gradient = PairwiseHinge(labels).value_and_gradient(scores)
         for form in (StructuralHinge, TightHinge):
             other, other_gradient = form(labels).value_and_gradient(scores)
@@ -168,7 +168,7 @@ def test_any_weighting_of_the_rates():
         total = sum(
             c[j] * ramp(q[j] - p[i], 0.6) for i, j in itertools.product(range(p.size), range(n))
         )
-        risk = SmoothRamp(Labels(positive), RankWeights.from_function(lambda u: 3 * u), width=0.6)
+        risk = SmoothRamp(Sample(positive), RankWeights.from_weight(lambda u: 3 * u), width=0.6)
         got = risk.value_and_gradient(scores)[0]
         assert got == pytest.approx(total / (p.size * c.sum()), rel=1e-6)
 
@@ -179,9 +179,9 @@ def test_queries_are_averaged():
     positive = np.tile([True, False], 12)
     scores = rng.normal(size=24)
     weights = RankWeights.from_range((0.0, 0.5))
-    whole = over_groups(lambda part: TightHinge(part, weights), Labels(positive, None, group))
+    whole = over_queries(lambda part: TightHinge(part, weights), Sample(positive, None, group))
     parts = [
-        TightHinge(Labels(positive[group == k]), weights).value_and_gradient(scores[group == k])[0]
+        TightHinge(Sample(positive[group == k]), weights).value_and_gradient(scores[group == k])[0]
         for k in range(3)
     ]
     assert whole.value_and_gradient(scores)[0] == pytest.approx(np.mean(parts))

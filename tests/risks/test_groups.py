@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aucuba.risks import GroupedRisk, Labels, StructuralHinge, over_groups
+from aucuba.risks import QueryRisk, Sample, StructuralHinge, over_queries
 
 
 class Constant:
@@ -14,7 +14,7 @@ class Constant:
 
 def test_value_gradient_and_bound_are_means_over_the_queries():
     rows = [np.array([0, 2]), np.array([3])]
-    risk = GroupedRisk([Constant(1.0), Constant(3.0)], rows)
+    risk = QueryRisk([Constant(1.0), Constant(3.0)], rows)
     value, gradient = risk.value_and_gradient(np.zeros(5))
     assert value == risk.lower_bound == 2.0
     np.testing.assert_array_equal(gradient, [0.5, 0.0, 0.5, 1.5, 0.0])
@@ -22,8 +22,8 @@ def test_value_gradient_and_bound_are_means_over_the_queries():
 
 def test_one_risk_that_is_not_convex_makes_the_mean_so():
     rows = [np.array([0]), np.array([1])]
-    assert GroupedRisk([Constant(0.0), Constant(0.0)], rows).is_convex
-    assert not GroupedRisk([Constant(0.0), Constant(0.0, is_convex=False)], rows).is_convex
+    assert QueryRisk([Constant(0.0), Constant(0.0)], rows).is_convex
+    assert not QueryRisk([Constant(0.0), Constant(0.0, is_convex=False)], rows).is_convex
 
 
 def test_each_query_is_ranked_apart_and_those_with_one_class_are_left_out():
@@ -31,11 +31,11 @@ def test_each_query_is_ranked_apart_and_those_with_one_class_are_left_out():
     positive = np.array([1, 0, 0, 1, 0, 1, 1, 0, 0], bool)
     group = np.array([4, 4, 4, 7, 7, 9, 9, 5, 5])
     weight, scores = rng.uniform(0.5, 2, size=9), rng.normal(size=9)
-    value, gradient = over_groups(
-        StructuralHinge, Labels(positive, weight, group)
+    value, gradient = over_queries(
+        StructuralHinge, Sample(positive, weight, group)
     ).value_and_gradient(scores)
     parts = [
-        StructuralHinge(Labels(positive[rows], weight[rows])).value_and_gradient(scores[rows])
+        StructuralHinge(Sample(positive[rows], weight[rows])).value_and_gradient(scores[rows])
         for rows in (slice(0, 3), slice(3, 5))
     ]
     assert value == pytest.approx(np.mean([part[0] for part in parts]))
@@ -45,11 +45,11 @@ def test_each_query_is_ranked_apart_and_those_with_one_class_are_left_out():
 
 def test_without_queries_the_risk_is_the_plain_one():
     assert isinstance(
-        over_groups(StructuralHinge, Labels(np.array([True, False]))), StructuralHinge
+        over_queries(StructuralHinge, Sample(np.array([True, False]))), StructuralHinge
     )
 
 
 def test_no_query_with_both_classes():
-    labels = Labels(np.array([True, False]), group=np.array([0, 1]))
+    labels = Sample(np.array([True, False]), query=np.array([0, 1]))
     with pytest.raises(ValueError, match="No query in qid has both"):
-        over_groups(StructuralHinge, labels)
+        over_queries(StructuralHinge, labels)

@@ -28,7 +28,7 @@ def test_a_range_weighs_the_overlap_of_every_rank(fpr_range):
     ],
 )
 def test_a_function_is_integrated_and_scaled_to_a_maximum_of_one(density, integral):
-    weights = RankWeights.from_function(density)
+    weights = RankWeights.from_weight(density)
     rate = np.array([0.0, 0.003217, 0.25, 0.60001, 1.0])
     np.testing.assert_allclose(weights.cumulated(rate), integral(rate), atol=1e-8)
     assert weights.total == pytest.approx(integral(1.0), abs=1e-8)
@@ -46,13 +46,13 @@ def test_a_density_is_linear_between_its_knots():
 def test_the_envelope_never_rises_and_stays_above():
     plain = RankWeights.from_range((0.2, 0.45)).envelope()
     assert (plain.total, plain.last_rate) == (0.45, 0.45)
-    hump = RankWeights.from_function(lambda u: u * (1 - u)).envelope()
+    hump = RankWeights.from_weight(lambda u: u * (1 - u)).envelope()
     want = np.where(hump.knots < 0.5, 1.0, 4 * hump.knots * (1 - hump.knots))
     np.testing.assert_allclose(hump.density, want, atol=1e-12)
 
 
 def test_a_function_may_be_constant():
-    constant = RankWeights.from_function(lambda u: 2.0)
+    constant = RankWeights.from_weight(lambda u: 2.0)
     assert constant.total == pytest.approx(1.0)
     np.testing.assert_allclose(constant.between(np.arange(6.0), 5.0), 1.0)
 
@@ -60,7 +60,7 @@ def test_a_function_may_be_constant():
 @pytest.mark.parametrize("bad", [lambda u: -u, lambda u: 0 * u, lambda u: np.full_like(u, np.nan)])
 def test_a_function_without_usable_weights_is_refused(bad):
     with pytest.raises(ValueError, match="fpr_weight must return finite, non-negative weights"):
-        RankWeights.from_function(bad)
+        RankWeights.from_weight(bad)
 
 
 def test_a_function_of_one_rate_at_a_time():
@@ -70,7 +70,7 @@ def test_a_function_of_one_rate_at_a_time():
     def vectorised(rate):
         return np.where(rate <= 0.25, 1.0, 0.5)
 
-    one, many = RankWeights.from_function(branching), RankWeights.from_function(vectorised)
+    one, many = RankWeights.from_weight(branching), RankWeights.from_weight(vectorised)
     np.testing.assert_array_equal(one.integral, many.integral)
 
 
@@ -79,7 +79,7 @@ def test_a_function_of_one_rate_at_a_time():
     [
         RankWeights.from_range((0.0, 0.3)),
         RankWeights.from_range((0.25, 0.5)),
-        RankWeights.from_function(lambda u: u * (1 - u)),
+        RankWeights.from_weight(lambda u: u * (1 - u)),
     ],
 )
 def test_mean_of_the_integral_keeps_its_digits_over_small_gaps(weights):
@@ -103,7 +103,7 @@ def test_mean_of_the_integral_keeps_its_digits_over_small_gaps(weights):
 
 
 def test_limits_that_rounding_has_swapped_are_one_rate():
-    weights = RankWeights.from_function(lambda u: np.exp(-3 * u))
+    weights = RankWeights.from_weight(lambda u: np.exp(-3 * u))
     low = weights.knots[1:-1]
     high = np.nextafter(low, 0.0)
     np.testing.assert_allclose(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucuba.risks import Labels, PairwiseHinge, RankWeights, StructuralHinge, TightHinge
+from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge, TightHinge
 from tests.members import RISK_NAMES, random_labels, risks
 
 
@@ -13,7 +13,7 @@ def test_real_valued_weights_may_have_any_scale(name):
     labels = random_labels(rng, weighted=True)
     scores = rng.normal(size=labels.positive.size)
     value, gradient = risks(labels)[name].value_and_gradient(scores)
-    scaled = type(labels)(labels.positive, 7.3 * labels.weight, labels.group)
+    scaled = type(labels)(labels.positive, 7.3 * labels.weight, labels.query)
     other = risks(scaled)[name].value_and_gradient(scores)
     assert other[0] == pytest.approx(value, rel=1e-9)
     np.testing.assert_allclose(other[1], gradient, atol=1e-10)
@@ -25,11 +25,11 @@ def test_a_weight_function_costs_no_more_for_large_whole_weights(kind):
     positive = rng.random(60) < 0.4
     scores = np.round(rng.normal(size=60), 1)
     weight = rng.integers(1, 5, size=60).astype(float)
-    ranks = RankWeights.from_function(lambda u: np.exp(-3 * u))
+    ranks = RankWeights.from_weight(lambda u: np.exp(-3 * u))
     # Finer and finer replication has a limit, which is reached to within one rank of many.
-    want = kind(Labels(positive, 200 * weight), ranks).value_and_gradient(scores)
+    want = kind(Sample(positive, 200 * weight), ranks).value_and_gradient(scores)
     for factor in (1e4, 1e8, 1e20, 1e200):
-        risk = kind(Labels(positive, factor * weight), ranks)
+        risk = kind(Sample(positive, factor * weight), ranks)
         assert risk._pieces(np.arange(risk.negative.size))[1].size < 50_000
         value, gradient = risk.value_and_gradient(scores)
         assert value == pytest.approx(want[0], rel=1e-4)
@@ -45,8 +45,8 @@ def test_whole_weights_may_be_too_large_to_count_in(kind, limits, factor):
     scores = rng.normal(size=60)
     weight = rng.integers(1, 5, size=60).astype(float)
     ranks = RankWeights.from_range(limits)
-    want = kind(Labels(positive, 1e6 * weight), ranks).value_and_gradient(scores)
-    value, gradient = kind(Labels(positive, factor * weight), ranks).value_and_gradient(scores)
+    want = kind(Sample(positive, 1e6 * weight), ranks).value_and_gradient(scores)
+    value, gradient = kind(Sample(positive, factor * weight), ranks).value_and_gradient(scores)
     tol = 1e-6 if factor > 1 else 0.1
     assert value == pytest.approx(want[0], rel=tol)
     np.testing.assert_allclose(gradient, want[1], rtol=tol, atol=tol / 10)
@@ -58,7 +58,7 @@ def test_pairs_may_have_weights_in_any_unit(factor):
     labels = random_labels(rng, weighted=True)
     scores = rng.normal(size=labels.positive.size)
     want = PairwiseHinge(labels).value_and_gradient(scores)
-    scaled = Labels(labels.positive, factor * labels.weight)
+    scaled = Sample(labels.positive, factor * labels.weight)
     value, gradient = PairwiseHinge(scaled).value_and_gradient(scores)
     assert value == pytest.approx(want[0], rel=1e-12)
     np.testing.assert_allclose(gradient, want[1], rtol=1e-12)

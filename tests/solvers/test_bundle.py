@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 
+from aucuba._roc._rank_weights import RankWeights
 from aucuba.design import TableDesign
-from aucuba.risks import Labels, RankWeights, StructuralHinge, TightHinge
+from aucuba.risks import Sample, StructuralHinge, TightHinge
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Status
 from tests.oracles import structural_hinge_by_orderings
 
@@ -51,7 +52,7 @@ def pairwise_svm(X, positive, C):
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])
 def test_full_auc_svm_equals_the_written_out_quadratic_program(C):
     X, positive = small_problem(0, n_rows=14)
-    solution = BundleSolver(C=C, tol=1e-6).solve(TableDesign(X), StructuralHinge(Labels(positive)))
+    solution = BundleSolver(C=C, tol=1e-6).solve(TableDesign(X), StructuralHinge(Sample(positive)))
     assert solution.gap <= 1e-6
     assert solution.objective == pytest.approx(pairwise_svm(X, positive, C), abs=1e-4)
 
@@ -61,11 +62,11 @@ def test_gap_of_a_thousandth_is_reached_and_certified():
     X = rng.normal(size=(2000, 20))
     positive = X[:, 0] + X[:, 1] + rng.normal(size=2000) > 2
     solution = BundleSolver(C=100.0, tol=1e-3).solve(
-        TableDesign(X), StructuralHinge(Labels(positive))
+        TableDesign(X), StructuralHinge(Sample(positive))
     )
     assert solution.status is Status.CONVERGED
     assert solution.gap <= 1e-3
-    tight = BundleSolver(C=100.0, tol=1e-6).solve(TableDesign(X), StructuralHinge(Labels(positive)))
+    tight = BundleSolver(C=100.0, tol=1e-6).solve(TableDesign(X), StructuralHinge(Sample(positive)))
     assert solution.lower_bound <= tight.objective <= solution.objective + 1e-9
 
 
@@ -78,7 +79,7 @@ def test_structural_oracle_equals_all_orderings(fpr_range):
         scores = (
             rng.integers(5, size=n_rows) / 2.0 if rng.random() < 0.5 else rng.normal(size=n_rows)
         )
-        risk = StructuralHinge(Labels(positive), RankWeights.from_range(fpr_range))
+        risk = StructuralHinge(Sample(positive), RankWeights.from_range(fpr_range))
         want = structural_hinge_by_orderings(positive, scores, fpr_range)
         assert risk.value_and_gradient(scores)[0] == pytest.approx(want)
 
@@ -86,7 +87,7 @@ def test_structural_oracle_equals_all_orderings(fpr_range):
 def test_history_and_bounds_are_monotone():
     X, positive = small_problem(3, n_rows=200)
     solution = BundleSolver(C=50.0, tol=1e-5).solve(
-        TableDesign(X), StructuralHinge(Labels(positive), RankWeights.from_range((0.0, 0.2)))
+        TableDesign(X), StructuralHinge(Sample(positive), RankWeights.from_range((0.0, 0.2)))
     )
     rows = solution.history
     assert solution.n_iter == len(rows) > 2
@@ -100,7 +101,7 @@ def test_planes_of_one_C_serve_another():
     X, positive = small_problem(4, n_rows=300, n_features=8)
     design, risk = (
         TableDesign(X),
-        StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.2))),
+        StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.2))),
     )
     first = BundleSolver(C=10.0, tol=1e-4).solve(design, risk)
     cold = BundleSolver(C=12.0, tol=1e-4).solve(design, risk)
@@ -121,7 +122,7 @@ def collapsed_data():
 
 def test_collapse_is_certified_and_returns_exactly_zero():
     X, positive = collapsed_data()
-    risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1)))
+    risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
     for C in (1.0, 1e4):
         solution = BundleSolver(C=C).solve(TableDesign(X), risk)
         assert solution.status is Status.COLLAPSED
@@ -144,7 +145,7 @@ def test_collapse_is_certified_and_returns_exactly_zero():
 def test_a_gain_below_the_tolerance_is_a_collapse_to_exactly_zero():
     X, positive = collapsed_data()
     X[positive, 0] += 1.7
-    risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1)))
+    risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
     solution = BundleSolver(C=100.0, tol=10.0).solve(TableDesign(X), risk)
     assert solution.history[-1]["objective"] < 100.0
     assert solution.status is Status.COLLAPSED
@@ -156,7 +157,7 @@ def test_a_gain_below_the_tolerance_is_a_collapse_to_exactly_zero():
 def test_zero_is_not_returned_where_a_finer_gap_finds_a_better_model(make):
     X, positive = collapsed_data()
     X[positive, 0] += 1.7
-    risk = StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1)))
+    risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
     # The optimum is 95.2: zero is within a tolerance of 0.1, which counts in units of C = 100.
     solution = make(C=100.0, tol=0.1).solve(TableDesign(X), risk)
     assert solution.status is Status.CONVERGED
@@ -176,7 +177,7 @@ def test_the_certificate_is_that_of_the_model_returned(seed):
     positive = rng.random(n_rows) < 0.4
     positive[:2] = [False, True]
     X[positive] += shift
-    risk = TightHinge(Labels(positive), RankWeights.from_range((0.1, 0.4)))
+    risk = TightHinge(Sample(positive), RankWeights.from_range((0.1, 0.4)))
     solution = BundleSolver(C=0.01, tol=1e-6).solve(TableDesign(X), risk)
     w = solution.coef
     assert w @ w / 2 + 0.01 * risk.value_and_gradient(X @ w)[0] == solution.objective
@@ -188,7 +189,7 @@ def test_the_certificate_is_that_of_the_model_returned(seed):
 
 def test_a_small_C_is_no_collapse():
     X, positive = small_problem(6, n_rows=200)
-    solution = BundleSolver(C=1e-6).solve(TableDesign(X), StructuralHinge(Labels(positive)))
+    solution = BundleSolver(C=1e-6).solve(TableDesign(X), StructuralHinge(Sample(positive)))
     assert solution.status is Status.CONVERGED
     assert solution.coef[0] > 0
 
@@ -197,7 +198,7 @@ def test_limits_callbacks_and_interrupts_keep_the_best_model():
     X, positive = small_problem(7, n_rows=300, n_features=10)
     design, risk = (
         TableDesign(X),
-        StructuralHinge(Labels(positive), RankWeights.from_range((0, 0.1))),
+        StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1))),
     )
     solver = BundleSolver(C=100.0, tol=1e-9, max_iter=3)
     limited = solver.solve(design, risk)
@@ -206,7 +207,7 @@ def test_limits_callbacks_and_interrupts_keep_the_best_model():
     stopped = solver.solve(design, risk, monitor=lambda row: row["iteration"] == 2)
     assert (stopped.status, stopped.n_iter) == (Status.STOPPED_BY_CALLBACK, 2)
 
-    whole = StructuralHinge(Labels(positive))
+    whole = StructuralHinge(Sample(positive))
     finished = BundleSolver(C=100.0, tol=0.1).solve(
         design, whole, monitor=lambda row: row["gap"] <= 0.1
     )
@@ -236,11 +237,11 @@ def test_a_risk_that_is_not_convex_is_refused():
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_the_objective_of_a_float32_table_is_exact(is_sparse, monkeypatch):
-    monkeypatch.setattr("aucuba.design.table._ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("aucuba.design._table._ROWS_AT_ONCE", 64)
     X, positive = small_problem(3, n_rows=200)
     X = (X + 1e3).astype(np.float32)
     table = sparse.csr_array(X) if is_sparse else X
-    risk = StructuralHinge(Labels(positive))
+    risk = StructuralHinge(Sample(positive))
     solution = BundleSolver(C=10.0).solve(TableDesign(table), risk)
     w = solution.coef
     assert w.any()

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from aucuba.design import TableDesign
-from aucuba.solvers import planes as module
-from aucuba.solvers.planes import Planes
+from aucuba.solvers import _planes as module
+from aucuba.solvers._planes import Planes
 
 DESIGN = TableDesign(np.eye(3))
 

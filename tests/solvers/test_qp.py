@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from aucuba.solvers.qp import solve_simplex_qp
+from aucuba.solvers._qp import solve_simplex_qp
 
 
 def objective(gram, linear, point):

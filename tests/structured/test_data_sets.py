@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from aucuba.datasets import data_home
-from aucuba.datasets.coauthors import (
+from reproductions.data import data_home
+from reproductions.data.coauthors import (
     Authorships,
     coauthor_network,
     focal_authors,
     load_coauthors,
 )
-from aucuba.datasets.multilabel import load_multilabel
-from aucuba.datasets.ohsumed import load_ohsumed, ohsumed_split
+from reproductions.data.multilabel import load_multilabel
+from reproductions.data.ohsumed import load_ohsumed, ohsumed_split
 
 
 def needs(folder):

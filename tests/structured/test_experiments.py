@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from aucuba.datasets import data_home
-from aucuba.experiments import letters, link_prediction, multilabel, ohsumed
-from aucuba.experiments._tables import markdown_table, write_result
 from aucuba.structured import StructuredRanker
+from reproductions.data import data_home
+from reproductions.experiments import letters, link_prediction, multilabel, ohsumed
+from reproductions.experiments._tables import markdown_table, write_result
 
 
 def test_letters_are_drawn_and_pairs_help():
@@ -57,4 +57,4 @@ def test_tables(tmp_path):
     write_result(text, "letters", str(tmp_path / "t.md"))
     written = (tmp_path / "t.md").read_text()
     assert written.startswith(text + "\n")
-    assert "python -m aucuba.experiments.letters" in written
+    assert "python -m reproductions.experiments.letters" in written

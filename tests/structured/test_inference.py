@@ -18,9 +18,9 @@ from aucuba.structured import (
     ranking_lp,
     tv_scores,
 )
-from aucuba.structured.inference import RankingBatch, merge_rounding_ties, ranking_mass
-from aucuba.structured.mixed_signs import _lower_end
-from aucuba.structured.rounding import _gains, _greedy
+from aucuba.structured._inference import RankingBatch, merge_rounding_ties, ranking_mass
+from aucuba.structured._mixed_signs import _lower_end
+from aucuba.structured._rounding import _gains, _greedy
 from tests.structured import oracles
 
 MEASURES = [AUC(), BinnedAUC(2), BinnedAUC([1, 3, 2]), AUCAtK(3), UnnestedAUC(), UnnestedAUC(2)]

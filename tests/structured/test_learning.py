@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from aucuba.baselines import svm_rank
 from aucuba.solvers import Status
 from aucuba.structured import (
     AUC,
@@ -17,10 +16,11 @@ from aucuba.structured import (
     UnnestedAUC,
     unnested_auc_score,
 )
-from aucuba.structured.data import join
-from aucuba.structured.direct import Direct, _Planes
-from aucuba.structured.frank_wolfe import FrankWolfe, _Blocks
-from aucuba.structured.risk import AgreementTerms, StructuredRisk
+from aucuba.structured._data import join
+from aucuba.structured._descent import Direct, _Planes
+from aucuba.structured._frank_wolfe import FrankWolfe, _Blocks
+from aucuba.structured._risk import AgreementTerms, StructuredRisk
+from reproductions.baselines import svm_rank
 from tests.structured import oracles
 
 # Many tests stop early on purpose.

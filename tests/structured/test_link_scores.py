@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from aucuba.baselines import (
+from reproductions.baselines import (
     adamic_adar,
     common_neighbours,
     jaccard,

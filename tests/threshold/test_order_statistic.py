@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucuba.threshold import negatives_needed, threshold_rank, violation_probability
-from aucuba.threshold.order_statistic import tie_safe_threshold
+from aucuba.threshold._order_statistic import tie_safe_threshold
 
 rates = st.floats(0.001, 0.999)
 

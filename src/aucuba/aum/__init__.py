@@ -1,12 +1,12 @@
 """Area under the minimum of the errors: value, derivatives and exact line searches."""
 
-from aucuba.aum.descent import AUMDescent, LabelledData
-from aucuba.aum.errors import ErrorFunctions
-from aucuba.aum.lines import ThresholdLines
-from aucuba.aum.maximum import AUCMaximum, maximize_auc
-from aucuba.aum.minimum import AUMMinimum, minimize_aum
-from aucuba.aum.path import LineSearchPath, PathPoint, line_search_path
-from aucuba.aum.value import AreaUnderMin, aum, balanced_subgradient
+from aucuba.aum._descent import AUMDescent, LabelledData
+from aucuba.aum._error_functions import ErrorFunctions
+from aucuba.aum._lines import ThresholdLines
+from aucuba.aum._maximum import AUCMaximum, maximize_auc
+from aucuba.aum._minimum import AUMMinimum, minimize_aum
+from aucuba.aum._path import LineSearchPath, PathPoint, line_search_path
+from aucuba.aum._value import AreaUnderMin, aum, balanced_subgradient
 
 __all__ = [
     "AUCMaximum",

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from aucuba.aum.path import LineSearchPath
+    from aucuba.aum._path import LineSearchPath
 
 # More lines than this are a grey blur, and slow to draw.
 _MOST_LINES = 500

@@ -1,20 +1,20 @@
 """Supervised changepoint detection: from signals and labels to changepoints."""
 
-from aucuba.changepoint.detector import SupervisedChangepointDetector
-from aucuba.changepoint.display import ChangepointDisplay, plot_label_errors
-from aucuba.changepoint.features import FEATURE_NAMES, signal_features
-from aucuba.changepoint.interval_regression import IntervalRegression, IntervalRegressionCV
-from aucuba.changepoint.interval_solver import interval_regression_path
-from aucuba.changepoint.label_errors import (
+from aucuba.changepoint._detector import SupervisedChangepointDetector
+from aucuba.changepoint._display import ChangepointDisplay, plot_label_errors
+from aucuba.changepoint._features import FEATURE_NAMES, signal_features
+from aucuba.changepoint._interval_regression import IntervalRegression, IntervalRegressionCV
+from aucuba.changepoint._interval_solver import interval_regression_path
+from aucuba.changepoint._label_errors import (
     LabelErrors,
     error_functions,
     label_errors,
     target_intervals,
 )
-from aucuba.changepoint.labels import Label
-from aucuba.changepoint.model_selection import ModelSelection, model_selection
-from aucuba.changepoint.roc import PenaltyROC, penalty_roc
-from aucuba.changepoint.segmentation import Segmentation, segment
+from aucuba.changepoint._labels import Label
+from aucuba.changepoint._model_selection import ModelSelection, model_selection
+from aucuba.changepoint._roc import PenaltyROC, penalty_roc
+from aucuba.changepoint._segmentation import Segmentation, segment
 
 __all__ = [
     "FEATURE_NAMES",

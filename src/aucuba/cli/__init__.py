@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         # Seconds pass in these imports, so an interrupt may well come here.
-        from aucuba.cli.app import run
+        from aucuba.cli._app import run
     except ModuleNotFoundError as error:
         sys.stderr.write(
             f"error: the command line needs {error.name}; install it with `pip install "

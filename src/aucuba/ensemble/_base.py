@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from aucuba._callbacks import CallbackSupport
-from aucuba._typing import AnyArray, FloatArray
+from aucuba._core._callbacks import CallbackSupport
+from aucuba._core._typing import AnyArray, FloatArray
 
 
 class LogOddsClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._blas import one_blas_thread
-from aucuba._typing import FloatArray
+from aucuba._core._threads import one_blas_thread
+from aucuba._core._typing import FloatArray
+from aucuba._roc._comparison import region_placements, standard_error
+from aucuba._roc._region import Region
 from aucuba.ensemble._table import Split, Table
-from aucuba.linear._comparison import region_placements, standard_error
 from aucuba.linear._logistic import logistic_regression
-from aucuba.linear._region import Region
-from aucuba.risks import Labels
+from aucuba.risks import Sample
 
 _C = 1.0
 
@@ -55,16 +55,16 @@ def member_report(
     for train, test in folds:
         stacked[test] = blend_scores(scores[train], table.rows(train)).log_odds(scores[test])
     region = Region.from_params(fpr_range, None, 0.0)
-    labels = Labels(table.positive, table.weight)
+    sample = Sample(table.positive, table.weight)
     rows = []
     columns = zip([*names, "stack"], [*scores.T, stacked], [*blend.coef, 1.0], strict=True)
     for name, column, coef in columns:
-        placed = region_placements(labels, column, region)
+        placed = region_placements(sample, column, region)
         rows.append(
             {
                 "member": name,
                 "partial_auc": placed.value,
-                "standard_error": standard_error(labels, placed.influence),
+                "standard_error": standard_error(sample, placed.influence),
                 "coef": float(coef),
             }
         )

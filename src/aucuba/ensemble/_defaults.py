@@ -9,7 +9,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from aucuba.ensemble._columns import Columns
 from aucuba.ensemble._members import BoostingMember, Member, PlainMember, ReweightedMember
-from aucuba.ensemble.region_reweighted import RegionReweighted
+from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.linear import PartialAUCClassifier
 
 DEFAULT_MEMBERS = ("boosting", "forest", "extra_trees", "nystroem", "splines", "linear")

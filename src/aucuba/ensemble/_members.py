@@ -11,11 +11,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from aucuba._typing import FloatArray
+from aucuba._core._typing import FloatArray
 from aucuba.ensemble._columns import Columns
+from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._table import check_strength, seeded, weight_keyword
-from aucuba.ensemble.region_reweighted import RegionReweighted
 from aucuba.metrics import partial_auc_score
 
 # Rounds of boosting times its rate: beyond this, out-of-fold scores had stopped improving.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 
-from aucuba._typing import AnyArray, BoolArray, FloatArray
+from aucuba._core._typing import AnyArray, BoolArray, FloatArray
 
 # Histogram boosting has 255 bins for categories; rarer categories share the last.
 _MAX_CATEGORIES = 200

@@ -13,9 +13,9 @@ from sklearn.utils.parallel import delayed
 from threadpoolctl import threadpool_limits
 
 import aucuba
-from aucuba._callbacks import Progress
-from aucuba._parallel import run_all
-from aucuba._typing import FloatArray
+from aucuba._core._callbacks import Progress
+from aucuba._core._parallel import run_all
+from aucuba._core._typing import FloatArray
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Split, Table, fit_weighted
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 
-from aucuba._typing import FloatArray
+from aucuba._core._typing import FloatArray
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:

@@ -22,8 +22,8 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from aucuba._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from aucuba._validation import check_positive_number, row_weights
+from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._core._validation import check_positive_number, row_weights
 
 Split = tuple[IntArray, IntArray]
 

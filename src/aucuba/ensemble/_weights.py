@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._typing import BoolArray, FloatArray
+from aucuba._core._typing import BoolArray, FloatArray
 
 # Widths of the two bumps in units of the score's standard deviation.
 _NEGATIVE_WIDTH = 0.1

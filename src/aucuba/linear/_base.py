@@ -11,11 +11,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from aucuba._callbacks import CallbackSupport
-from aucuba._typing import ArrayLike, FloatArray, IntArray
-from aucuba._validation import group_index, groups_of_rows, row_weights
-from aucuba.linear._region import threshold_for, warn_about_queries
-from aucuba.risks import Labels
+from aucuba._core._callbacks import CallbackSupport
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._core._validation import query_index, row_weights
+from aucuba._roc._queries import warn_about_queries
+from aucuba._roc._threshold import threshold_for
+from aucuba.risks import Sample
 
 # Columns whose standard deviations differ by more than this factor are not penalised alike.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
@@ -27,41 +28,40 @@ class RegionClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _validate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-    ) -> tuple[Any, Labels, IntArray]:
-        """Data, labels and indices of the rows of positive weight; sets ``classes_``."""
+    ) -> tuple[Any, Sample, IntArray]:
+        """Data, sample and indices of the rows of positive weight; sets ``classes_``."""
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
         check_classification_targets(y)
         _check_products(X)
         weight = row_weights(sample_weight, X.shape[0])
-        group = group_index(qid, X.shape[0])
+        query = query_index(qid, X.shape[0])
         self.classes_ = np.unique(y)
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass, with "
                 f"{len(self.classes_)} classes; compare one class with the rest."
             )
+        sample = Sample(y == self.classes_[-1], weight, query)
         kept = np.arange(X.shape[0])
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight > 0)
-            X, y, weight = X[kept], y[kept], weight[kept]
-            group = groups_of_rows(group, kept)
+            X, y, sample = X[kept], y[kept], sample.take(kept)
         if len(np.unique(y)) < 2:
             raise ValueError(
                 f"y has only one class ({y[0]!r}) among the rows of positive weight; training needs "
                 "at least one row of each of two classes."
             )
-        labels = Labels(y == self.classes_[1], weight, group)
-        warn_about_queries(labels)
-        return X, labels, kept
+        warn_about_queries(sample)
+        return X, sample, kept
 
     def _adopt_linear(
-        self, coef: FloatArray, scores: FloatArray, labels: Labels, upper_limit: float
+        self, coef: FloatArray, scores: FloatArray, sample: Sample, upper_limit: float
     ) -> None:
         """Store a linear model with the threshold of the training scores."""
         self.coef_ = coef[np.newaxis]
-        self.intercept_ = np.array([-threshold_for(scores, labels, upper_limit)])
+        self.intercept_ = np.array([-threshold_for(scores, sample, upper_limit)])
 
     def decision_function(self, X: Any) -> FloatArray:
         """Scores: above 0 is positive, and the training FPR at 0 is the range's upper limit.

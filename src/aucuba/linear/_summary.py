@@ -15,8 +15,8 @@ def describe(model: Any) -> str:
         region = f"false positive rates in [{model.fpr_range[0]:g}, {model.fpr_range[1]:g}]"
     else:
         region = "weighted false positive rates"
-    if model.tpr_min > 0:
-        region += f" and true positive rates from {model.tpr_min:g}"
+    if model.min_tpr > 0:
+        region += f" and true positive rates from {model.min_tpr:g}"
     if hasattr(model, "dual_coef_"):
         size = f"a {model.kernel} kernel model on {model.dual_coef_.size} training rows"
     else:

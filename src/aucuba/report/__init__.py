@@ -1,10 +1,10 @@
 """Self-contained HTML reports: one file, no network."""
 
-from aucuba.report.changepoint import changepoint_report
-from aucuba.report.classifier import classifier_report
-from aucuba.report.measures import ScoredSample
-from aucuba.report.page import Page, Section, write_page
-from aucuba.report.ranking import ranking_report
+from aucuba.report._changepoint import changepoint_report
+from aucuba.report._classifier import classifier_report
+from aucuba.report._measures import ScoredSample
+from aucuba.report._page import Page, Section, write_page
+from aucuba.report._ranking import ranking_report
 
 __all__ = [
     "Page",

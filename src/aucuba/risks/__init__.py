@@ -1,23 +1,27 @@
-"""Losses of the scores alone: labels, weights, queries and the region of the ROC curve."""
+"""Losses of the scores alone: classes, weights, queries and the region of the ROC curve."""
 
-from aucuba.risks.base import GroupedRisk, Labels, Risk, over_groups, queries_with_both_classes
-from aucuba.risks.difference import HingeDifference
-from aucuba.risks.direct import Anchored, SmoothRamp
-from aucuba.risks.prefix_hinge import PairwiseHinge, PrefixHinge, StructuralHinge, TightHinge
-from aucuba.risks.rank_weights import RankWeights
+from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
+from aucuba.risks._base import QueryRisk, Risk, over_queries
+from aucuba.risks._difference import HingeDifference
+from aucuba.risks._prefix_hinge import PairwiseHinge, PrefixHinge, StructuralHinge, TightHinge
+from aucuba.risks._ramp import Anchored, SmoothRamp
+from aucuba.risks._region_risks import make_risk
 
 __all__ = [
     "Anchored",
-    "GroupedRisk",
     "HingeDifference",
-    "Labels",
     "PairwiseHinge",
     "PrefixHinge",
+    "QueryRisk",
     "RankWeights",
+    "Region",
     "Risk",
+    "Sample",
     "SmoothRamp",
     "StructuralHinge",
     "TightHinge",
-    "over_groups",
-    "queries_with_both_classes",
+    "make_risk",
+    "over_queries",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._typing import FloatArray, IntArray
-from aucuba.risks.rank_weights import RankWeights
+from aucuba._core._typing import FloatArray, IntArray
+from aucuba._roc._rank_weights import RankWeights
 
 
 def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray:

@@ -1,10 +1,10 @@
 """Algorithms that turn a Design and a Risk into a model with a certificate."""
 
-from aucuba.solvers.bundle import BundleSolver
-from aucuba.solvers.cutting_plane import CuttingPlaneSolver
-from aucuba.solvers.dc import DCSolver
-from aucuba.solvers.driver import Monitor, Solution, Status, iterate
-from aucuba.solvers.lbfgs import LBFGSSolver
+from aucuba.solvers._bundle import BundleSolver
+from aucuba.solvers._cutting_plane import CuttingPlaneSolver
+from aucuba.solvers._dc import DCSolver
+from aucuba.solvers._driver import Monitor, Solution, Status, iterate
+from aucuba.solvers._lbfgs import LBFGSSolver
 
 __all__ = [
     "BundleSolver",

@@ -7,12 +7,12 @@
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
 
-from aucuba.structured.graph import RankingGraph, grid_edges
-from aucuba.structured.high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
-from aucuba.structured.inference import Ranking, RankingBatch
-from aucuba.structured.label_ranker import StructuredLabelRanker
-from aucuba.structured.linear_program import RelaxedRows, ranking_lp
-from aucuba.structured.measures import (
+from aucuba.structured._graph import RankingGraph, grid_edges
+from aucuba.structured._high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
+from aucuba.structured._inference import Ranking, RankingBatch
+from aucuba.structured._label_ranker import StructuredLabelRanker
+from aucuba.structured._linear_program import RelaxedRows, ranking_lp
+from aucuba.structured._measures import (
     AUC,
     AUCAtK,
     BinnedAUC,
@@ -21,11 +21,11 @@ from aucuba.structured.measures import (
     UnnestedAUC,
     as_measure,
 )
-from aucuba.structured.mixed_signs import mixed_sign_scores
-from aucuba.structured.ranker import StructuredRanker
-from aucuba.structured.rounding import rank_order
-from aucuba.structured.total_variation import tv_scores
-from aucuba.structured.unnested import unnested_auc_score
+from aucuba.structured._mixed_signs import mixed_sign_scores
+from aucuba.structured._ranker import StructuredRanker
+from aucuba.structured._rounding import rank_order
+from aucuba.structured._total_variation import tv_scores
+from aucuba.structured._unnested import unnested_auc_score
 
 __all__ = [
     "AUC",

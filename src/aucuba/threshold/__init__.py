@@ -1,7 +1,7 @@
 """Thresholds that keep a promise about the false positive rate."""
 
-from aucuba.threshold.fixed_fpr import FixedFPRClassifier
-from aucuba.threshold.order_statistic import (
+from aucuba.threshold._fixed_fpr import FixedFPRClassifier
+from aucuba.threshold._order_statistic import (
     negatives_needed,
     threshold_rank,
     violation_probability,

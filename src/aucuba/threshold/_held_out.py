@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, check_cv
 from sklearn.utils import _safe_indexing, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._typing import AnyArray, IntArray
+from aucuba._core._typing import AnyArray, IntArray
 
 Splits = list[tuple[IntArray, IntArray]]
 

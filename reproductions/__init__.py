@@ -1,0 +1,1 @@
+"""Tables and figures of the papers, with the baselines and data loaders that they need."""

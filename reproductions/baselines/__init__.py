@@ -1,0 +1,19 @@
+"""Methods that the papers compare with."""
+
+from reproductions.baselines.link_scores import (
+    adamic_adar,
+    common_neighbours,
+    jaccard,
+    katz,
+    resource_allocation,
+)
+from reproductions.baselines.svm_rank import svm_rank
+
+__all__ = [
+    "adamic_adar",
+    "common_neighbours",
+    "jaccard",
+    "katz",
+    "resource_allocation",
+    "svm_rank",
+]

@@ -1,0 +1,60 @@
+"""The linear SVM for the mean AUC of queries, without pairs of items (Joachims, 2005)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike
+from aucuba._core._validation import binary_target, check_positive_number, query_index
+from aucuba.design import TableDesign
+from aucuba.risks import Sample, StructuralHinge, over_queries
+from aucuba.solvers import BundleSolver, Solution
+
+
+def svm_rank(
+    X: ArrayLike,
+    y: ArrayLike,
+    qid: ArrayLike | None = None,
+    *,
+    C: float = 1.0,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    pos_label: Any = None,
+) -> Solution:
+    r"""Minimise the mean pairwise hinge of the queries.
+
+    .. math::
+        \tfrac12 \lVert w \rVert^2 + \frac{C}{M} \sum_m \frac{1}{P_m N_m}
+        \sum_{i \in \text{pos}_m,\, j \in \text{neg}_m} \max(0,\, 1 - w \cdot (x_i - x_j))
+
+    Parameters
+    ----------
+    X : array of shape (n_items, n_features)
+    y : array of shape (n_items,)
+        Binary labels.
+    qid : array of shape (n_items,), optional
+        Query of every item; queries with one class are left out.
+    C, tol, max_iter
+        As in `aucuba.solvers.BundleSolver`.
+    pos_label : label, optional
+
+    Returns
+    -------
+    Solution
+        ``coef`` holds the weights, ``gap`` the certificate.
+
+    Examples
+    --------
+    >>> from reproductions.baselines import svm_rank
+    >>> svm_rank([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], C=10).coef.round(1)
+    array([1.])
+    """
+    features = np.asarray(X, dtype=float)
+    positive = binary_target(y, pos_label)
+    if len(features) != positive.size:
+        raise ValueError(f"X has {len(features)} rows for {positive.size} labels.")
+    labels = Sample(positive, None, query_index(qid, positive.size))
+    solver = BundleSolver(check_positive_number(C, "C"), tol, max_iter)
+    return solver.solve(TableDesign(features), over_queries(StructuralHinge, labels))

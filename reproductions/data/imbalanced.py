@@ -1,0 +1,62 @@
+"""Imbalanced binary tables for measuring: ADBench, Adult and molecular fingerprints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucuba._core._typing import BoolArray
+from reproductions.data._home import data_file, reading
+from reproductions.data._svmlight import read_svmlight
+
+ADBENCH = (
+    "mammography",
+    "annthyroid",
+    "campaign",
+    "Waveform",
+    "ALOI",
+    "satimage-2",
+    "magic_gamma",
+    "Wilt",
+    "letter",
+    "landsat",
+    "yeast",
+    "cover",
+)
+
+
+def load_adbench(name: str) -> tuple[Any, BoolArray]:
+    """One of the `ADBENCH` sets: a dense table and which rows are positive."""
+    if name not in ADBENCH:
+        raise ValueError(f"Unknown ADBench set {name!r}; choose from {', '.join(ADBENCH)}.")
+    path = data_file("adbench", f"{name}.npz")
+    # NumPy leaves a broken archive open unless the file is opened for it.
+    with reading(path), path.open("rb") as stream, np.load(stream) as file:
+        return np.asarray(file["X"], dtype=np.float64), np.asarray(file["y"]) == 1
+
+
+def load_a9a() -> tuple[Any, BoolArray]:
+    """Adult, train and test parts together: 123 binary columns, sparse; positive is high income."""
+    parts = [read_svmlight(data_file("a9a", f"{name}.gz"), 123) for name in ("a9a", "a9a.t")]
+    X = sparse.vstack([X for X, _ in parts], format="csr")
+    return X, np.concatenate([y for _, y in parts]) > 0
+
+
+def load_fingerprints(target: int) -> tuple[Any, BoolArray]:
+    """Actives of one target against all decoys: 1021 binary columns, sparse.
+
+    The 80 targets are numbered as in the source, with gaps; an unknown number lists them.
+    """
+    with reading(data_file("chemistry_fp2", "X_fp2.npz")) as path, path.open("rb") as stream:
+        X = sparse.load_npz(stream).tocsr()
+    with reading(data_file("chemistry_fp2", "target.npy")) as path:
+        targets = np.load(path)
+        if targets.shape != X.shape[:1]:
+            raise ValueError(f"shape {targets.shape} for {X.shape[0]} fingerprints")
+    known = np.unique(targets[targets > 0])
+    if target not in known:
+        raise ValueError(f"Unknown target {target!r}; the targets are {known.tolist()}.")
+    rows = np.flatnonzero((targets == 0) | (targets == target))
+    return X[rows].astype(np.float64), targets[rows] == target

@@ -1,0 +1,160 @@
+"""Checks shared by metrics, risks and estimators.
+
+Every function returns the cleaned value or raises a ``ValueError`` that names what was seen and
+what to do. Nothing is clipped or repaired silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+
+from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
+
+
+def check_fraction(
+    value: Any, name: str, *, low_open: bool = False, high_open: bool = False
+) -> float:
+    """A real number in [0, 1], with either end excluded on request."""
+    interval = f"{'(' if low_open else '['}0, 1{')' if high_open else ']'}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
+    number = float(value)
+    too_low = number <= 0 if low_open else number < 0
+    too_high = number >= 1 if high_open else number > 1
+    if too_low or too_high or np.isnan(number):
+        raise ValueError(
+            f"{name} must lie in {interval}, got {value!r}. Rates are fractions: write 0.05 for 5 %."
+        )
+    return number
+
+
+def check_fpr_range(fpr_range: Any, name: str = "fpr_range") -> tuple[float, float]:
+    """Two fractions alpha < beta."""
+    try:
+        low, high = fpr_range
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be a pair (alpha, beta) of false positive rates, got {fpr_range!r}."
+        ) from None
+    alpha, beta = check_fraction(low, f"{name}[0]"), check_fraction(high, f"{name}[1]")
+    if alpha >= beta:
+        raise ValueError(
+            f"{name} must have its lower limit below its upper limit, got ({alpha}, {beta})."
+        )
+    return alpha, beta
+
+
+def check_positive_number(value: Any, name: str, *, integer: bool = False) -> float:
+    """A finite number above zero; with ``integer``, a whole one."""
+    kind = "whole number" if integer else "number"
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if is_number else np.nan
+    if not 0 < number < np.inf or (integer and not number.is_integer()):
+        raise ValueError(f"{name} must be a {kind} above 0, got {value!r}.")
+    return number
+
+
+def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """One of a few names."""
+    if not isinstance(value, str) or value not in choices:
+        options = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+    return value
+
+
+def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
+    """Which rows are positive.
+
+    Without ``pos_label`` the larger of the two labels in sorted order is positive: 1 of {0, 1} or
+    {-1, 1}, and ``classes_[1]`` of every scikit-learn classifier, strings included.
+    """
+    y = column_or_1d(y_true)
+    if y.size == 0:
+        raise ValueError("y_true is empty: at least one row of each class is needed.")
+    if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
+        raise ValueError(
+            f"y_true contains {np.sum(~np.isfinite(y))} NaN or infinite labels; drop them."
+        )
+    labels = np.unique(y)
+    if labels.size > 2:
+        raise ValueError(
+            f"Only binary classification is supported. y_true has {labels.size} labels: "
+            f"{_shorten(labels)}. Compare one label with the rest, for example y == {labels[0]!r}."
+        )
+    if pos_label is None:
+        if labels.size == 1:
+            raise ValueError(_one_class(labels[0]))
+        pos_label = labels[1]
+    elif pos_label not in labels:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not in y_true, whose labels are {_shorten(labels)}."
+        )
+    positive: BoolArray = np.asarray(y == pos_label, dtype=bool)
+    if positive.all():
+        raise ValueError(_one_class(labels[0]))
+    return positive
+
+
+def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
+    """A finite 1-D float array."""
+    score = column_or_1d(y_score)
+    if score.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be numeric, got dtype {score.dtype}.")
+    score = score.astype(np.float64, copy=False)
+    bad = ~np.isfinite(score)
+    if bad.any():
+        raise ValueError(
+            f"{name} contains {bad.sum()} NaN or infinite values, the first in row "
+            f"{int(np.argmax(bad))} ({score[bad][0]}). Scores must be finite."
+        )
+    return score
+
+
+def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
+    """Non-negative finite weights, not all zero; None when every row counts once."""
+    if sample_weight is None:
+        return None
+    weight = column_or_1d(sample_weight).astype(np.float64)
+    if weight.shape[0] != n_rows:
+        raise ValueError(f"sample_weight has {weight.shape[0]} entries for {n_rows} rows.")
+    if not np.all(np.isfinite(weight)):
+        raise ValueError("sample_weight contains NaN or infinite values.")
+    if weight.min(initial=0.0) < 0:
+        raise ValueError(
+            f"sample_weight must be non-negative, got {weight.min()} in row {int(weight.argmin())}."
+        )
+    if not weight.any():
+        raise ValueError("All entries of sample_weight are zero: no row is left to count.")
+    return weight
+
+
+def query_index(qid: ArrayLike | None, n_rows: int) -> IntArray | None:
+    """Queries numbered 0, 1, ... in sorted order of their identifiers."""
+    if qid is None:
+        return None
+    identifiers = column_or_1d(qid)
+    if identifiers.shape[0] != n_rows:
+        raise ValueError(f"qid has {identifiers.shape[0]} entries for {n_rows} rows.")
+    if identifiers.dtype.kind == "f" and not np.all(np.isfinite(identifiers)):
+        raise ValueError("qid contains NaN or infinite values; give every row a query.")
+    query: IntArray = np.unique(identifiers, return_inverse=True)[1].astype(np.intp)
+    return query
+
+
+def _one_class(label: Any) -> str:
+    return (
+        f"y_true has only one class ({label!r}); a ROC curve needs at least one positive and one "
+        "negative row."
+    )
+
+
+def _shorten(labels: Any) -> str:
+    shown = ", ".join(
+        repr(label.item() if hasattr(label, "item") else label) for label in labels[:5]
+    )
+    return f"[{shown}{', ...' if len(labels) > 5 else ''}]"

@@ -1,0 +1,123 @@
+"""The empirical ROC curve and areas under it: the one core of all ROC metrics.
+
+A threshold that passes through rows of equal score moves along a straight segment, the average over
+random orders of an ever finer replication of the tied rows. Everything here works on cumulated
+weights, so that a bootstrap of thousands of resamples is one call on a matrix of weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucuba._core._typing import AnyArray, FloatArray, IntArray
+from aucuba._roc._sample import RankingSample
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """Vertices of the ROC curve in units of weight, from (0, 0) to (total, total).
+
+    ``false_positive[..., k]`` and ``true_positive[..., k]`` are the weights of the negatives and
+    positives in the ``k`` highest blocks of equal score; ``threshold[k - 1]`` is the score of block
+    ``k``. Leading axes are independent resamples of the same rows.
+    """
+
+    false_positive: FloatArray
+    true_positive: FloatArray
+    threshold: FloatArray
+
+    @property
+    def fpr(self) -> FloatArray:
+        rate: FloatArray = self.false_positive / self.false_positive[..., -1:]
+        return rate
+
+    @property
+    def tpr(self) -> FloatArray:
+        rate: FloatArray = self.true_positive / self.true_positive[..., -1:]
+        return rate
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """Rows in decreasing order of score, with the last position of each block of equal score."""
+
+    order: IntArray
+    block_end: IntArray
+    threshold: FloatArray
+
+    @classmethod
+    def of(cls, score: FloatArray) -> SortedRows:
+        order = np.argsort(score)[::-1]
+        ranked = score[order]
+        block_end = np.flatnonzero(ranked[1:] != ranked[:-1])
+        block_end = np.append(block_end, ranked.size - 1)
+        return cls(order, block_end, ranked[block_end])
+
+
+def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve:
+    """The curve of one sample, O(n log n) for the sort and O(n) after it."""
+    rows = SortedRows.of(sample.score) if rows is None else rows
+    positive = sample.positive[rows.order]
+    if sample.weight is None:
+        # Counting is exact and needs one running sum; the other follows from the positions.
+        true_positive = np.cumsum(positive, dtype=np.intp)[rows.block_end]
+        false_positive = rows.block_end + 1 - true_positive
+    else:
+        weight = sample.weight[rows.order]
+        true_positive = np.cumsum(np.where(positive, weight, 0.0))[rows.block_end]
+        false_positive = np.cumsum(np.where(positive, 0.0, weight))[rows.block_end]
+    return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold)
+
+
+def resampled_roc_curves(sample: RankingSample, rows: SortedRows, weight: FloatArray) -> RocCurve:
+    """One curve for each row of the ``(n_resamples, n_rows)`` matrix of weights."""
+    weight = weight[:, rows.order]
+    positive = sample.positive[rows.order]
+    true_positive = np.cumsum(weight * positive, axis=1)[:, rows.block_end]
+    false_positive = np.cumsum(weight * ~positive, axis=1)[:, rows.block_end]
+    return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold)
+
+
+def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
+    """Mean TPR over FPR in [alpha, beta]: the area under the segments inside the band, normalised."""
+    x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
+    n, m = x[..., -1:], y[..., -1]
+    left, right = x[..., :-1], x[..., 1:]
+    low, high = np.clip(left, alpha * n, beta * n), np.clip(right, alpha * n, beta * n)
+    width = high - low
+    run = right - left
+    # Where a segment is vertical its width is zero, so any finite height serves.
+    middle = ((low + high) / 2 - left) / np.where(run > 0, run, 1.0)
+    height = y[..., :-1] + (y[..., 1:] - y[..., :-1]) * middle
+    area: FloatArray = np.sum(width * height, axis=-1) / (m * n[..., 0] * (beta - alpha))
+    return area
+
+
+def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> float:
+    """The highest TPR that the curve of so many rows reaches at the given FPR."""
+    x, y = curve.fpr, curve.tpr
+    # Sums of weights that are equal on paper differ by up to a rounding a row, and the curve jumps
+    # at such a point: look that far to the right.
+    allowance = (n_rows + 8) * np.finfo(float).eps
+    right = int(np.searchsorted(x, fpr * (1 + allowance), side="right"))
+    if right == x.size:
+        return 1.0
+    left = right - 1
+    share = max(fpr - x[left], 0.0) / (x[right] - x[left])
+    return float(y[left] + share * (y[right] - y[left]))
+
+
+def of_unit_size(cumulated: FloatArray) -> FloatArray:
+    """Cumulated weights divided by a power of two to a total in [1/2, 1).
+
+    No digit changes, and products of the two classes' weights stay far from overflow and underflow.
+    """
+    scaled: FloatArray = np.ldexp(cumulated, -np.frexp(cumulated[..., -1:])[1])
+    return scaled
+
+
+def _from_zero(cumulated: AnyArray) -> FloatArray:
+    zero = np.zeros((*cumulated.shape[:-1], 1))
+    return np.concatenate([zero, cumulated], axis=-1)

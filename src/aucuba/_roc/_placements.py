@@ -1,0 +1,66 @@
+"""Placement values: partial AUC as means over positives and negatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray
+from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._sample import Sample
+
+_TINY = np.finfo(np.float64).tiny
+# A density is not taken over less of the FPR axis than this, where differences of ``G`` lose digits.
+_NARROWEST = 1e-9
+
+
+@dataclass(frozen=True)
+class Placements:
+    r"""Weighted partial AUC with the influence of every row.
+
+    With ``G`` the integral of the FPR weights and ``u(p)`` the false positive rate at a positive's
+    score, the partial AUC is the mean of ``V_i = 1 - G(u(p_i)) / G(1)`` over the positives. A negative
+    moves it through the quantiles of the negatives; its influence ``W_j`` runs along the ROC curve with
+    ``dW = g(u) dTPR / G(1)`` (for a range: the TPR at its score, held at the range's limits). To first
+    order the variance is ``var(V)/m + var(W)/n``, DeLong's formula on the full range. With a lowest TPR
+    the mean over positives is one over the lowest of them, and their influence is held at its end.
+
+    Parameters
+    ----------
+    value : float
+    influence : ndarray of shape (n_rows,)
+        ``V`` at the positives, ``W`` at the negatives.
+    """
+
+    value: float
+    influence: FloatArray
+
+
+def placements(
+    sample: Sample, scores: FloatArray, weights: RankWeights, min_tpr: float = 0.0
+) -> Placements:
+    """Placement values of one query."""
+    kept = 1.0 - min_tpr
+    weight = sample.weights
+    levels, block = np.unique(-scores, return_inverse=True)
+    tp = np.cumsum(np.bincount(block, weight * sample.positive, levels.size))
+    fp = np.cumsum(np.bincount(block, weight * ~sample.positive, levels.size))
+    tpr, fpr = (np.concatenate([[0.0], count / count[-1]]) for count in (tp, fp))
+    # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
+    # that crosses the lowest TPR the part above counts.
+    below = np.clip(min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
+    first = fpr[:-1] + np.minimum(below, 1.0) * np.diff(fpr)
+    of_positive = 1.0 - weights.mean_cumulated(first, fpr[1:]) / weights.total
+    # The density where the curve is vertical is taken over half a negative on either side.
+    half = max(0.5 / fp[-1], _NARROWEST)
+    left, right = np.maximum(fpr[:-1] - half, 0.0), np.minimum(fpr[1:] + half, 1.0)
+    density = (weights.cumulated(right) - weights.cumulated(left)) / (right - left)
+    climb = density * np.diff(np.maximum(tpr, min_tpr)) / weights.total
+    climbed = np.concatenate([[0.0], np.cumsum(climb)])
+    of_negative = (climbed[1:] + climbed[:-1]) / 2
+    # Positives come in decreasing order of V; those ranked above the lowest TPR do not count.
+    counted = np.diff(np.maximum(tpr, min_tpr))
+    last = of_positive[int(np.argmax(counted > 0))]
+    influence = np.where(sample.positive, np.minimum(of_positive, last)[block], of_negative[block])
+    return Placements(float(counted @ of_positive) / kept, influence / kept)

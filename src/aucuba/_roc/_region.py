@@ -1,0 +1,62 @@
+"""The part of the ROC plane that counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from aucuba._core._validation import check_fpr_range, check_fraction
+from aucuba._roc._rank_weights import FprWeight, RankWeights
+
+# A bounded loss on fewer negatives than this fits their noise; the range is widened to hold them.
+_NEGATIVES_TO_TRAIN = 10.0
+
+
+@dataclass(frozen=True)
+class Region:
+    """Describe the part of the ROC plane that counts.
+
+    Parameters
+    ----------
+    fpr_range : (float, float)
+        The false positive rates that count.
+    fpr_weight : callable, str, tuple or None
+        How much each of them counts; None where all count alike.
+    min_tpr : float
+        The lowest true positive rate that counts.
+    weights : RankWeights
+        Range and weight as a density on the FPR axis.
+    """
+
+    fpr_range: tuple[float, float]
+    fpr_weight: FprWeight
+    min_tpr: float
+    weights: RankWeights
+
+    @classmethod
+    def from_params(
+        cls, fpr_range: Any = (0.0, 0.05), fpr_weight: FprWeight = None, min_tpr: Any = 0.0
+    ) -> Region:
+        """Check the parameters ``fpr_range``, ``fpr_weight`` and ``min_tpr`` of an estimator."""
+        lowest = check_fraction(min_tpr, "min_tpr", high_open=True)
+        limits = check_fpr_range(fpr_range)
+        return cls(limits, fpr_weight, lowest, RankWeights.from_weight(fpr_weight, limits))
+
+    @property
+    def is_plain_range(self) -> bool:
+        """Whether every rate inside the range counts alike."""
+        return self.fpr_weight is None
+
+    @property
+    def upper_limit(self) -> float:
+        """The highest false positive rate that counts."""
+        return self.weights.last_rate
+
+    def widened(self, n_negatives: float) -> Region:
+        """Widen the range just enough to hold ten negatives to train on."""
+        low, high = self.fpr_range
+        if n_negatives * (high - low) >= _NEGATIVES_TO_TRAIN:
+            return self
+        width = min(1.0, _NEGATIVES_TO_TRAIN / n_negatives)
+        low = min(low, 1.0 - width)
+        return Region.from_params((low, min(1.0, low + width)), self.fpr_weight, self.min_tpr)

@@ -1,0 +1,115 @@
+"""The rows of a ranking problem: class, weight and query, with or without scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._core._validation import binary_target, finite_scores, query_index, row_weights
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Hold the class, weight and query of every row.
+
+    Parameters
+    ----------
+    positive : ndarray of bool
+        Whether a row belongs to the positive class.
+    weight : ndarray of float or None
+        How often a row counts; None where every row counts once.
+    query : ndarray of int or None
+        Number of a row's query, 0, 1, ... without gaps. Only pairs within a query are compared;
+        None where all rows are one query.
+    """
+
+    positive: BoolArray
+    weight: FloatArray | None = None
+    query: IntArray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.positive.size)
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weight of every row, ones where none was given."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether some positive row has a negative row to be compared with."""
+        if self.query is not None:
+            return bool(self.rankable_queries())
+        return bool(self.positive.any() and not self.positive.all())
+
+    def class_weight(self, *, positive: bool) -> float:
+        """Number of rows of a class, counted by weight."""
+        rows = self.positive == positive
+        return float(rows.sum() if self.weight is None else self.weight[rows].sum())
+
+    def take(self, rows: AnyArray) -> Self:
+        """Select rows and number their queries anew."""
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        taken: dict[str, Any] = {
+            name: None if one is None else one[rows] for name, one in columns.items()
+        }
+        if self.query is not None:
+            taken["query"] = np.unique(taken["query"], return_inverse=True)[1]
+        return replace(self, **taken)
+
+    def as_one_query(self, rows: AnyArray) -> Self:
+        """Select rows and treat them as a single query."""
+        return replace(self, query=None).take(rows)
+
+    def rankable_queries(self) -> list[IntArray]:
+        """Rows of every query that has a positive and a negative row."""
+        assert self.query is not None
+        return [
+            rows
+            for rows in rows_by_query(self.query)
+            if self.positive[rows].any() and not self.positive[rows].all()
+        ]
+
+
+@dataclass(frozen=True)
+class RankingSample(Sample):
+    """Hold a score beside the class, weight and query of every row."""
+
+    score: FloatArray = field(kw_only=True)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pos_label: Any = None,
+    ) -> RankingSample:
+        """Validate the inputs of a metric and drop rows of zero weight."""
+        score = finite_scores(y_score)
+        check_consistent_length(y_true, score)
+        weight = row_weights(sample_weight, score.size)
+        query = query_index(qid, score.size)
+        sample = cls(binary_target(y_true, pos_label), weight, query, score=score)
+        if weight is None or weight.all():
+            return sample
+        sample = sample.take(weight > 0)
+        if sample.positive.all() or not sample.positive.any():
+            present = "positive" if sample.positive.all() else "negative"
+            raise ValueError(
+                f"After dropping rows of zero weight only the {present} class is left; "
+                "a ROC curve needs both."
+            )
+        return sample
+
+
+def rows_by_query(query: IntArray) -> list[IntArray]:
+    """Rows of every query, in the order of the query numbers, by one sort."""
+    order = np.argsort(query, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(query[order])) + 1)

@@ -1,0 +1,165 @@
+"""The first minimum of AUM along a line, without following the path where errors are monotone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba.aum import _path
+from aucuba.aum._error_functions import ErrorFunctions
+from aucuba.aum._lines import Segment
+
+# Relative rounding of a sum over all breakpoints: tangents closer than this have met.
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class AUMMinimum:
+    """The first minimum of AUM along a line.
+
+    Attributes
+    ----------
+    step : float
+        The smallest step of that minimum.
+    aum : float
+        AUM there, evaluated directly.
+    n_evaluations : int
+        Evaluations of AUM (monotone errors) or crossings passed (otherwise).
+    """
+
+    step: float
+    aum: float
+    n_evaluations: int
+
+
+@dataclass(frozen=True)
+class _Tangent:
+    """The line ``value + slope * (s - step)`` below a convex AUM."""
+
+    step: float
+    value: float
+    slope: float
+
+    def at(self, step: float) -> float:
+        return self.value + self.slope * (step - self.step)
+
+    def meets(self, other: _Tangent) -> float:
+        """Step at which two tangents cross, measured from this one's."""
+        return self.step + (other.at(self.step) - self.value) / (self.slope - other.slope)
+
+
+class _MonotoneAUM:
+    """AUM of a segment with monotone errors, as a convex function of the step."""
+
+    def __init__(self, segment: Segment) -> None:
+        self.intercept, self.slope = segment.intercept, segment.slope
+        self.fp, self.fn = segment.errors.fp_diff, segment.errors.fn_diff
+        self._threshold = np.empty(self.intercept.size)
+        self._scratch = np.empty((2, self.intercept.size))
+        self.n_evaluations = 0
+
+    def tangents(self, step: float) -> tuple[_Tangent, _Tangent]:
+        """Left and right tangents at a step."""
+        value, left, right = self._evaluate(self.intercept, self.slope, step)
+        return _Tangent(step, value, left), _Tangent(step, value, right)
+
+    def asymptote(self) -> _Tangent:
+        """The tangent for large steps: ``s * AUM(slope) + AUM'(slope; intercept)``."""
+        value, _, right = self._evaluate(self.slope, self.intercept, 0.0)
+        return _Tangent(0.0, right, value)
+
+    def _evaluate(
+        self, intercept: FloatArray, slope: FloatArray, step: float
+    ) -> tuple[float, float, float]:
+        from aucuba.aum import _loops
+
+        self.n_evaluations += 1
+        value, left, right = _loops.monotone_tangents(
+            intercept, slope, self.fp, self.fn, step, self._threshold, self._scratch
+        )
+        return float(value), float(left), float(right)
+
+
+def minimize_aum(
+    errors: ErrorFunctions, predictions: ArrayLike, direction: ArrayLike
+) -> AUMMinimum:
+    r"""The first minimum of AUM over steps from 0 on, exactly.
+
+    For monotone errors, such as those of binary labels, AUM is the class-weighted hinge loss of
+    margin zero with the best intercept,
+
+    .. math::
+        \mathrm{AUM}(s) = \min_t \sum_b \Delta\mathrm{FP}_b\,(t - T_b(s))_+
+        + |\Delta\mathrm{FN}_b|\,(T_b(s) - t)_+ ,
+
+    convex and piecewise linear. The crossing of a tangent on the falling side with one on the
+    rising side is the next trial; when a tangent touches there the search is over, after some 10 to
+    25 evaluations of O(B) each, however many million thresholds cross on the way. Other errors are
+    searched by following the path.
+
+    Parameters
+    ----------
+    errors : ErrorFunctions
+    predictions, direction : array-like of shape (n_examples,)
+
+    Returns
+    -------
+    AUMMinimum
+
+    Examples
+    --------
+    >>> from aucuba.aum import ErrorFunctions, minimize_aum
+    >>> errors = ErrorFunctions.from_labels([0, 0, 1, 1])
+    >>> best = minimize_aum(errors, [2.0, 0.0, 1.0, -1.0], [-1, 0, 0, 1])
+    >>> best.step, best.aum
+    (1.5, 0.0)
+    """
+    if errors.is_monotone:
+        # AUM is continuous, so ties broken by rounding do no harm to its minimum.
+        segment = Segment.of(errors, predictions, direction, tol=0.0)
+        function = _MonotoneAUM(segment)
+        step = _tangent_search(function)
+        count = function.n_evaluations
+    else:
+        segment = Segment.of(errors, predictions, direction)
+        step, count = _first_minimum_on_path(segment)
+    return AUMMinimum(step, segment.at(step).aum, count)
+
+
+def _tangent_search(function: _MonotoneAUM) -> float:
+    """Kelley's cutting planes in one dimension: the smallest minimiser from 0 on."""
+    _, falling = function.tangents(0.0)
+    weight = min(function.fp.sum(), -function.fn.sum())
+    flat = _ROUNDING * float(np.abs(function.slope).max()) * weight
+    if falling.slope >= -flat:
+        return 0.0
+    rising = _never_falling(function.asymptote(), flat)
+    while True:
+        step = falling.meets(rising)
+        if step <= falling.step:
+            return falling.step
+        left, right = function.tangents(step)
+        scale = left.value + abs(falling.slope) * step
+        touches = left.value - falling.at(step) <= _ROUNDING * scale
+        if touches or (left.slope < -flat <= right.slope):
+            return step
+        if right.slope < -flat:
+            falling = right
+        elif step == rising.step:
+            return step
+        else:
+            rising = _never_falling(left, flat)
+
+
+def _never_falling(tangent: _Tangent, flat: float) -> _Tangent:
+    """A slope that is zero but for rounding becomes zero, so that a plateau is met at its start."""
+    return _Tangent(tangent.step, tangent.value, tangent.slope if tangent.slope > flat else 0.0)
+
+
+def _first_minimum_on_path(segment: Segment) -> tuple[float, int]:
+    from aucuba.aum import _loops
+
+    end = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
+    return float(end.step[0]), end.n_crossings

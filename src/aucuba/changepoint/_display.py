@@ -1,0 +1,243 @@
+"""Pictures of a labelled signal, its changes, and its errors against the penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba.changepoint._label_errors import LabelErrors, label_errors
+from aucuba.changepoint._labels import LabelTable, label_table
+from aucuba.changepoint._model_selection import model_selection
+from aucuba.changepoint._segmentation import Segmentation, check_signal, sample_positions, segment
+
+_CORRECT, _FALSE_POSITIVE, _FALSE_NEGATIVE = "#4daf4a", "#e41a1c", "#377eb8"
+_NAMES = {(0.0, 0.0): "0", (1.0, 1.0): "1", (1.0, np.inf): "≥1"}
+
+
+class ChangepointDisplay:
+    """A signal with its labels and a segmentation; green labels are right.
+
+    Make one with `from_changepoints`, `from_penalty` or `from_detector`; each draws at once. Labels
+    are green when the changes agree with them, red when there are too many changes (false positive) and
+    blue when there are too few (false negative); the number above is the number of changes they allow.
+
+    Parameters
+    ----------
+    signal, positions : ndarray of shape (n_samples,)
+    changepoints : ndarray of int
+        First samples of new segments.
+    labels : LabelTable or None
+    errors : LabelErrors or None
+        Errors against the log penalty, for `plot_errors`.
+    log_penalty : float or None
+        The penalty chosen.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    label_patches_, change_lines_ : list of matplotlib Artist
+    mean_line_ : matplotlib Artist
+    """
+
+    def __init__(
+        self,
+        *,
+        signal: FloatArray,
+        positions: FloatArray,
+        changepoints: IntArray,
+        labels: LabelTable | None = None,
+        errors: LabelErrors | None = None,
+        log_penalty: float | None = None,
+    ) -> None:
+        self.signal = signal
+        self.positions = positions
+        self.changepoints = changepoints
+        self.labels = labels
+        self.errors = errors
+        self.log_penalty = log_penalty
+
+    @classmethod
+    def from_changepoints(
+        cls,
+        signal: ArrayLike,
+        changepoints: ArrayLike,
+        labels: Any = None,
+        *,
+        positions: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> ChangepointDisplay:
+        """Draw given changes."""
+        y = check_signal(signal)
+        where = sample_positions(positions, y.size)
+        table = None if labels is None else label_table(labels, where)
+        first = np.asarray(changepoints, dtype=np.intp)
+        return cls(signal=y, positions=where, changepoints=first, labels=table).plot(ax=ax)
+
+    @classmethod
+    def from_penalty(
+        cls,
+        signal: ArrayLike,
+        log_penalty: float,
+        labels: Any = None,
+        *,
+        max_segments: int = 20,
+        loss: str = "l2",
+        positions: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> ChangepointDisplay:
+        """Draw the segmentation that one penalty selects."""
+        y = check_signal(signal)
+        found = segment(y, min(max_segments, y.size), loss=loss, positions=positions)
+        return cls._selected(y, found, float(log_penalty), labels).plot(ax=ax)
+
+    @classmethod
+    def from_detector(
+        cls, detector: Any, signal: ArrayLike, labels: Any = None, *, ax: Any = None
+    ) -> ChangepointDisplay:
+        """Draw what a fitted `SupervisedChangepointDetector` finds."""
+        y = check_signal(signal)
+        log_penalty = float(detector.predict_log_penalty([y])[0])
+        found = segment(y, detector.max_segments, loss=detector.loss)
+        return cls._selected(y, found, log_penalty, labels).plot(ax=ax)
+
+    @classmethod
+    def _selected(
+        cls, y: FloatArray, found: Segmentation, log_penalty: float, labels: Any
+    ) -> ChangepointDisplay:
+        path = model_selection(found.losses, found.sizes)
+        model = path.index[int(path.select(np.exp(log_penalty)))]
+        return cls(
+            signal=y,
+            positions=found.positions,
+            changepoints=found.changepoints[model],
+            labels=None if labels is None else label_table(labels, found.positions),
+            errors=None if labels is None else label_errors(found, labels),
+            log_penalty=log_penalty,
+        )
+
+    @property
+    def change_positions(self) -> FloatArray:
+        """Midpoints between the samples on both sides of each change."""
+        before, after = self.positions[self.changepoints - 1], self.positions[self.changepoints]
+        return (before + after) / 2
+
+    def label_status(self) -> tuple[BoolArray, BoolArray]:
+        """Which labels are false positives and which false negatives, by position."""
+        if self.labels is None:
+            return np.zeros(0, dtype=bool), np.zeros(0, dtype=bool)
+        unit = LabelTable(
+            self.labels.start,
+            self.labels.end,
+            self.labels.min_changes,
+            self.labels.max_changes,
+            np.ones_like(self.labels.weight),
+        )
+        false_positive, false_negative = unit.errors(self.change_positions)
+        return false_positive > 0, false_negative > 0
+
+    def plot(self, ax: Any = None) -> ChangepointDisplay:
+        """Draw signal, labels and segments into ``ax``, or into a new figure."""
+        ax = _axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        self.label_patches_ = self._draw_labels(ax)
+        ax.plot(self.positions, self.signal, ".", color="0.35", markersize=3, zorder=2)
+        starts = np.concatenate([[0], self.changepoints]).astype(np.intp)
+        length = np.diff(np.append(starts, self.signal.size))
+        mean = np.repeat(np.add.reduceat(self.signal, starts) / length, length)
+        edges = self.change_positions
+        # A break at every change, so that segments are not joined by slanted lines.
+        where = np.insert(self.positions, self.changepoints, edges)
+        height = np.insert(mean, self.changepoints, np.nan)
+        (self.mean_line_,) = ax.plot(where, height, color="black", linewidth=2, zorder=3)
+        self.change_lines_ = [
+            ax.axvline(edge, color="black", linewidth=1, linestyle="--", zorder=1) for edge in edges
+        ]
+        ax.set(xlabel="position", ylabel="signal")
+        return self
+
+    def _draw_labels(self, ax: Any) -> list[Any]:
+        if self.labels is None:
+            return []
+        patches = []
+        false_positive, false_negative = self.label_status()
+        first, last = float(self.positions[0]), float(self.positions[-1])
+        shown: set[str] = set()
+        for i in range(self.labels.start.size):
+            color, verdict = _CORRECT, "correct"
+            if false_positive[i]:
+                color, verdict = _FALSE_POSITIVE, "false positive"
+            elif false_negative[i]:
+                color, verdict = _FALSE_NEGATIVE, "false negative"
+            start, end = max(self.labels.start[i], first), min(self.labels.end[i], last)
+            patches.append(
+                ax.axvspan(
+                    start,
+                    end,
+                    color=color,
+                    alpha=0.25,
+                    linewidth=0,
+                    zorder=0,
+                    label=None if verdict in shown else verdict,
+                )
+            )
+            shown.add(verdict)
+            name = _NAMES[float(self.labels.min_changes[i]), float(self.labels.max_changes[i])]
+            ax.text(
+                (start + end) / 2,
+                0.98,
+                name,
+                transform=ax.get_xaxis_transform(),
+                ha="center",
+                va="top",
+                fontsize="small",
+            )
+        if shown:
+            ax.legend(loc="lower right", fontsize="small", title="labels", title_fontsize="small")
+        return patches
+
+    def plot_errors(self, ax: Any = None) -> Any:
+        """Draw false positives and false negatives against minus the log penalty, as in Figure 2.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        if self.errors is None:
+            raise ValueError("There are no label errors to draw: make the display with labels.")
+        return plot_label_errors(self.errors, self.log_penalty, ax=ax)
+
+
+def plot_label_errors(
+    errors: LabelErrors, log_penalty: float | None = None, *, ax: Any = None
+) -> Any:
+    """Step functions FP and FN of ``f = -log(penalty)``; the chosen penalty as a vertical line."""
+    ax = _axes(ax)
+    breaks = -errors.max_log_penalty[:-1][::-1]
+    shown = breaks if log_penalty is None else np.append(breaks, -log_penalty)
+    shown = shown if shown.size else np.zeros(1)
+    pad = 0.08 * np.ptp(shown) or 1.0
+    ends = (shown.min() - pad, shown.max() + pad)
+    edges = np.concatenate([[ends[0]], breaks, [ends[1]]])
+    # A slight lift keeps both curves visible where they are equal.
+    for counts, color, name, lift in (
+        (errors.fp, _FALSE_POSITIVE, "false positives", 0.0),
+        (errors.fn, _FALSE_NEGATIVE, "false negatives", 0.03),
+    ):
+        ax.stairs(counts[::-1] + lift, edges, color=color, label=name, linewidth=2, baseline=None)
+    if log_penalty is not None:
+        ax.axvline(-log_penalty, color="purple", linestyle="--", label="chosen penalty")
+    ax.set(xlabel="−log(penalty)", ylabel="label errors")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _axes(ax: Any) -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "Drawing needs matplotlib: install it with `pip install aucuba[plot]`."
+        ) from None
+    return plt.subplots()[1] if ax is None else ax

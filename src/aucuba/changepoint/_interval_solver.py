@@ -1,0 +1,227 @@
+"""Proximal Newton method for L1 interval regression, along a path of penalties."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array
+
+from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._validation import row_weights
+from aucuba.changepoint._interval_targets import (
+    best_constant,
+    check_intervals,
+    informative,
+    squared_hinge,
+)
+from aucuba.solvers import Monitor
+
+# Coordinate sweeps of one Newton subproblem; a linear system finishes it.
+_MAX_SWEEPS = 100
+
+
+@dataclass(frozen=True)
+class IntervalFit:
+    """One model of the path, in the units of the features given."""
+
+    regularization: float
+    coef: FloatArray
+    intercept: float
+    objective: float
+    violation: float
+    n_iter: int
+
+
+class IntervalProblem:
+    """Standardised features and limits of one fit; rows that cannot matter are gone."""
+
+    def __init__(
+        self, X: FloatArray, limits: FloatArray, weight: FloatArray | None, margin: float
+    ) -> None:
+        mass = np.ones(len(X)) if weight is None else weight
+        rows = informative(limits) & (mass > 0)
+        if not rows.any():
+            raise ValueError(
+                "No row of y has a finite limit and a positive weight: there is nothing to fit."
+            )
+        X, self.limits = X[rows], limits[rows]
+        self.weight = mass[rows] / mass[rows].sum()
+        self.margin = margin
+        self.mean = self.weight @ X
+        centred = X - self.mean
+        scale = np.sqrt(self.weight @ centred**2)
+        # A column that varies only by rounding is constant.
+        rounding = 10 * np.finfo(np.float64).eps * np.abs(X).max(axis=0, initial=0.0)
+        self.used = scale > rounding
+        self.scale = np.where(self.used, scale, 1.0)
+        self.design = np.ones((len(X), int(self.used.sum()) + 1))
+        self.design[:, 1:] = (centred / self.scale)[:, self.used]
+
+    def start(self) -> FloatArray:
+        """All coefficients zero, with the best intercept."""
+        theta = np.zeros(self.design.shape[1])
+        theta[0] = best_constant(self.limits, self.margin, self.weight)
+        return theta
+
+    def objective(self, theta: FloatArray, rho: float) -> float:
+        below, above = squared_hinge(self.design @ theta, self.limits, self.margin)
+        return float(self.weight @ (below**2 + above**2) + rho * np.abs(theta[1:]).sum())
+
+    def derivatives(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Gradient of the smooth part and the weights of its generalised Hessian."""
+        below, above = squared_hinge(self.design @ theta, self.limits, self.margin)
+        gradient = self.design.T @ (2 * self.weight * (above - below))
+        curvature = 2 * self.weight * ((below > 0).astype(np.float64) + (above > 0))
+        return gradient, curvature
+
+    def fit_at(self, theta: FloatArray, rho: float, violation: float, n_iter: int) -> IntervalFit:
+        coef = np.zeros(self.used.size)
+        coef[self.used] = theta[1:]
+        coef /= self.scale
+        intercept = float(theta[0] - self.mean @ coef)
+        return IntervalFit(rho, coef, intercept, self.objective(theta, rho), violation, n_iter)
+
+
+def _violation(theta: FloatArray, gradient: FloatArray, rho: float) -> float:
+    """Largest distance from zero to the subdifferential, over the coordinates."""
+    coef, slope = theta[1:], gradient[1:]
+    away = np.where(
+        coef != 0, np.abs(slope + rho * np.sign(coef)), np.maximum(np.abs(slope) - rho, 0)
+    )
+    return float(max(abs(gradient[0]), away.max(initial=0.0)))
+
+
+def _minimise(
+    problem: IntervalProblem,
+    theta: FloatArray,
+    rho: float,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None,
+) -> tuple[FloatArray, float, int]:
+    """Proximal Newton: a lasso on the active rows gives the direction, halving gives the step.
+
+    The loss is piecewise quadratic, so that the subproblem is exact once the active rows stand still.
+    """
+    from aucuba.changepoint._loops import lasso_on_gram
+
+    penalty = np.full(theta.size, rho)
+    penalty[0] = 0.0
+    value = problem.objective(theta, rho)
+    violation = np.inf
+    for iteration in range(max_iter + 1):
+        gradient, curvature = problem.derivatives(theta)
+        violation = _violation(theta, gradient, rho)
+        stop = monitor is not None and monitor({"iteration": iteration, "violation": violation})
+        if stop or violation <= tol or iteration == max_iter:
+            break
+        active = problem.design[curvature > 0]
+        gram = active.T @ (curvature[curvature > 0, None] * active)
+        # A trace of ridge keeps directions without active rows bounded; it vanishes at the solution.
+        gram[np.diag_indices_from(gram)] += 1e-9
+        target, linear = theta.copy(), gram @ theta - gradient
+        lasso_on_gram(gram, linear, target, penalty, 0.1 * tol, _MAX_SWEEPS)
+        _polish(gram, linear, target, penalty)
+        direction = target - theta
+        decrease = gradient @ direction + rho * (np.abs(target[1:]).sum() - np.abs(theta[1:]).sum())
+        step = 1.0
+        while step > 1e-12:
+            candidate = target if step == 1.0 else theta + step * direction
+            new = problem.objective(candidate, rho)
+            if new <= value + 1e-4 * step * decrease:
+                break
+            step /= 2
+        else:
+            break
+        theta, value = candidate, new
+    return theta, violation, iteration
+
+
+def _polish(gram: FloatArray, linear: FloatArray, target: FloatArray, penalty: FloatArray) -> None:
+    """Finish a lasso whose support and signs are nearly found, in place.
+
+    Coordinate descent is slow to settle the coefficients of nearly collinear columns; with their signs
+    known they are one linear system. On the way there the first coefficient that would change its sign
+    is set to zero and leaves the system.
+    """
+    for _ in range(target.size):
+        support = np.flatnonzero((target != 0) | (penalty == 0))
+        here = target[support]
+        sign = np.sign(here) * (penalty[support] > 0)
+        solved = np.linalg.solve(
+            gram[np.ix_(support, support)], linear[support] - penalty[support] * sign
+        )
+        crosses = np.flatnonzero(sign * solved < 0)
+        if not crosses.size:
+            target[support] = solved
+            return
+        share = here[crosses] / (here[crosses] - solved[crosses])
+        target[support] = here + share.min() * (solved - here)
+        target[support[crosses[np.argmin(share)]]] = 0.0
+
+
+def fit_path(
+    problem: IntervalProblem,
+    penalties: FloatArray,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None = None,
+) -> list[IntervalFit]:
+    """Fits by decreasing regularisation, each from the one before, in the order asked for."""
+    fits: dict[float, IntervalFit] = {}
+    theta = problem.start()
+    for rho in np.unique(penalties)[::-1]:
+        theta, violation, n_iter = _minimise(problem, theta, float(rho), tol, max_iter, monitor)
+        fits[float(rho)] = problem.fit_at(theta, float(rho), violation, n_iter)
+    return [fits[float(rho)] for rho in penalties]
+
+
+def warn_unfinished(fits: list[IntervalFit], tol: float) -> None:
+    worst = max(fits, key=lambda fit: fit.violation)
+    if worst.violation > tol:
+        warnings.warn(
+            f"Interval regression stopped after {worst.n_iter} iterations with an optimality violation "
+            f"of {worst.violation:.2g} above tol={tol:.2g} at regularization="
+            f"{worst.regularization:.3g}. Increase max_iter, or increase tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+def interval_regression_path(
+    X: ArrayLike,
+    y: ArrayLike,
+    penalties: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    margin: float = 1.0,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+) -> list[IntervalFit]:
+    """Fits for several regularisation values, warm-started from the largest down.
+
+    Parameters and the objective are those of `IntervalRegression`; ``penalties`` are its
+    ``regularization``.
+
+    Returns
+    -------
+    list of IntervalFit
+        In the order of ``penalties``: ``coef``, ``intercept``, ``objective``, ``violation`` of the
+        optimality conditions, ``n_iter``.
+    """
+    features = check_array(X, dtype=np.float64)
+    limits = check_intervals(y, len(features))
+    weight = row_weights(sample_weight, len(features))
+    rho = np.atleast_1d(np.asarray(penalties, dtype=np.float64))
+    fits = fit_path(IntervalProblem(features, limits, weight, margin), rho, tol, max_iter)
+    warn_unfinished(fits, tol)
+    return fits
+
+
+def largest_regularization(problem: IntervalProblem) -> float:
+    """The smallest penalty at which all coefficients are zero."""
+    gradient = problem.derivatives(problem.start())[0]
+    return float(max(np.abs(gradient[1:]).max(initial=0.0), np.finfo(np.float64).tiny * 1e6))

@@ -1,0 +1,236 @@
+"""Label errors as functions of the penalty: for AUM, for interval regression, for scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba.changepoint._labels import label_table
+from aucuba.changepoint._model_selection import model_selection
+from aucuba.changepoint._segmentation import Segmentation
+
+if TYPE_CHECKING:
+    from aucuba.aum import ErrorFunctions
+
+
+@dataclass(frozen=True)
+class LabelErrors:
+    """Label errors of one sequence, a step function of the log penalty.
+
+    Row i holds for log penalties in ``(min_log_penalty[i], max_log_penalty[i])``; the rows follow each
+    other from -inf to inf.
+
+    Attributes
+    ----------
+    min_log_penalty, max_log_penalty : ndarray of shape (n_models,)
+    fp, fn : ndarray of shape (n_models,)
+        Weight of the labels with too many and with too few changes.
+    possible_fp, possible_fn : float
+        The largest values that labels allow.
+    n_labels : float
+        Weight of all labels.
+    model : ndarray of int or None
+        Rows of the models in the segmentation, where there is one.
+    """
+
+    min_log_penalty: FloatArray
+    max_log_penalty: FloatArray
+    fp: FloatArray
+    fn: FloatArray
+    possible_fp: float
+    possible_fn: float
+    n_labels: float
+    model: IntArray | None = None
+
+    @property
+    def errors(self) -> FloatArray:
+        """False positives plus false negatives."""
+        return self.fp + self.fn
+
+    def at(self, log_penalty: float) -> tuple[float, float]:
+        """False positives and false negatives at one log penalty."""
+        row = int(np.searchsorted(self.max_log_penalty[:-1], log_penalty, side="right"))
+        return float(self.fp[row]), float(self.fn[row])
+
+    @classmethod
+    def from_table(
+        cls,
+        min_log_penalty: ArrayLike,
+        max_log_penalty: ArrayLike,
+        fp: ArrayLike,
+        fn: ArrayLike,
+        *,
+        possible_fp: float,
+        possible_fn: float,
+        n_labels: float,
+        name: str = "The sequence",
+    ) -> LabelErrors:
+        """Take a published table, rows in any order; the intervals must tile the real line."""
+        columns = [
+            np.atleast_1d(np.asarray(column, dtype=np.float64))
+            for column in (min_log_penalty, max_log_penalty, fp, fn)
+        ]
+        if any(column.shape != columns[0].shape for column in columns) or not columns[0].size:
+            raise ValueError(f"{name}: the columns of an error table need one entry a model.")
+        order = np.argsort(columns[0], kind="stable")
+        low, high, false_positive, false_negative = (column[order] for column in columns)
+        _check_tiling(low, high, name)
+        for column, most, kind in (
+            (false_positive, possible_fp, "fp"),
+            (false_negative, possible_fn, "fn"),
+        ):
+            if not np.all((column >= 0) & (column <= most)):
+                raise ValueError(f"{name}: {kind} must lie between 0 and possible_{kind}={most:g}.")
+        return cls(low, high, false_positive, false_negative, possible_fp, possible_fn, n_labels)
+
+
+def _check_tiling(low: FloatArray, high: FloatArray, name: str) -> None:
+    repeated = low[1:] == low[:-1]
+    if repeated.any():
+        raise ValueError(
+            f"{name}: two models share the log penalty {low[1:][repeated][0]:g}; keep one row an "
+            "interval of penalties."
+        )
+    if np.any(np.isnan(low) | np.isnan(high)) or np.any(low >= high):
+        raise ValueError(f"{name}: every interval of log penalties must have min below max.")
+    if low[0] != -np.inf or high[-1] != np.inf or not np.allclose(low[1:], high[:-1], atol=1e-9):
+        raise ValueError(
+            f"{name}: the intervals of log penalties must follow each other from -inf to inf."
+        )
+
+
+def label_errors(
+    segmentation: Segmentation, labels: Any, *, name: str = "The sequence"
+) -> LabelErrors:
+    """Label errors of the models that each penalty selects.
+
+    A label is wrong as a false positive when its region has more predicted changes than allowed, and
+    as a false negative when it has fewer.
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+    labels : list of Label, or DataFrame with columns start, end, kind
+    name : str, default="The sequence"
+        How errors call the sequence.
+
+    Returns
+    -------
+    LabelErrors
+
+    Examples
+    --------
+    >>> from aucuba.changepoint import Label, label_errors, segment
+    >>> found = segment([1, 1, 1, 5, 5, 2, 2, 2], 3)
+    >>> errors = label_errors(found, [Label(0, 2, "none"), Label(2, 4, "one")])
+    >>> errors.fn
+    array([0., 1.])
+    """
+    table = label_table(labels, segmentation.positions, name=name)
+    selected = model_selection(segmentation.losses, segmentation.sizes)
+    counts = [
+        [part.sum() for part in table.errors(segmentation.change_positions(model))]
+        for model in selected.index
+    ]
+    false_positive, false_negative = np.array(counts, dtype=np.float64).T
+    return LabelErrors(
+        selected.min_log_penalty,
+        selected.max_log_penalty,
+        false_positive,
+        false_negative,
+        table.possible_fp,
+        table.possible_fn,
+        float(table.weight.sum()),
+        selected.index,
+    )
+
+
+def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> ErrorFunctions:
+    r"""Breakpoints of the label errors as functions of :math:`f = -\log\lambda`.
+
+    Walking towards smaller penalties, that is larger f, the errors jump by
+    :math:`(\Delta FP, \Delta FN)` where the selected model changes. A sequence whose errors never jump
+    keeps its number and has no breakpoint.
+
+    AUM is finite only if FP begins at zero (f = -inf) and FN ends at zero (f = inf). A false positive
+    of the model without changes is impossible. A false negative that no penalty removes is a constant
+    and does not count here; where a sequence has fewer at some penalty than at the smallest ones, its
+    model of the smallest penalties is given that lowest number. `LabelErrors` keeps the true counts.
+
+    Parameters
+    ----------
+    errors : list of LabelErrors
+        One a sequence.
+    rate : bool, default=True
+        Divide by the errors of all these sequences at the smallest penalty (FP) and at the largest
+        (FN), so that both rates reach 1.
+
+    Returns
+    -------
+    aucuba.aum.ErrorFunctions
+    """
+    from aucuba.aum import ErrorFunctions
+
+    if not len(errors):
+        raise ValueError("errors is empty: give the label errors of at least one sequence.")
+    example, value, fp_diff, fn_diff = [], [], [], []
+    for i, table in enumerate(errors):
+        false_negative = table.fn.copy()
+        false_negative[0] = false_negative.min()
+        # Rows by increasing f: from the largest penalty down.
+        jump_fp, jump_fn = -np.diff(table.fp)[::-1], -np.diff(false_negative)[::-1]
+        at = -table.max_log_penalty[:-1][::-1]
+        moves = (jump_fp != 0) | (jump_fn != 0)
+        example.append(np.full(int(moves.sum()), i))
+        value.append(at[moves])
+        # Adding zero turns -0.0 into 0.0.
+        fp_diff.append(jump_fp[moves] + 0.0)
+        fn_diff.append(jump_fn[moves] + 0.0)
+    steps = {
+        "example": np.concatenate(example),
+        "value": np.concatenate(value),
+        "fp_diff": np.concatenate(fp_diff),
+        "fn_diff": np.concatenate(fn_diff),
+    }
+    for column, kind in (("fp_diff", "positive"), ("fn_diff", "negative")):
+        total = float(abs(steps[column].sum()))
+        if total == 0:
+            raise ValueError(
+                f"No penalty makes a false {kind} in these {len(errors)} sequences, so there is no ROC "
+                "curve. Add labels where changes can be too many and labels where they can be too few."
+            )
+        if rate:
+            steps[column] /= total
+    return ErrorFunctions(**steps, n_examples=len(errors))
+
+
+def target_intervals(errors: Sequence[LabelErrors]) -> FloatArray:
+    """Log penalties with the fewest label errors: the widest such interval of each sequence.
+
+    Returns
+    -------
+    ndarray of shape (n_sequences, 2)
+        Lower and upper limits; -inf and inf where no limit is known. Of equally wide intervals the
+        one with the smaller penalties.
+
+    Examples
+    --------
+    >>> from aucuba.changepoint import Label, label_errors, segment, target_intervals
+    >>> found = segment([1, 1, 1, 5, 5, 2, 2, 2], 3)
+    >>> target_intervals([label_errors(found, [Label(1, 4, "one")])]).round(2)
+    array([[-inf,  2.3]])
+    """
+    return np.array([_widest_minimum(table) for table in errors]).reshape(-1, 2)
+
+
+def _widest_minimum(table: LabelErrors) -> tuple[float, float]:
+    best = table.errors == table.errors.min()
+    edge = np.diff(np.concatenate([[False], best, [False]]).astype(np.int8))
+    low = table.min_log_penalty[np.flatnonzero(edge == 1)]
+    high = table.max_log_penalty[np.flatnonzero(edge == -1) - 1]
+    widest = int(np.argmax(high - low))
+    return float(low[widest]), float(high[widest])

@@ -1,0 +1,107 @@
+"""Report pages of models that rank graphs or segment signals, from long tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.changepoint._labels import KINDS
+from aucuba.cli._tables import TableError, TableFile
+from aucuba.report import Page, changepoint_report, ranking_report
+from aucuba.structured import RankingGraph, StructuredRanker
+
+
+def changepoint_page(
+    detector: SupervisedChangepointDetector, signals: TableFile, labels: Path | None
+) -> Page:
+    """Signals in the columns sequence and value; labels as sequence, start, end, kind."""
+    if labels is None:
+        raise ValueError(
+            "A changepoint model needs --labels, a table of sequence, start, end, kind."
+        )
+    rows = signals.read()
+    values = _numbers(rows.column("value", "the samples").to_frame(), signals)
+    listed = {
+        name: part.to_numpy().ravel()
+        for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
+    }
+    title = f"Changes in {signals.path.name}"
+    return changepoint_report(detector, listed, _regions(TableFile.of(labels)), title=title)
+
+
+def ranking_page(
+    ranker: StructuredRanker, nodes: TableFile, edges: Path | None, target: str | None
+) -> Page:
+    """Nodes as node, labels and features; edges as source, target and features.
+
+    A column ``graph`` in both tables tells several graphs apart.
+    """
+    if edges is None:
+        raise ValueError(
+            "A ranker of graphs needs --edges, a table of source, target and edge features (and "
+            "graph, where there are several)."
+        )
+    label = target or "label"
+    edge_file = TableFile.of(edges)
+    items, pairs = nodes.read(), edge_file.read()
+    names = items.column("node", "the items")
+    positive = _numbers(items.column(label, "the labels").to_frame(), nodes)[label]
+    features = _numbers(items.frame.drop(columns=["node", label, "graph"], errors="ignore"), nodes)
+    ends = [pairs.column(name, "the ends of the edges") for name in ("source", "target")]
+    weights = _numbers(
+        pairs.frame.drop(columns=["source", "target", "graph"], errors="ignore"), edge_file
+    )
+    several = "graph" in items.frame
+    if several != ("graph" in pairs.frame):
+        raise TableError("The column 'graph' must be in both tables, or in neither.")
+    node_graph = items.frame["graph"] if several else pd.Series("graph", index=items.frame.index)
+    edge_graph = pairs.frame["graph"] if several else pd.Series("graph", index=pairs.frame.index)
+    unknown = ~edge_graph.isin(node_graph)
+    if unknown.any():
+        raise TableError(f"{edges}: no nodes of the graph {edge_graph[unknown].iloc[0]!r}.")
+    links = pd.concat([*ends, weights], axis=1)
+    graphs, labels = [], []
+    for name in node_graph.unique():
+        here = node_graph == name
+        table = features[here].set_index(names[here])
+        graphs.append(RankingGraph.from_pandas(table, links[edge_graph == name]))
+        labels.append(positive[here].to_numpy())
+    return ranking_report(
+        ranker,
+        graphs,
+        labels,
+        title=f"Ranked graphs of {nodes.path.name}",
+        node_names=list(features.columns),
+        edge_names=list(weights.columns) or None,
+        graph_names=[str(name) for name in node_graph.unique()] if several else None,
+    )
+
+
+def _regions(labels: TableFile) -> pd.DataFrame:
+    """The label table; a kind that does not exist is an error that names the sequence."""
+    table = labels.read()
+    kinds = table.column("kind", "the labels")
+    sequences = table.column("sequence", "the labels")
+    unknown = ~kinds.isin(list(KINDS)).to_numpy()
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise TableError(
+            f"{labels.path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
+            f"{kinds.iloc[row]!r}; a label is one of {', '.join(KINDS)}."
+        )
+    return table.frame
+
+
+def _numbers(frame: pd.DataFrame, file: TableFile) -> pd.DataFrame:
+    """The columns as numbers; text and missing values are an error that names the column."""
+    for name, column in frame.items():
+        if not pd.api.types.is_numeric_dtype(column):
+            raise TableError(
+                f"{file.path}: the column {name!r} holds text where numbers are needed."
+            )
+        if not np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan)).all():
+            raise TableError(f"{file.path}: the column {name!r} has missing or infinite values.")
+    return frame.astype(np.float64)

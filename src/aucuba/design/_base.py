@@ -1,0 +1,52 @@
+"""The contract of a Design: the data as a linear map from models to scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from aucuba._core._typing import FloatArray
+
+
+class Design(Protocol):
+    """The data as a linear map ``A`` from a Hilbert space of models to the scores of the rows.
+
+    A model is a float64 vector: the weights ``w`` for tables, the dual coefficients ``v`` for
+    kernels. A Design knows the data and nothing else: no labels, no losses, no FPR ranges. For all
+    models ``a`` and score gradients ``g``
+
+        ``scores(a) @ g == inner(a, adjoint(g))``
+
+    which is all that a solver uses, so that every solver works on every Design.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Number of scores."""
+        ...
+
+    def zeros(self) -> FloatArray:
+        """The model that scores every row zero."""
+        ...
+
+    def scores(self, model: FloatArray) -> FloatArray:
+        """``A model``: ``X @ w`` for a table, ``K @ v`` for a kernel."""
+        ...
+
+    def precise_scores(self, model: FloatArray) -> FloatArray:
+        """The scores in double precision whatever the precision of the data, for certificates."""
+        ...
+
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel.
+
+        A list of k gradients gives a stack of models ``(k, size)`` in one pass over the data.
+        """
+        ...
+
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        """Inner products of one model, or a stack of them ``(k, size)``, with another.
+
+        ``models @ model`` for a table, ``models @ K @ model`` for a kernel.
+        """
+        ...

@@ -1,0 +1,44 @@
+"""Designs on kernel matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray
+
+
+class KernelDesign:
+    """``scores = K @ v`` for a kernel matrix of the rows; a model is ``sum_i v_i phi(x_i)``.
+
+    The adjoint of a score gradient is the gradient itself, and the inner product of two models is
+    ``a @ K @ b``, so that a solver for linear models trains kernel models as it is.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_rows, n_rows)
+        Symmetric and positive semidefinite.
+    """
+
+    def __init__(self, K: FloatArray) -> None:
+        self.K = K
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.K.shape[0])
+
+    def zeros(self) -> FloatArray:
+        return np.zeros(self.K.shape[0])
+
+    def scores(self, model: FloatArray) -> FloatArray:
+        return np.asarray(self.K @ model.astype(self.K.dtype, copy=False), dtype=np.float64)
+
+    def precise_scores(self, model: FloatArray) -> FloatArray:
+        return np.asarray(self.K.astype(np.float64, copy=False) @ model)
+
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        return np.asarray(gradient)
+
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        return np.asarray(models @ self.scores(model))

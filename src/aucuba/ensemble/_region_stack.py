@@ -1,0 +1,330 @@
+"""The strongest model for a table and a range of false positive rates: a stack of several."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from sklearn.inspection import permutation_importance
+from sklearn.utils import Bunch, get_tags
+from sklearn.utils.validation import check_is_fitted, check_memory
+from threadpoolctl import threadpool_limits
+
+from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._core._fit_guard import all_or_nothing
+from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._validation import check_fpr_range
+from aucuba.ensemble._base import LogOddsClassifier
+from aucuba.ensemble._blend import Blend, blend_scores, member_report
+from aucuba.ensemble._defaults import DEFAULT_MEMBERS, named_member
+from aucuba.ensemble._members import Member, as_member, fit_quietly
+from aucuba.ensemble._runner import Runner
+from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import (
+    Table,
+    at_rows,
+    check_columns,
+    check_range_is_covered,
+    check_strength,
+    draw_seed,
+    make_folds,
+    make_table,
+)
+from aucuba.metrics import make_partial_auc_scorer
+
+_LOG = logging.getLogger("aucuba")
+
+
+class RegionStack(LogOddsClassifier):
+    r"""Logistic regression on the standardised out-of-fold scores of several models:
+
+    .. math::
+        \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
+
+    With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
+    the range (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
+    and three models with the direct step of `PartialAUCClassifier` (Nystroem features, splines, the
+    columns themselves).
+    DataFrames may have categories, strings and missing values; arrays may have missing values.
+    Probabilities are calibrated by the log-loss of the blend on out-of-fold scores.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.05)
+        The false positive rates that matter.
+    estimators : list, default=None
+        Members: names out of ``"boosting"``, ``"forest"``, ``"extra_trees"``, ``"nystroem"``,
+        ``"splines"``, ``"linear"`` (the default six) and ``"lightgbm"`` (if installed), and pairs
+        (name, classifier). A `RegionReweighted` is fitted on the folds of the stack.
+    strength : float, default=10.0
+        Of the re-weighting of ``"boosting"`` and ``"lightgbm"``. Larger than for `RegionReweighted`
+        alone: the stack can turn down a member that it harms.
+    cv : int, splitter or iterable of splits, default=5
+        As in `RegionReweighted`.
+    n_jobs : int or None, default=None
+        Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
+        depend on it.
+    memory : str, joblib.Memory or None, default=None
+        Where to keep fits: another range on the same rows, or a run after an interruption, finds
+        there what does not change. Entries are written whole or not at all.
+    random_state : int, RandomState instance or None, default=None
+        For the folds, and for every ``random_state`` that members leave at None.
+    verbose : int, default=0
+        Above 0, log every member at level INFO of the logger ``aucuba``.
+
+    Attributes
+    ----------
+    members_ : list of (str, classifier)
+        Fitted on all rows, with classes 0 and 1.
+    coef_ : ndarray of shape (n_members,)
+        Weights of the standardised scores.
+    intercept_, mean_, scale_ : float, ndarray, ndarray
+        The rest of the stacking formula.
+    report_ : list of dict
+        For each member and for the stack itself: out-of-fold ``partial_auc`` with its
+        ``standard_error``, and ``coef``. The stack's value is cross-fitted.
+    oof_scores_ : ndarray of shape (n_samples, n_members)
+        Out-of-fold scores; nan for rows of zero weight.
+    classes_ : ndarray of shape (2,)
+        The second is positive.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba.ensemble import RegionStack
+    >>> X, y = make_classification(400, weights=[0.8], random_state=0)
+    >>> stack = RegionStack((0.0, 0.1), estimators=["forest", "linear"], cv=3, random_state=0)
+    >>> [row["member"] for row in stack.fit(X, y).report_]
+    ['forest', 'linear', 'stack']
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.05),
+        *,
+        estimators: list[Any] | None = None,
+        strength: float = 10.0,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        memory: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.estimators = estimators
+        self.strength = strength
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionStack:
+        """Fit the members, then the blend of their out-of-fold scores.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k equal rows for given splits and members that treat weights
+            so. The stack's own members prepare columns (means, knots, landmarks) by rows, whatever
+            their weights.
+
+        Returns
+        -------
+        RegionStack
+            Fitted.
+        """
+        fpr_range = check_fpr_range(self.fpr_range)
+        check_strength(self.strength)
+        table, kept = make_table(self, X, y, sample_weight)
+        n_rows = np.asarray(y).shape[0]
+        check_range_is_covered(table, fpr_range)
+        members = self._members(table, fpr_range)
+        seed = draw_seed(self.random_state)
+        folds = make_folds(self.cv, table, kept, X, y, seed)
+        fitted, scores = [], []
+        n_fits = sum(member.n_fits(len(folds)) for _, member in members)
+        with fit_monitor(self, X, y, max_iter=n_fits) as monitor:
+            progress = Progress(monitor)
+            runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
+            for name, member in members:
+                fit = fit_quietly(member, runner, fpr_range, seed)
+                fitted.append((name, fit.model))
+                scores.append(fit.scores)
+                if self.verbose:
+                    _LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
+                if progress.stopped:
+                    break
+        oof = np.column_stack(scores)
+        self.members_, self.oof_scores_ = fitted, at_rows(kept, oof, n_rows, np.nan)
+        blend = blend_scores(oof, table)
+        self.coef_, self.intercept_ = blend.coef, blend.intercept
+        self.mean_, self.scale_ = blend.mean, blend.scale
+        self.report_ = member_report(
+            [name for name, _ in fitted], oof, blend, table, folds, fpr_range
+        )
+        return self
+
+    def _members(self, table: Table, fpr_range: tuple[float, float]) -> list[tuple[str, Member]]:
+        """Every member, checked before the first is fitted."""
+        given = DEFAULT_MEMBERS if self.estimators is None else self.estimators
+        if not isinstance(given, list | tuple) or len(given) == 0:
+            raise ValueError(
+                "estimators must be a list of names of members and pairs (name, classifier), or None "
+                f"for the default members; got {given!r}."
+            )
+        members = []
+        for entry in given:
+            if isinstance(entry, str):
+                members.append((entry, named_member(entry, table.X, fpr_range, self.strength)))
+            elif _is_pair(entry):
+                members.append((entry[0], as_member(*entry, weighted=table.weight is not None)))
+            else:
+                raise ValueError(
+                    "estimators must hold names of members and pairs (name, classifier), got "
+                    f"{entry!r}."
+                )
+        names = [name for name, _ in members]
+        if len(set(names)) < len(names):
+            raise ValueError(f"The members of estimators need different names, got {names}.")
+        return members
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, and with ``deep`` those of the pairs in ``estimators`` by their names.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for name, estimator in self._pairs().items():
+                params[name] = estimator
+                inner = estimator.get_params() if hasattr(estimator, "get_params") else {}
+                params |= {f"{name}__{key}": value for key, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> RegionStack:
+        """Set parameters: the stack's own, members by name, and theirs as ``name__parameter``.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        RegionStack
+        """
+        own = {name: params.pop(name) for name in list(params) if hasattr(self, name)}
+        super().set_params(**own)
+        pairs = self._pairs()
+        for key, value in params.items():
+            name, _, inner = key.partition("__")
+            if name not in pairs:
+                raise ValueError(
+                    f"Invalid parameter {key!r} for RegionStack; its parameters are "
+                    f"{sorted(self.get_params(deep=False))} and those of the members {sorted(pairs)}."
+                )
+            if inner:
+                pairs[name].set_params(**{inner: value})
+            else:
+                self.estimators = [
+                    (name, value) if _is_pair(entry) and entry[0] == name else entry
+                    for entry in self.estimators or ()
+                ]
+        return self
+
+    def _pairs(self) -> dict[str, Any]:
+        given = self.estimators if isinstance(self.estimators, list | tuple) else ()
+        return {entry[0]: entry[1] for entry in given if _is_pair(entry)}
+
+    def member_scores(self, X: Any) -> FloatArray:
+        """Scores of every member.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_members)
+        """
+        check_is_fitted(self)
+        check_columns(self, X)
+        return np.column_stack([log_odds(model, X) for _, model in self.members_])
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of the stack, for ranking.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        scores = self.member_scores(X)
+        return Blend(self.coef_, self.intercept_, self.mean_, self.scale_).log_odds(scores)
+
+    def feature_importances(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        n_repeats: int = 5,
+        random_state: Any = None,
+    ) -> Bunch:
+        """Loss of partial AUC in the range when one column of X is shuffled.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows that the stack was not trained on.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+        n_repeats : int, default=5
+            Shuffles a column.
+        random_state : int, RandomState instance or None, default=None
+
+        Returns
+        -------
+        Bunch
+            ``importances_mean``, ``importances_std`` of shape (n_features,) and ``importances`` of
+            shape (n_features, n_repeats), as of scikit-learn's ``permutation_importance``.
+        """
+        check_is_fitted(self)
+        # Many small predictions: threads would spend their time waiting for each other.
+        with threadpool_limits(1):
+            return permutation_importance(
+                self,
+                X,
+                y,
+                scoring=make_partial_auc_scorer(self.fpr_range),
+                sample_weight=sample_weight,
+                n_repeats=n_repeats,
+                n_jobs=self.n_jobs,
+                random_state=random_state,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inputs = [get_tags(estimator).input_tags for estimator in self._pairs().values()]
+        tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
+        tags.input_tags.sparse = bool(inputs) and all(one.sparse for one in inputs)
+        return tags
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, list | tuple) and len(entry) == 2 and isinstance(entry[0], str)

@@ -1,1 +1,0 @@
-"""Tables and figures of the papers, one module each: ``python -m aucuba.experiments.<name>``."""

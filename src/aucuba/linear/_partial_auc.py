@@ -1,0 +1,388 @@
+"""Linear and kernel classifiers trained for a region of the ROC curve."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from aucuba._core._callbacks import fit_monitor, with_callbacks
+from aucuba._core._fit_guard import fresh_fit
+from aucuba._core._threads import one_blas_thread
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._region import Region
+from aucuba._roc._threshold import threshold_for
+from aucuba.design import KernelDesign, TableDesign
+from aucuba.linear._anchored_fit import anchor_direction, direct_fit, warn_if_few
+from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel
+from aucuba.linear._summary import describe
+from aucuba.risks import HingeDifference, Sample, make_risk
+from aucuba.solvers import (
+    BundleSolver,
+    CuttingPlaneSolver,
+    DCSolver,
+    Monitor,
+    Solution,
+    Status,
+)
+
+_LOG = logging.getLogger("aucuba")
+_SURROGATES = ("direct", "tight", "structural")
+_SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
+    "bundle": BundleSolver,
+    "cutting_plane": CuttingPlaneSolver,
+}
+# Iterations: the direct fit is meant to stop early, plane methods to reach their gap.
+_MAX_ITER = {"direct": 100, "tight": 1000, "structural": 1000}
+
+
+class PartialAUCClassifier(RegionClassifier):
+    r"""A scorer trained for the part of the ROC curve that matters.
+
+    .. math::
+        \min_w \ \tfrac12 |w|^2 + C\, R(Xw) \quad\text{(convex surrogates)}, \qquad
+        \min_w \ R(Xw) + \tfrac{\lambda}{2}\, \overline{(Xw - Xu)^2} \quad\text{(direct)}
+
+    with R a risk of the partial AUC in ``fpr_range`` and, for the direct fit, u the direction of
+    logistic regression. X is never scaled here; put a `StandardScaler` before. Ranking needs no
+    ``class_weight``: positives and negatives are compared pair by pair, whatever their numbers.
+    For probabilities wrap the classifier in `CalibratedClassifierCV`.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.1)
+        The false positive rates that matter, ``0 <= alpha < beta <= 1``.
+    surrogate : {"direct", "tight", "structural"}, default="direct"
+        ``"direct"``: one descent on a bounded loss from logistic regression, the best on new data in
+        our studies; not convex. ``"tight"``: hinge on the range's negatives. ``"structural"``: the
+        structural SVM of the ICML 2013 paper. The last two are convex and come with a certificate.
+    C : float, default=1.0
+        Weight of the risk against the norm. For ``"direct"`` the C of its logistic regression.
+    fpr_weight : callable, default=None
+        Weight of the false positive rates, a function on [0, 1], instead of ``fpr_range``.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that matters (two-way partial AUC); for tight and direct.
+    kernel : {"linear", "rbf", "poly", "precomputed"}, default="linear"
+        Convex surrogates use the exact kernel up to 10,000 rows; beyond, and always for
+        ``"direct"``, Nystroem features stand in for it.
+    gamma : float or "scale", default="scale"
+        Kernel coefficient; "scale" is ``1 / (n_features * X.var())``.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1.0
+        Constant of the polynomial kernel.
+    n_components : int, default=300
+        Number of Nystroem features.
+    tight_form : {"bound", "dc"}, default="bound"
+        For ``"tight"`` with alpha > 0: its convex bound, or the hinge itself by
+        difference-of-convex programming, started at logistic regression, without a certificate.
+    solver : {"bundle", "cutting_plane"}, default="bundle"
+        For the convex surrogates. The second is the plain method of the paper, for comparison.
+    tol : float, default=1e-3
+        Certified gap ``(objective - lower bound) / C`` at which a convex fit stops.
+    max_iter : int, default=None
+        Limit on iterations; by default 1000 for the convex surrogates, 100 for ``"direct"``.
+    warm_start : bool, default=False
+        Begin a linear convex fit at the present ``coef_``.
+    random_state : int, RandomState instance or None, default=None
+        For the sampling of Nystroem features; nothing else is random.
+    verbose : int, default=0
+        Above 0, log every iteration at level INFO of the logger ``aucuba``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Weights of a linear model. For ``"direct"`` scaled to training scores of unit variance.
+    intercept_ : ndarray of shape (1,)
+        Set so that predicting ``score > 0`` has the range's upper limit as its training FPR; for an
+        upper limit of 1, so that balanced training accuracy is best.
+    dual_coef_, kernel_rows_ : ndarray
+        Exact kernel models: coefficients, and the training rows that carry them (their indices for
+        a precomputed kernel).
+    kernel_params_ : tuple
+        Kernel models: name, gamma, degree and constant of the kernel.
+    classes_ : ndarray of shape (2,)
+        The second is positive.
+    objective_, lower_bound_, gap_ : float
+        Value reached, certified lower bound, and their difference over C; the last two are nan for
+        fits that are not convex.
+    n_iter_ : int
+    status_ : str
+        Why the fit stopped.
+    history_ : list of dict
+        One row an iteration.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba import PartialAUCClassifier
+    >>> X, y = make_classification(500, weights=[0.8], random_state=0)
+    >>> model = PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(X, y)
+    >>> model.gap_ < 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.1),
+        *,
+        surrogate: str = "direct",
+        C: float = 1.0,
+        fpr_weight: Callable[[FloatArray], FloatArray] | None = None,
+        min_tpr: float = 0.0,
+        kernel: str = "linear",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_components: int = 300,
+        tight_form: str = "bound",
+        solver: str = "bundle",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.surrogate = surrogate
+        self.C = C
+        self.fpr_weight = fpr_weight
+        self.min_tpr = min_tpr
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_components = n_components
+        self.tight_form = tight_form
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
+    ) -> PartialAUCClassifier:
+        """Train.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or the kernel matrix, for ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k equal rows.
+        qid : array-like of shape (n_samples,), default=None
+            Query of each row: pairs are compared within queries only, and every query counts alike.
+
+        Returns
+        -------
+        PartialAUCClassifier
+            Fitted.
+        """
+        self._check_params()
+        region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
+        with fresh_fit(self) as before:
+            warm = before.get("coef_") if self.warm_start else None
+            X, sample, kept = self._validate(X, y, sample_weight, qid)
+            if self.kernel == "precomputed" and self.n_features_in_ != len(y):
+                raise ValueError(
+                    "A precomputed kernel must be square in fit, got shape "
+                    f"({len(y)}, {self.n_features_in_})."
+                )
+            with one_blas_thread(), fit_monitor(self, X, y, self._max_iter()) as monitor:
+                report = self._logged(monitor)
+                if self.kernel == "linear":
+                    warn_if_badly_scaled(X)
+                    self._fit_table(X, sample, region, report, warm)
+                else:
+                    self._fit_kernel(X, sample, region, report, warm, kept)
+        # The best model so far is kept, and the interrupt still ends what called for it.
+        if self.status_ == str(Status.INTERRUPTED):
+            raise KeyboardInterrupt
+        return self
+
+    def _raw_scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows before the intercept, through the kernel where there is one."""
+        if self.kernel == "linear":
+            return super()._raw_scores(X)
+        if self.kernel == "precomputed":
+            X = X[:, self.kernel_rows_]
+        if hasattr(self, "feature_map_"):
+            return super()._raw_scores(self.feature_map_.transform(X))
+        if self.kernel != "precomputed":
+            X = Kernel(*self.kernel_params_).matrix(X, self.kernel_rows_)
+        return np.asarray(X @ self.dual_coef_)
+
+    def summary(self) -> str:
+        """One paragraph on what was fitted and how well, for a person to read."""
+        return describe(self)
+
+    def _check_params(self) -> None:
+        check_choice(self.surrogate, "surrogate", _SURROGATES)
+        check_choice(self.kernel, "kernel", KERNELS)
+        check_choice(self.solver, "solver", tuple(_SOLVERS))
+        check_choice(self.tight_form, "tight_form", ("bound", "dc"))
+        check_positive_number(self.C, "C")
+        check_positive_number(self.tol, "tol")
+        if self.max_iter is not None:
+            check_positive_number(self.max_iter, "max_iter", integer=True)
+
+    def _max_iter(self) -> int:
+        return _MAX_ITER[self.surrogate] if self.max_iter is None else int(self.max_iter)
+
+    def _logged(self, monitor: Monitor | None) -> Monitor | None:
+        if not self.verbose:
+            return monitor
+
+        def log_and_report(row: dict[str, Any]) -> Any:
+            gap = f", gap {row['gap']:.2e}" if "gap" in row else ""
+            _LOG.info("iteration %d: objective %.6g%s", row["iteration"], row["objective"], gap)
+            return None if monitor is None else monitor(row)
+
+        return log_and_report
+
+    def _fit_table(
+        self,
+        X: Any,
+        sample: Sample,
+        region: Region,
+        monitor: Monitor | None,
+        warm: FloatArray | None,
+    ) -> None:
+        """Fit a linear model on X as it is, a convex one from the coefficients of before."""
+        if self.surrogate == "direct":
+            self._fit_direct(X, sample, region, monitor)
+            return
+        design = TableDesign(X)
+        start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
+        solution = self._solve_convex(design, X, sample, region, monitor, start)
+        scores = design.precise_scores(solution.coef)
+        self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
+        self._adopt_certificate(solution)
+
+    def _fit_direct(self, X: Any, sample: Sample, region: Region, monitor: Monitor | None) -> None:
+        warn_if_few(sample, region)
+        anchor, n_iter = anchor_direction(X, sample, self.C)
+        fit = direct_fit(X, sample, region, anchor, max_iter=self._max_iter(), monitor=monitor)
+        scores = TableDesign(X).precise_scores(fit.coef)
+        self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
+        self.anchor_coef_ = fit.anchor[np.newaxis]
+        if fit.solution is None:
+            self.objective_ = self.lower_bound_ = self.gap_ = np.nan
+            self.n_iter_ = n_iter
+            self.history_: list[dict[str, Any]] = []
+            self.status_ = "Logistic regression kept: too few rows in the range for a direct fit."
+        else:
+            self._adopt_certificate(fit.solution)
+
+    def _fit_kernel(
+        self,
+        X: Any,
+        sample: Sample,
+        region: Region,
+        monitor: Monitor | None,
+        warm: FloatArray | None,
+        kept: IntArray,
+    ) -> None:
+        """Fit a kernel model, exactly where the surrogate and the size of the matrix allow it."""
+        kernel = Kernel.from_params(
+            self.kernel, self.gamma, self.degree, self.coef0, X, sample.weight
+        )
+        self.kernel_params_ = astuple(kernel)
+        precomputed = self.kernel == "precomputed"
+        if precomputed:
+            X = X[:, kept]
+        if self._uses_features(X.shape[0]):
+            n_components = int(
+                check_positive_number(self.n_components, "n_components", integer=True)
+            )
+            features = kernel.features(min(n_components, X.shape[0]), self.random_state)
+            self.feature_map_ = features
+            self.kernel_rows_ = kept
+            self._fit_table(features.fit_transform(X), sample, region, monitor, warm)
+            return
+        design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
+        solution = self._solve_convex(design, None, sample, region, monitor, None)
+        # A collapsed model keeps one row, so that kernels with new rows are defined.
+        carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
+        self.dual_coef_ = solution.coef[carries]
+        self.kernel_rows_ = kept[carries] if precomputed else X[carries]
+        threshold = threshold_for(design.scores(solution.coef), sample, region.upper_limit)
+        self.intercept_ = np.array([-threshold])
+        self._adopt_certificate(solution)
+
+    def _solve_convex(
+        self,
+        design: Any,
+        X: Any,
+        sample: Sample,
+        region: Region,
+        monitor: Monitor | None,
+        start: FloatArray | None,
+    ) -> Solution:
+        max_iter = self._max_iter()
+        if self.surrogate == "tight" and self.tight_form == "dc":
+            if X is not None and start is None:
+                start = anchor_direction(X, sample, self.C)[0]
+            dc = DCSolver(self.C, self.tol, max_iter)
+            return dc.solve(
+                design, HingeDifference.from_region(sample, region), start=start, monitor=monitor
+            )
+        risk = make_risk(self.surrogate, sample, region)
+        solver = _SOLVERS[self.solver](self.C, self.tol, max_iter)
+        return solver.solve(design, risk, start=start, monitor=monitor)
+
+    def _adopt_certificate(self, solution: Solution) -> None:
+        self.objective_ = float(solution.objective)
+        self.lower_bound_ = float(solution.lower_bound)
+        self.gap_ = float(solution.gap)
+        self.n_iter_ = solution.n_iter
+        self.status_ = str(solution.status)
+        self.history_ = solution.history
+        if solution.status is Status.COLLAPSED:
+            warnings.warn(
+                f"The {self.surrogate} surrogate collapsed: its lower bound {self.lower_bound_:.6g} "
+                f"certifies that at C={self.C:g} no model beats the zero model, whose objective is "
+                f"{self.objective_:.6g}, and mostly no other C helps. coef_ is zero. Use "
+                "surrogate='direct', a wider fpr_range, or a kernel.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
+            warnings.warn(
+                f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
+                f"tol={self.tol:g}. Raise max_iter, raise tol, or lower C.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _uses_features(self, n_rows: int) -> bool:
+        """Whether the kernel is replaced by Nystroem features; says so where the size forces it."""
+        if self.surrogate == "direct":
+            return True
+        if self.kernel == "precomputed" or n_rows <= MAX_KERNEL_ROWS:
+            return False
+        warnings.warn(
+            f"A kernel matrix of {n_rows} rows would take {n_rows**2 * 8 / 1e9:.0f} GB; using "
+            f"{self.n_components} Nystroem features instead. Raise n_components for a closer fit.",
+            UserWarning,
+            stacklevel=4,
+        )
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags

@@ -1,0 +1,341 @@
+"""The linear classifier that chooses everything by cross-validation in the region."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._core._fit_guard import fresh_fit
+from aucuba._core._threads import one_blas_thread
+from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._region import Region
+from aucuba.design import TableDesign
+from aucuba.linear._anchored_fit import anchor_direction, normalised, warn_if_few
+from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._cross_validation import (
+    OutOfFold,
+    Splits,
+    convex_path,
+    direct_half,
+    in_parallel,
+    log_loss,
+    logistic_path,
+)
+from aucuba.linear._logistic import weighted_mean_and_sd
+from aucuba.risks import Sample, make_risk
+from aucuba.solvers import BundleSolver, Status
+
+_SURROGATES = ("direct", "tight", "structural")
+# A challenger replaces what it challenges when it is ahead by this many paired standard errors:
+# another C against the one of best log-loss, the half-half blend against logistic regression, and
+# the direct model alone against the blend. With few positives near the top the analytic error of a
+# difference is small, so C asks for two; one let noise choose C on satimage-2.
+_ERRORS_FOR_C = 2.0
+_ERRORS_FOR_BLEND = 0.5
+_ERRORS_FOR_DIRECT = 1.0
+
+
+class PartialAUCClassifierCV(RegionClassifier):
+    r"""A linear scorer for a region of the ROC curve, with nothing left to tune.
+
+    .. math::
+        w = (1 - t)\, w_{\mathrm{LR}} + t\, \overline{w}_{\mathrm{direct}},
+        \qquad t \in \{0, \tfrac12, 1\}
+
+    For ``surrogate="direct"``: (1) C of logistic regression by cross-validated log-loss, unless another
+    C is ahead in the region by more than two standard errors; (2) direct fits on ten random halvings of
+    the data, averaged; (3) the blend of the two whose out-of-sample partial AUC is best by more than
+    its standard error. Logistic regression stays among the candidates, so on new data the result is
+    rarely worse and often better. For the convex surrogates: a warm-started path over C in every fold,
+    the best C in the region, and logistic regression kept where it is not beaten.
+
+    X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``. For
+    probabilities wrap the classifier in `CalibratedClassifierCV`.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.1)
+        The false positive rates that matter.
+    surrogate : {"direct", "tight", "structural"}, default="direct"
+        As in `PartialAUCClassifier`.
+    Cs : int or array-like, default=7
+        Values of C to try, or how many between 1e-3 and 1e3.
+    cv : int, splitter, iterable of splits or None, default=None
+        None: five stratified folds for C and ten halvings for the direct fits (queries stay whole). A
+        user's splits are used for both.
+    fpr_weight, min_tpr, tol, max_iter
+        As in `PartialAUCClassifier`.
+    n_jobs : int or None, default=None
+        Number of parallel jobs; the result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For the random splits.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_
+        As in `PartialAUCClassifier`.
+    C_ : float
+        The C chosen.
+    blend_ : float
+        Share ``t`` of the region's own model: 0 is logistic regression, 1 the model trained for the
+        region alone.
+    logistic_coef_, region_coef_ : ndarray of shape (1, n_features)
+        The two models that are blended, scaled to training scores of unit variance.
+    partial_auc_ : dict
+        Out-of-sample partial AUC of ``"logistic"``, ``"blend"`` and ``"region"``.
+    partial_auc_error_ : dict
+        Standard errors of the two differences that decided, ``"blend - logistic"`` and
+        ``"region - blend"``.
+    cv_results_ : dict of ndarray
+        For every C: ``"C"``, ``"log_loss"`` and ``"logistic"`` (partial AUC of logistic regression),
+        and for convex surrogates ``"region"``.
+    n_iter_ : int
+        Iterations of the last fit on all rows: of logistic regression for ``"direct"``, of the bundle
+        method for the convex surrogates.
+    objective_, lower_bound_, gap_, history_
+        Certificate of the convex surrogates, as in `PartialAUCClassifier`.
+    status_ : str
+        Which model was kept, and why.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba import PartialAUCClassifierCV
+    >>> X, y = make_classification(600, weights=[0.8], flip_y=0.1, random_state=0)
+    >>> model = PartialAUCClassifierCV((0.0, 0.2), random_state=0).fit(X, y)
+    >>> model.blend_ in (0.0, 0.5, 1.0)
+    True
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.1),
+        *,
+        surrogate: str = "direct",
+        Cs: Any = 7,
+        cv: Any = None,
+        fpr_weight: Callable[[FloatArray], FloatArray] | None = None,
+        min_tpr: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.surrogate = surrogate
+        self.Cs = Cs
+        self.cv = cv
+        self.fpr_weight = fpr_weight
+        self.min_tpr = min_tpr
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
+    ) -> PartialAUCClassifierCV:
+        """Choose and train.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k equal rows (for given splits; random splits are drawn over
+            rows).
+        qid : array-like of shape (n_samples,), default=None
+            Query of each row; queries are never split.
+
+        Returns
+        -------
+        PartialAUCClassifierCV
+            Fitted.
+        """
+        check_choice(self.surrogate, "surrogate", _SURROGATES)
+        check_positive_number(self.tol, "tol")
+        check_positive_number(self.max_iter, "max_iter", integer=True)
+        Cs = self._Cs()
+        region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
+        with fresh_fit(self):
+            X_kept, sample, kept = self._validate(X, y, sample_weight, qid)
+            warn_if_badly_scaled(X_kept)
+            splits = Splits.make(self.cv, X, y, qid, kept, self.random_state)
+            region_splits = splits.halves if self.surrogate == "direct" else splits.folds
+            limit = len(splits.folds) + len(region_splits)
+            with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
+                coef = self._choose(X_kept, sample, region, splits, Cs, Progress(monitor))
+                scores = TableDesign(X_kept).precise_scores(coef)
+                self._adopt_linear(coef, scores, sample, region.upper_limit)
+        return self
+
+    def _Cs(self) -> FloatArray:
+        if np.ndim(self.Cs) == 0:
+            n_values = int(check_positive_number(self.Cs, "Cs", integer=True))
+            return np.logspace(-3, 3, n_values) if n_values > 1 else np.ones(1)
+        Cs = np.array([check_positive_number(C, "Cs") for C in self.Cs])
+        if Cs.size == 0:
+            raise ValueError("Cs is empty; give at least one value of C.")
+        return np.sort(Cs)
+
+    def _choose(
+        self,
+        X: Any,
+        sample: Sample,
+        region: Region,
+        splits: Splits,
+        Cs: FloatArray,
+        progress: Progress,
+    ) -> FloatArray:
+        """The procedure: C, the region's own model, the blend; its coefficients."""
+        splits = splits.usable(sample)
+        if not splits.can_compare(sample):
+            return self._keep_logistic(X, sample, float(Cs[Cs.size // 2]))
+        parts = in_parallel(logistic_path, splits.folds, self.n_jobs, progress, X, sample, Cs)
+        logistic = OutOfFold.collect(sample.positive.size, splits.folds, parts)
+        chosen = self._choose_C(logistic, sample, region, Cs)
+        self.C_ = float(Cs[chosen])
+        anchor, self.n_iter_ = anchor_direction(X, sample, self.C_)
+        if progress.stopped:
+            return self._stop_at_logistic(anchor)
+        if self.surrogate == "direct":
+            warn_if_few(sample, region)
+            own, held_out = self._direct(X, sample, region, splits, progress)
+        else:
+            own, held_out = self._convex(X, sample, region, splits, Cs, progress)
+        self._blend(sample, region, logistic, chosen, held_out)
+        self.logistic_coef_, self.region_coef_ = anchor[np.newaxis], own[np.newaxis]
+        return (1.0 - self.blend_) * anchor + self.blend_ * own
+
+    def _choose_C(self, logistic: OutOfFold, sample: Sample, region: Region, Cs: FloatArray) -> int:
+        """The C of best log-loss, unless another is clearly ahead in the region."""
+        tested = sample.take(logistic.covered)
+        losses = np.array([log_loss(tested, row) for row in logistic.scores])
+        comparison = RegionComparison.from_scores(tested, logistic.scores, region)
+        self.cv_results_ = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
+        best = int(np.argmin(losses))
+        ahead = [k for k in range(Cs.size) if comparison.beats(k, best, _ERRORS_FOR_C)]
+        return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best
+
+    def _direct(
+        self, X: Any, sample: Sample, region: Region, splits: Splits, progress: Progress
+    ) -> tuple[FloatArray, OutOfFold]:
+        """The mean of direct fits on half-samples, and scores of the rows left out."""
+        fits = in_parallel(
+            direct_half, splits.halves, self.n_jobs, progress, X, sample, region, self.C_
+        )
+        held_out = OutOfFold.collect(
+            sample.positive.size, splits.halves, [part for _, part in fits]
+        )
+        mean = np.mean([coef for coef, _ in fits], axis=0)
+        return normalised(mean, X, sample.weight), held_out
+
+    def _convex(
+        self,
+        X: Any,
+        sample: Sample,
+        region: Region,
+        splits: Splits,
+        Cs: FloatArray,
+        progress: Progress,
+    ) -> tuple[FloatArray, OutOfFold]:
+        """The convex fit of best C in the region, and its out-of-fold scores."""
+        parts = in_parallel(
+            convex_path,
+            splits.folds,
+            self.n_jobs,
+            progress,
+            X,
+            sample,
+            self.surrogate,
+            region,
+            Cs,
+            self.tol,
+            int(self.max_iter),
+        )
+        held_out = OutOfFold.collect(sample.positive.size, splits.folds, parts)
+        tested = sample.take(held_out.covered)
+        values = RegionComparison.from_scores(tested, held_out.scores, region).values
+        self.cv_results_["region"] = values
+        best = int(np.argmax(values))
+        self.C_ = float(Cs[best])
+        solver = BundleSolver(self.C_, self.tol, int(self.max_iter))
+        solution = solver.solve(TableDesign(X), make_risk(self.surrogate, sample, region))
+        solution.raise_interrupt()
+        if solution.status is Status.COLLAPSED:
+            warnings.warn(
+                f"The {self.surrogate} surrogate collapsed to zero at its best C, so logistic "
+                "regression is kept. Use surrogate='direct' or a wider fpr_range.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        self.objective_, self.lower_bound_ = float(solution.objective), float(solution.lower_bound)
+        self.gap_, self.history_ = float(solution.gap), solution.history
+        self.n_iter_ = solution.n_iter
+        own = normalised(solution.coef, X, sample.weight)
+        return own, OutOfFold(held_out.scores[[best]], held_out.covered)
+
+    def _blend(
+        self, sample: Sample, region: Region, logistic: OutOfFold, chosen: int, own: OutOfFold
+    ) -> None:
+        """Choose the share of the region's own model by out-of-sample partial AUC."""
+        rows, at_logistic, at_own = np.intersect1d(
+            logistic.covered, own.covered, return_indices=True
+        )
+        tested = sample.take(rows)
+        first = _standardised(logistic.scores[chosen, at_logistic], tested.weight)
+        second = _standardised(own.scores[0, at_own], tested.weight)
+        scores = np.stack([first, (first + second) / 2, second])
+        comparison = RegionComparison.from_scores(tested, scores, region)
+        if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
+            self.blend_ = 0.0
+            self.status_ = "Logistic regression kept: the region's own model is not clearly better."
+        elif comparison.beats(2, 1, _ERRORS_FOR_DIRECT):
+            self.blend_ = 1.0
+            self.status_ = "The region's own model: clearly better than its blend."
+        else:
+            self.blend_ = 0.5
+            self.status_ = "Half logistic regression, half the region's own model."
+        names = ("logistic", "blend", "region")
+        self.partial_auc_ = dict(zip(names, map(float, comparison.values), strict=True))
+        self.partial_auc_error_ = {
+            "blend - logistic": float(comparison.errors[1, 0]),
+            "region - blend": float(comparison.errors[2, 1]),
+        }
+
+    def _stop_at_logistic(self, anchor: FloatArray) -> FloatArray:
+        """A callback has asked to stop before the region's own model was begun."""
+        self.blend_, self.status_ = 0.0, str(Status.STOPPED_BY_CALLBACK)
+        self.logistic_coef_ = self.region_coef_ = anchor[np.newaxis]
+        self.partial_auc_, self.partial_auc_error_ = {}, {}
+        return anchor
+
+    def _keep_logistic(self, X: Any, sample: Sample, C: float) -> FloatArray:
+        """Too few rows to cross-validate: logistic regression, and a warning."""
+        warnings.warn(
+            "Too few rows (or queries) of each class for cross-validation, in the training or the test "
+            f"parts: plain logistic regression with C={C:g} is returned. Add data, or give other "
+            "splits as cv.",
+            UserWarning,
+            stacklevel=5,
+        )
+        self.C_, self.blend_ = C, 0.0
+        coef, self.n_iter_ = anchor_direction(X, sample, C)
+        self.logistic_coef_ = self.region_coef_ = coef[np.newaxis]
+        self.status_ = "Logistic regression kept: too few rows for cross-validation."
+        self.partial_auc_, self.partial_auc_error_, self.cv_results_ = {}, {}, {}
+        return coef
+
+
+def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
+    mean, sd = weighted_mean_and_sd(scores, weight)
+    return (scores - mean) / (sd if sd > 0 else 1.0)

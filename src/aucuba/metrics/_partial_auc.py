@@ -1,0 +1,223 @@
+"""Partial AUC in a range of false positive rates, one-way and two-way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike
+from aucuba._core._validation import check_fpr_range, check_fraction, check_positive_number
+from aucuba._roc._curve import RocCurve, band_average, roc_curve, tpr_at
+from aucuba._roc._queries import mean_over_queries
+from aucuba._roc._sample import RankingSample
+
+
+def partial_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr_range: tuple[float, float] = (0.0, 1.0),
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Mean true positive rate over a range of false positive rates.
+
+    .. math::
+        \mathrm{pAUC}(\alpha, \beta)
+        = \frac{1}{\beta - \alpha} \int_\alpha^\beta \mathrm{TPR}(u)\, du
+        = \frac{1}{Z} \sum_{i=1}^{m} \sum_{j=1}^{n}
+          c_j \, [p_i > q_j] + t_j \, [p_i = q_j]
+
+    with positives :math:`p_i`, negatives :math:`q_1 \ge \dots \ge q_n`, rank weights
+    :math:`c_j = |(j-1, j] \cap [n\alpha, n\beta]|` and :math:`Z = m n (\beta - \alpha)`. The value
+    lies in [0, 1]: 1 is perfect, and scores without information give :math:`(\alpha + \beta)/2`.
+
+    **Not McClish-scaled.** ``roc_auc_score(max_fpr=b)`` rescales its area so that chance is 1/2;
+    this function returns the plain mean height of the curve.
+
+    **Ties.** The ROC curve is a straight segment through rows of equal score. A block of tied
+    negatives shares its rank weights evenly, and a tied pair counts ``t_j``, the mean of
+    ``(u - a)/(b - a)`` over the part of the block's FPR interval ``[a, b]`` that lies in the range,
+    times the share: one half where the range covers the whole block, so that ``(0, 1)`` gives
+    ``roc_auc_score``, and less where only the block's beginning is covered. (Counting one half there
+    too would give constant scores a partial AUC of 1/2 in every range.)
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Binary labels.
+    y_score : array-like of shape (n_samples,)
+        Scores; larger means more positive.
+    fpr_range : (float, float), default=(0.0, 1.0)
+        Limits of the false positive rate, fractions with ``0 <= alpha < beta <= 1``. Ranges narrower
+        than one negative are fine. See `froc_to_fpr_range` for limits in false positives per image.
+    sample_weight : array-like of shape (n_samples,), default=None
+        A row of weight k counts as k equal rows.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row. The result is the mean over queries that have both classes.
+    pos_label : label, default=None
+        The positive class. By default the larger label in sorted order, as in ``classes_[1]``.
+
+    Returns
+    -------
+    float
+        The partial AUC, in [0, 1].
+
+    Examples
+    --------
+    >>> from aucuba.metrics import partial_auc_score
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> score = [9.1, 6.8, 6.1, 5.7, 8.5, 8.1, 4.2, 3.6, 2.3]
+    >>> partial_auc_score(y, score)
+    0.7
+    >>> partial_auc_score(y, score, fpr_range=(0.1, 0.2))
+    0.25
+    """
+    alpha, beta = check_fpr_range(fpr_range)
+    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
+    return mean_over_queries(
+        sample, lambda query: float(band_average(roc_curve(query), alpha, beta))
+    )
+
+
+def two_way_partial_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    min_tpr: float,
+    max_fpr: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Area under the ROC curve inside the corner FPR <= b, TPR >= a, divided by the corner's.
+
+    .. math::
+        \frac{1}{(1-a)\, b} \int_0^b \max\bigl(\mathrm{TPR}(u) - a, 0\bigr)\, du
+
+    With ``min_tpr=0`` it is ``partial_auc_score(fpr_range=(0, max_fpr))``.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    min_tpr : float
+        Lowest true positive rate of interest, in [0, 1).
+    max_fpr : float
+        Highest false positive rate of interest, in (0, 1].
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import two_way_partial_auc_score
+    >>> two_way_partial_auc_score([0, 0, 1, 1], [1, 3, 2, 4], min_tpr=0.5, max_fpr=1.0)
+    0.5
+    """
+    a = check_fraction(min_tpr, "min_tpr", high_open=True)
+    b = check_fraction(max_fpr, "max_fpr", low_open=True)
+    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
+    return mean_over_queries(sample, lambda query: _corner_average(roc_curve(query), a, b))
+
+
+def tpr_at_fpr_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""TPR(u) at one false positive rate u, on the ROC curve with straight segments.
+
+    Where the curve is vertical at ``fpr`` the upper end counts: the share of positives that a
+    threshold finds while its false positive rate stays at or below ``fpr``.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    fpr : float
+        False positive rate in [0, 1].
+
+    Returns
+    -------
+    float
+        True positive rate, in [0, 1].
+
+    Examples
+    --------
+    >>> from aucuba.metrics import tpr_at_fpr_score
+    >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 2, 4], fpr=0.25)
+    0.5
+    """
+    u = check_fraction(fpr, "fpr")
+    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
+    return mean_over_queries(sample, lambda query: tpr_at(roc_curve(query), u, query.score.size))
+
+
+def froc_to_fpr_range(
+    false_positives_per_image: tuple[float, float], *, n_images: int, n_negatives: int
+) -> tuple[float, float]:
+    r"""FPR limits from free-response limits: ``fpr = false positives per image * images / negatives``.
+
+    The free-response curve counts false positives per image; a ROC curve counts them per negative
+    region. KDD Cup 2008 scored 0.2 to 0.3 false positives per image, with 6,848 images and 101,671
+    negative regions.
+
+    Parameters
+    ----------
+    false_positives_per_image : (float, float)
+        Lower and upper limit.
+    n_images, n_negatives : int
+        Number of images and of negative regions in the sample that is scored.
+
+    Returns
+    -------
+    (float, float)
+        A value for ``fpr_range``.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import froc_to_fpr_range
+    >>> low, high = froc_to_fpr_range((0.2, 0.3), n_images=6848, n_negatives=101671)
+    >>> print(f"{low:.5f} {high:.5f}")
+    0.01347 0.02021
+    """
+    images = check_positive_number(n_images, "n_images", integer=True)
+    negatives = check_positive_number(n_negatives, "n_negatives", integer=True)
+    try:
+        low, high = (float(limit) * images / negatives for limit in false_positives_per_image)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "false_positives_per_image must be a pair of numbers, got "
+            f"{false_positives_per_image!r}."
+        ) from None
+    if not 0 <= low < high <= 1:
+        raise ValueError(
+            f"{false_positives_per_image!r} false positives per image over {n_images} images and "
+            f"{n_negatives} negatives are FPR limits ({low:.6g}, {high:.6g}), which must satisfy "
+            "0 <= low < high <= 1."
+        )
+    return low, high
+
+
+def _corner_average(curve: RocCurve, min_tpr: float, max_fpr: float) -> float:
+    """Area above ``min_tpr`` and left of ``max_fpr``, by the crossing with the horizontal line."""
+    x, y = curve.fpr, curve.tpr
+    first = int(np.searchsorted(y, min_tpr, side="left"))
+    if first == 0:
+        start = 0.0
+    else:
+        rise = y[first] - y[first - 1]
+        start = x[first - 1] + (x[first] - x[first - 1]) * (min_tpr - y[first - 1]) / rise
+    if start >= max_fpr:
+        return 0.0
+    mean_above = float(band_average(curve, start, max_fpr)) - min_tpr
+    return float(mean_above * (max_fpr - start) / ((1 - min_tpr) * max_fpr))

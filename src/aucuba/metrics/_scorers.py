@@ -1,0 +1,74 @@
+"""Scorers for ``cross_val_score``, ``GridSearchCV`` and metadata routing.
+
+Each maker returns a scikit-learn scorer. With metadata routing, ask for what the metric takes:
+``make_partial_auc_scorer((0, 0.1)).set_score_request(sample_weight=True, qid=True)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.metrics import make_scorer
+
+from aucuba._core._validation import check_fpr_range, check_fraction
+from aucuba.metrics._binned import auc_at_k_score, check_k
+from aucuba.metrics._partial_auc import (
+    partial_auc_score,
+    tpr_at_fpr_score,
+    two_way_partial_auc_score,
+)
+
+_RESPONSE = ("decision_function", "predict_proba")
+
+
+def make_partial_auc_scorer(
+    fpr_range: tuple[float, float] = (0.0, 0.1), *, pos_label: Any = None
+) -> Callable[..., float]:
+    """Scorer of `partial_auc_score` on one range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from aucuba.metrics import make_partial_auc_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> scorer = make_partial_auc_scorer((0.0, 0.05))
+    >>> print(f"{cross_val_score(model, X, y, scoring=scorer).mean():.2f}")
+    0.91
+    """
+    check_fpr_range(fpr_range)
+    return _maker(partial_auc_score, pos_label, fpr_range=fpr_range)
+
+
+def make_two_way_partial_auc_scorer(
+    *, min_tpr: float, max_fpr: float, pos_label: Any = None
+) -> Callable[..., float]:
+    """Scorer of `two_way_partial_auc_score`."""
+    check_fraction(min_tpr, "min_tpr", high_open=True)
+    check_fraction(max_fpr, "max_fpr", low_open=True)
+    return _maker(two_way_partial_auc_score, pos_label, min_tpr=min_tpr, max_fpr=max_fpr)
+
+
+def make_tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Callable[..., float]:
+    """Scorer of `tpr_at_fpr_score`."""
+    check_fraction(fpr, "fpr")
+    return _maker(tpr_at_fpr_score, pos_label, fpr=fpr)
+
+
+def make_auc_at_k_scorer(k: int, *, pos_label: Any = None) -> Callable[..., float]:
+    """Scorer of `auc_at_k_score`."""
+    return _maker(auc_at_k_score, pos_label, k=check_k(k))
+
+
+def _maker(metric: Callable[..., float], pos_label: Any, **params: Any) -> Callable[..., float]:
+    # pos_label is passed on only when set: scikit-learn then also picks the column of
+    # predict_proba (or the sign of decision_function) that belongs to it.
+    if pos_label is not None:
+        params["pos_label"] = pos_label
+    scorer: Callable[..., float] = make_scorer(metric, response_method=_RESPONSE, **params)
+    return scorer

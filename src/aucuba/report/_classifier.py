@@ -1,0 +1,171 @@
+"""The report of a binary classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._validation import check_fpr_range
+from aucuba.linear import AUMClassifier
+from aucuba.report._data import data_section
+from aucuba.report._line_search import line_search_section
+from aucuba.report._measures import ScoredSample, operating_point, region_measures
+from aucuba.report._models import model_sections, promise_section
+from aucuba.report._page import Page, Section, paragraph
+from aucuba.report._page import table as html_table
+from aucuba.report._roc import roc_section
+from aucuba.threshold import FixedFPRClassifier
+
+_RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
+
+
+def classifier_report(
+    model: Any,
+    sample: ScoredSample,
+    *,
+    fpr_range: tuple[float, float] = (0.0, 0.1),
+    X: Any = None,
+    table: Any = None,
+    feature_names: Sequence[str] | None = None,
+    title: str = "Classifier",
+    labels: tuple[str, str] | None = None,
+    baseline_name: str = "logistic regression",
+    random_state: Any = 0,
+) -> Page:
+    """A page on one model and one labelled sample.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier of this library (the last step, where it is a pipeline).
+    sample : ScoredSample
+        Labels and scores, with those of a baseline if there is one. The scores are those of the
+        model's ``decision_function``.
+    fpr_range : (float, float), default=(0.0, 0.1)
+        The band.
+    X : array, sparse matrix or DataFrame, default=None
+        What the model's ``decision_function`` takes: for kinds of columns and missing values, and
+        for the line-search explorer of an `aucuba.AUMClassifier`.
+    table : DataFrame or array, default=None
+        The rows before any preprocessing, where X is what came out of it.
+    feature_names : sequence of str, default=None
+        Names of the columns of ``X``.
+    title : str
+        Heading of the page.
+    labels : (str, str), default=None
+        Names of the negative and the positive class; by default the labels of the sample.
+    baseline_name : str
+        Name of the baseline.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    Page
+        Write it with `write_page`, or take its ``html()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba import PartialAUCClassifier
+    >>> from aucuba.report import ScoredSample, classifier_report
+    >>> X, y = make_classification(300, random_state=0)
+    >>> model = PartialAUCClassifier((0.0, 0.2)).fit(X, y)
+    >>> page = classifier_report(model, ScoredSample(y, model.decision_function(X)))
+    >>> [section.title for section in page.sections]
+    ['Data', 'ROC curve', 'In the band', 'Thresholds', 'Coefficients', 'Training']
+    """
+    low, high = check_fpr_range(fpr_range)
+    _check_names(model, feature_names)
+    names = (type(model).__name__, baseline_name)
+    promise = isinstance(model, FixedFPRClassifier)
+    raw = X if table is None else table
+    sections = [data_section(sample, labels or sample.labels, raw, feature_names)]
+    if promise:
+        sections.append(promise_section(model, sample))
+    sections += [
+        roc_section(sample, (low, high), names),
+        _region_section(sample, (low, high), names, random_state),
+        _threshold_section(sample, (low, high), promise),
+        *model_sections(model, feature_names),
+    ]
+    if isinstance(model, AUMClassifier) and X is not None:
+        sections.append(line_search_section(model, sample, X, random_state))
+    lead = f"{names[0]}, measured at false positive rates from {low:g} to {high:g}."
+    return Page(title, lead, sections)
+
+
+def _check_names(model: Any, feature_names: Sequence[str] | None) -> None:
+    if feature_names is None:
+        return
+    expected = getattr(model, "n_features_in_", len(feature_names))
+    if len(feature_names) != expected:
+        raise ValueError(f"feature_names has {len(feature_names)} entries for {expected} features.")
+
+
+def _region_section(
+    sample: ScoredSample,
+    fpr_range: tuple[float, float],
+    names: tuple[str, str],
+    random_state: Any,
+) -> Section:
+    rows = []
+    measures = region_measures(sample, fpr_range, random_state)
+    for measure in measures:
+        interval, other = measure.interval, measure.comparison
+        row = [measure.name, f"{interval.value:.4f} [{interval.low:.4f}, {interval.high:.4f}]"]
+        if other is not None:
+            row += [
+                f"{other.values[1]:.4f}",
+                f"{other.difference:+.4f} [{other.low:+.4f}, {other.high:+.4f}]",
+                f"{other.p_value:.3g}",
+            ]
+        rows.append(row)
+    header = ["measure", names[0]]
+    if sample.baseline is not None:
+        header += [names[1], "difference", "p-value"]
+    unit = "rows" if sample.group is None else "queries"
+    intervals = (
+        f"Intervals are 95 % percentiles of 1000 bootstrap resamples of the {unit}"
+        if any(measure.interval.n_resamples for measure in measures)
+        else "95 % intervals are by the normal approximation"
+    )
+    text = (
+        "pAUC is the mean true positive rate over the band: 1 is perfect, and scores without "
+        f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. {intervals}; "
+        "differences are paired."
+    )
+    return Section("region", "In the band", html_table(header, rows) + paragraph(text, "fine"))
+
+
+def _threshold_section(
+    sample: ScoredSample, fpr_range: tuple[float, float], promise: bool
+) -> Section:
+    curve = sample.curve()
+    rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
+    rows = []
+    for rate in rates:
+        at = operating_point(sample, curve, rate)
+        rows.append(
+            [
+                f"{rate:.1%}",
+                "none" if np.isinf(at.threshold) else f"{at.threshold:.6g}",
+                f"{at.fpr:.2%} [{at.fpr_interval[0]:.2%}, {at.fpr_interval[1]:.2%}]",
+                f"{at.tpr:.1%} [{at.tpr_interval[0]:.1%}, {at.tpr_interval[1]:.1%}]",
+                "" if np.isnan(at.precision) else f"{at.precision:.1%}",
+                f"{at.flagged:g}",
+            ]
+        )
+    header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
+    text = (
+        "The lowest threshold on these rows that keeps the false positive rate. A threshold chosen "
+        "and measured on the same rows is optimistic"
+    )
+    text += (
+        "; this model's own is 0, with the promise above."
+        if promise
+        else "; for a promise on new rows use FixedFPRClassifier."
+    )
+    return Section("thresholds", "Thresholds", html_table(header, rows) + paragraph(text, "fine"))

@@ -1,0 +1,134 @@
+"""What a page says about the model itself, for each kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.report._coefficients import coefficient_section, last_step
+from aucuba.report._convergence import training_section
+from aucuba.report._measures import ScoredSample, wilson_interval
+from aucuba.report._page import Section, facts, paragraph, table
+from aucuba.threshold import FixedFPRClassifier
+
+
+@singledispatch
+def model_sections(model: Any, feature_names: Sequence[str] | None) -> list[Section]:
+    """Coefficients and training; other kinds of models have other parts."""
+    return [coefficient_section(model, feature_names), training_section(model)]
+
+
+@model_sections.register
+def _stack_sections(model: RegionStack, feature_names: Sequence[str] | None) -> list[Section]:
+    rows = []
+    for k, row in enumerate(model.report_):
+        value = [row["member"], f"{row['partial_auc']:.4f}", f"{row['standard_error']:.4f}"]
+        rows.append([*value, f"{row['coef']:+.3f}" if k < len(model.members_) else ""])
+    text = (
+        "Out-of-fold values of the training rows, in the range that the stack was trained for. A "
+        "weight is that of the member's standardised score in the sum; members that say the same "
+        "share it, so a small or negative weight does not make a member bad."
+    )
+    header = ["member", "partial AUC", "standard error", "weight"]
+    members = Section("members", "Members", table(header, rows) + paragraph(text, "fine"))
+    trained = {
+        "estimator": type(model).__name__,
+        "trained for": _range(model.fpr_range),
+        "rows": f"{model.oof_scores_.shape[0]:,}",
+        "folds": _folds(model.cv),
+        "strength of the re-weighting": f"{model.strength:g}",
+    }
+    note = "Each member has a training of its own; the page follows none of them step by step."
+    training = Section("training", "Training", facts(trained) + paragraph(note, "fine"))
+    return [members, training]
+
+
+@model_sections.register
+def _reweighted_sections(
+    model: RegionReweighted, feature_names: Sequence[str] | None
+) -> list[Section]:
+    weight = model.weights_[model.weights_ > 0]
+    raised = weight > 1
+    entries = {
+        "estimator": called(model.estimator),
+        "trained for": _range(model.fpr_range),
+        "strength": f"{model.strength:g}",
+        "folds": _folds(model.cv),
+        "training rows": f"{weight.size:,}",
+        "of raised weight": f"{int(raised.sum()):,} ({raised.mean():.1%})",
+        "their share of the weight": f"{weight[raised].sum() / weight.sum():.1%}",
+        "largest factor": f"{weight.max():.3g}",
+    }
+    text = (
+        "The score is the mean of two log-odds: of the estimator as it is, and of the same estimator "
+        "with more weight on rows near the thresholds of the range. Factors have mean 1 in each class."
+    )
+    body = facts(entries) + paragraph(text, "fine")
+    return [Section("training", "Training", body)]
+
+
+@model_sections.register
+def _promised_sections(
+    model: FixedFPRClassifier, feature_names: Sequence[str] | None
+) -> list[Section]:
+    return model_sections(*last_step(model.estimator_, feature_names))
+
+
+def promise_section(model: FixedFPRClassifier, sample: ScoredSample) -> Section:
+    """The promise, what it rests on, and what its threshold does on these rows."""
+    allowed = 1 - model.confidence
+    entries = {
+        "promised FPR": f"at most {model.max_fpr:.3g}",
+        "confidence": f"{model.confidence:.3g}",
+        "guaranteed": "yes" if model.guarantee_ else "no, a heuristic",
+        "threshold of the base score": f"{model.threshold_:.6g}",
+        "held-out negatives": f"{model.n_negatives_:,}",
+        "of them above the threshold": f"{model.n_negatives_ - model.rank_:,}",
+        "bound on P(FPR above promise)": f"{model.violation_probability_:.3g}",
+        "base classifier": called(model.estimator_),
+    }
+    if model.guarantee_:
+        text = (
+            f"In at most a share {allowed:.3g} of such studies the rate on new negatives exceeds the "
+            "promise. It holds for negatives drawn like the held-out ones, and is made once."
+        )
+    else:
+        text = (
+            "The negatives' scores come from several folds, and the model is another one, fitted on "
+            "all rows: no theorem covers that. Hold rows out (cv=0.5) where the promise must hold."
+        )
+    return Section(
+        "promise", "Promise", facts(entries) + paragraph(text) + _at_the_threshold(sample)
+    )
+
+
+def _at_the_threshold(sample: ScoredSample) -> str:
+    """Rates of the rows above 0: the classifier's scores are those of its base less the threshold."""
+    rows = []
+    for label, name in enumerate(("FPR", "TPR")):
+        weight = sample.class_weight(label)
+        rate = np.average(sample.score[sample.y == label] > 0, weights=weight)
+        low, high = wilson_interval(rate, weight)
+        rows.append([name, f"{rate:.2%}", f"[{low:.2%}, {high:.2%}]"])
+    return table(["at this threshold", "on these rows", "95 % interval"], rows)
+
+
+def called(estimator: Any) -> str:
+    """The names of an estimator's steps."""
+    steps = (
+        [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
+    )
+    return ", ".join(type(step).__name__ for step in steps)
+
+
+def _range(fpr_range: tuple[float, float]) -> str:
+    return "FPR {:g} to {:g}".format(*fpr_range)
+
+
+def _folds(cv: Any) -> str:
+    return str(cv) if isinstance(cv, int) else type(cv).__name__

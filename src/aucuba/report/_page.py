@@ -1,0 +1,99 @@
+"""The page around the sections: template, style and script in one file, without network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from aucuba import __version__
+from aucuba._core._files import written_atomically
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a page: HTML under a title, and the data that its script reads."""
+
+    key: str
+    title: str
+    body: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, a sentence and sections."""
+
+    title: str
+    lead: str
+    sections: Sequence[Section]
+
+    def html(self) -> str:
+        """The whole document."""
+        folder = files("aucuba.report")
+        links = "".join(f'<a href="#{part.key}">{escape(part.title)}</a>' for part in self.sections)
+        body = "".join(
+            f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
+            f'<h2 id="{part.key}-title">{escape(part.title)}</h2>{part.body}</section>'
+            for part in self.sections
+        )
+        data = {part.key: part.data for part in self.sections if part.data}
+        return Template(folder.joinpath("page.html").read_text(encoding="utf-8")).substitute(
+            title=escape(self.title),
+            lead=escape(self.lead),
+            links=links,
+            body=body,
+            version=__version__,
+            style=folder.joinpath("page.css").read_text(encoding="utf-8"),
+            script=folder.joinpath("page.js").read_text(encoding="utf-8"),
+            data=_embedded_json(data),
+        )
+
+
+def write_page(page: Page, path: str | Path) -> Path:
+    """Write a page; the file appears whole or not at all."""
+    with written_atomically(path) as draft:
+        draft.write_text(page.html(), encoding="utf-8")
+    return Path(path)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
+    """An HTML table, first column text, the others numbers; scrolls by itself where it is too wide."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    body = "".join(
+        f'<tr><th scope="row">{escape(str(row[0]))}</th>'
+        + "".join(f"<td>{escape(str(cell))}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    text = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="table">'
+        f"<table>{text}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def facts(entries: Mapping[str, Any]) -> str:
+    """A list of names and values."""
+    rows = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>"
+        for name, value in entries.items()
+    )
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def paragraph(text: str, css: str = "") -> str:
+    """A paragraph of plain text."""
+    mark = f' class="{css}"' if css else ""
+    return f"<p{mark}>{escape(text)}</p>"
+
+
+def _embedded_json(data: Mapping[str, Any]) -> str:
+    """JSON that cannot end the script element that holds it, whatever the names in the data."""
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")

@@ -1,0 +1,84 @@
+"""The contract of a Risk, the sample it is made from, and the mean over queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray, IntArray
+from aucuba._roc._sample import Sample
+
+
+class Risk(Protocol):
+    """R(s), a function of the n scores alone, with ``R(s) >= lower_bound`` everywhere.
+
+    A Risk knows sample, weights, queries and the ROC region, and nothing of features or models. For
+    a convex Risk the returned gradient is a subgradient,
+
+        ``R(t) >= value + gradient @ (t - scores)`` for all t,
+
+    which is all that a cutting plane needs. Risks do not change when all scores are shifted by one
+    constant, and do not depend on the order of the rows: rows of equal label, weight and score get
+    equal gradients.
+    """
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the gradient is a subgradient of a convex function."""
+        ...
+
+    @property
+    def lower_bound(self) -> float:
+        """A number that the risk never falls below."""
+        ...
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        """R(s) and its (sub)gradient with respect to the scores."""
+        ...
+
+
+class QueryRisk:
+    """``R(s) = mean over queries of R_query(s restricted to the query)``.
+
+    Parameters
+    ----------
+    risks : sequence of Risk
+        One per query.
+    rows : sequence of index arrays
+        The rows of each query; rows in none of them get a zero gradient.
+    """
+
+    def __init__(self, risks: Sequence[Risk], rows: Sequence[IntArray]) -> None:
+        self.risks = list(risks)
+        self.rows = list(rows)
+
+    @property
+    def is_convex(self) -> bool:
+        return all(risk.is_convex for risk in self.risks)
+
+    @property
+    def lower_bound(self) -> float:
+        return float(np.mean([risk.lower_bound for risk in self.risks]))
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        total, gradient = 0.0, np.zeros_like(scores)
+        for risk, rows in zip(self.risks, self.rows, strict=True):
+            value, part = risk.value_and_gradient(scores[rows])
+            total += value
+            gradient[rows] = part
+        return total / len(self.risks), gradient / len(self.risks)
+
+
+def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
+    """The risk of the whole sample, or the mean of the risks of its queries.
+
+    Queries without both classes cannot be ranked and do not count; the caller warns about them.
+    """
+    if sample.query is None:
+        return make(sample)
+    rows = sample.rankable_queries()
+    if not rows:
+        raise ValueError("No query in qid has both a positive and a negative row.")
+    return QueryRisk([make(sample.as_one_query(index)) for index in rows], rows)

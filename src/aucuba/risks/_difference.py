@@ -1,0 +1,88 @@
+"""Ranges that start above zero as a difference of two convex risks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray
+from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
+from aucuba.risks._prefix_hinge import TightHinge
+
+
+class HingeDifference:
+    r"""The hinge on the negatives of a range [alpha, beta] with alpha > 0, exactly:
+
+    .. math::
+        R(s) = \frac{1}{Z} \sum_i \sum_j c_j (1 + q_j - p_i)_+
+             = \frac{\beta\, T_\beta(s) - \alpha\, T_\alpha(s)}{\beta - \alpha}
+
+    with :math:`T_\beta` the convex `TightHinge` of the range [0, beta]. Not convex itself; `linearised`
+    gives the convex risk of one round of the difference-of-convex program (Narasimhan and Agarwal,
+    Neural Computation 2017).
+
+    Parameters
+    ----------
+    sample : Sample
+    fpr_range : (float, float)
+        With a lower limit above 0.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that counts.
+    """
+
+    is_convex = False
+    lower_bound = 0.0
+
+    def __init__(
+        self, sample: Sample, fpr_range: tuple[float, float], min_tpr: float = 0.0
+    ) -> None:
+        alpha, beta = fpr_range
+        self.outer = TightHinge(sample, RankWeights.from_range((0.0, beta)), min_tpr)
+        self.inner = TightHinge(sample, RankWeights.from_range((0.0, alpha)), min_tpr)
+        self.outer_share, self.inner_share = beta / (beta - alpha), alpha / (beta - alpha)
+
+    @classmethod
+    def from_region(cls, sample: Sample, region: Region) -> HingeDifference:
+        """Build the difference of a range that starts above 0, for one query."""
+        if not region.is_plain_range or region.fpr_range[0] == 0:
+            raise ValueError(
+                "tight_form='dc' is for ranges that start above 0; the tight hinge is convex "
+                "otherwise, use tight_form='bound'."
+            )
+        if sample.query is not None:
+            raise ValueError("tight_form='dc' does not take qid; use tight_form='bound'.")
+        return cls(sample, region.fpr_range, region.min_tpr)
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        outer, outer_gradient = self.outer.value_and_gradient(scores)
+        inner, inner_gradient = self.inner.value_and_gradient(scores)
+        return (
+            self.outer_share * outer - self.inner_share * inner,
+            self.outer_share * outer_gradient - self.inner_share * inner_gradient,
+        )
+
+    def linearised(self, scores: FloatArray) -> TiltedHinge:
+        """The convex upper bound that replaces the inner hinge by its tangent at the scores."""
+        value, gradient = self.inner.value_and_gradient(scores)
+        return TiltedHinge(
+            self.outer,
+            self.outer_share,
+            self.inner_share * gradient,
+            self.inner_share * (value - float(gradient @ scores)),
+        )
+
+
+class TiltedHinge:
+    """``share * T(s) - tilt . s - offset``, convex; not below 0 for a tangent of a smaller hinge."""
+
+    is_convex = True
+    lower_bound = 0.0
+
+    def __init__(self, hinge: TightHinge, share: float, tilt: FloatArray, offset: float) -> None:
+        self.hinge, self.share, self.tilt, self.offset = hinge, share, tilt, offset
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = self.hinge.value_and_gradient(scores)
+        tilted = self.share * value - float(self.tilt @ scores) - self.offset
+        return tilted, self.share * np.asarray(gradient) - self.tilt

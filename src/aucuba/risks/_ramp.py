@@ -1,0 +1,163 @@
+"""The direct risk: a bounded, smooth loss on the pairs of the region."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray, IntArray
+from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._sample import Sample
+from aucuba.risks._base import Risk
+from aucuba.risks._ranking import rank_shares, top
+
+# Half-width of the ramp in units of the score's standard deviation; results are flat from .044 to .27.
+RAMP_WIDTH = 0.133
+
+
+class SmoothRamp:
+    r"""A smooth count of the region's misordered pairs, close to ``1 - pAUC``:
+
+    .. math::
+        R(s) = \frac{1}{Z} \sum_{i=1}^{m} \sum_{j=1}^{n} b_i c_j \,\varphi(q_j - p_i),
+        \qquad \varphi'(d) = \max(0, h - |d|) / h^2
+
+    with :math:`\varphi` rising from 0 at :math:`-h` through 1/2 to 1 at :math:`h`; negatives are
+    ranked anew at every evaluation. Bounded, so one outlier counts as one error, and not convex.
+
+    Evaluation is exact in O((m + K) log(m + K)) for the K negatives in the range: on either half of
+    the ramp the loss is a parabola in ``d``, so the sums over pairs are prefix sums of ``c``,
+    ``c q`` and ``c q^2`` between the places of ``p - h``, ``p`` and ``p + h`` in the sorted negatives.
+
+    Parameters
+    ----------
+    sample : Sample
+    rank_weights : RankWeights, default=None
+        All of the FPR axis by default.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that counts (two-way partial AUC).
+    width : float, default=0.133
+        ``h``, in the unit of the scores.
+    """
+
+    is_convex = False
+    lower_bound = 0.0
+
+    def __init__(
+        self,
+        sample: Sample,
+        rank_weights: RankWeights | None = None,
+        min_tpr: float = 0.0,
+        width: float = RAMP_WIDTH,
+    ) -> None:
+        self.rank_weights = rank_weights or RankWeights.from_range()
+        self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
+        self.width = width
+        self.positive = np.flatnonzero(sample.positive)
+        self.negative = np.flatnonzero(~sample.positive)
+        self.weighted = sample.weight is not None
+        weight = np.ones(sample.positive.size) if sample.weight is None else sample.weight
+        self.positive_weight, self.negative_weight = weight[self.positive], weight[self.negative]
+        self.n = float(self.negative_weight.sum())
+        self.total = float(self.positive_weight.sum() * (1.0 - min_tpr))
+        self.total *= self.n * self.rank_weights.total
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        h = self.width
+        p, q = scores[self.positive], scores[self.negative]
+        weight = self.negative_weight if self.weighted else None
+        rows = top(q, self.n * self.rank_weights.last_rate, weight)
+        mass = self.negative_weight[rows]
+        rest = max(self.n - mass.sum(), 0.0)
+        shares = rank_shares(q[rows], np.append(mass, rest), self.rank_weights)
+        rows, shares = rows[::-1], shares[::-1]
+        up = np.argsort(p)
+        counted = rank_shares(p[up], self.positive_weight[up], self.bottom)
+
+        # Sums of squares lose digits far from zero; the loss only knows differences.
+        centre = float(np.median(q[rows]))
+        p, q = p[up] - centre, q[rows] - centre
+        negatives = _Prefix(q, shares)
+        low, middle, high = (np.searchsorted(q, p + shift, side="right") for shift in (-h, 0.0, h))
+        rising = negatives.squared(low, middle, h - p) / (2 * h**2)
+        falling = negatives.mass(middle, high) - negatives.squared(middle, high, -h - p) / (
+            2 * h**2
+        )
+        beyond = negatives.mass(high, np.full_like(high, q.size))
+        value = counted @ (rising + falling + beyond) / self.total
+
+        slope_p = negatives.tent(low, middle, high, p, h)
+        positives = _Prefix(p, counted)
+        low, middle, high = (np.searchsorted(p, q + shift, side="right") for shift in (-h, 0.0, h))
+        slope_q = positives.tent(low, middle, high, q, h)
+        gradient = np.zeros_like(scores)
+        gradient[self.positive[up]] = -counted * slope_p / self.total
+        gradient[self.negative[rows]] = shares * slope_q / self.total
+        return float(value), gradient
+
+
+class _Prefix:
+    """Sums over ranges of sorted points ``x`` with weights ``c``, from prefix sums."""
+
+    def __init__(self, x: FloatArray, c: FloatArray) -> None:
+        self.sums = [np.concatenate([[0.0], np.cumsum(c * x**power)]) for power in range(3)]
+
+    def _between(self, power: int, start: IntArray, stop: IntArray) -> FloatArray:
+        difference: FloatArray = self.sums[power][stop] - self.sums[power][start]
+        return difference
+
+    def mass(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """``sum c``"""
+        return self._between(0, start, stop)
+
+    def squared(self, start: IntArray, stop: IntArray, shift: FloatArray) -> FloatArray:
+        """``sum c (x + shift)^2``"""
+        zeroth, first, second = (self._between(power, start, stop) for power in range(3))
+        return second + shift * (2 * first + shift * zeroth)
+
+    def tent(
+        self, low: IntArray, middle: IntArray, high: IntArray, at: FloatArray, h: float
+    ) -> FloatArray:
+        """``sum c max(0, h - |x - at|) / h^2``"""
+        left = self._between(1, low, middle) + (h - at) * self._between(0, low, middle)
+        right = (h + at) * self._between(0, middle, high) - self._between(1, middle, high)
+        return (left + right) / h**2
+
+
+class Anchored:
+    r"""A risk tied to reference scores ``a``:
+
+    .. math::
+        R(s) + \frac{\lambda}{2} \sum_i v_i (s_i - a_i)^2 \Big/ \sum_i v_i
+
+    The anchor is what keeps a bounded loss from fitting the few top negatives of the sample.
+
+    Parameters
+    ----------
+    risk : Risk
+    reference : ndarray
+        ``a``.
+    strength : float
+        ``lambda``.
+    weight : ndarray or None
+        Row weights ``v``; equal by default.
+    """
+
+    def __init__(
+        self, risk: Risk, reference: FloatArray, strength: float, weight: FloatArray | None = None
+    ) -> None:
+        self.risk, self.reference, self.strength = risk, reference, strength
+        weight = np.ones(reference.size) if weight is None else weight
+        self.share = weight / weight.sum()
+
+    @property
+    def is_convex(self) -> bool:
+        return self.risk.is_convex
+
+    @property
+    def lower_bound(self) -> float:
+        return self.risk.lower_bound
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = self.risk.value_and_gradient(scores)
+        pull = self.strength * self.share * (scores - self.reference)
+        return value + float(pull @ (scores - self.reference)) / 2, gradient + pull

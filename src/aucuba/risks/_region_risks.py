@@ -1,0 +1,79 @@
+"""The risk of a region by the name of its surrogate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from aucuba._core._validation import check_choice
+from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
+from aucuba.risks._base import Risk, over_queries
+from aucuba.risks._prefix_hinge import PairwiseHinge, StructuralHinge, TightHinge
+from aucuba.risks._ramp import SmoothRamp
+
+
+def make_risk(surrogate: str, sample: Sample, region: Region) -> Risk:
+    """Build the risk of a region, query by query.
+
+    Parameters
+    ----------
+    surrogate : {"structural", "tight", "direct"}
+        `StructuralHinge`, `TightHinge` (both `PairwiseHinge` on the whole curve) or `SmoothRamp`.
+    sample : Sample
+        Class, weight and query of every row.
+    region : Region
+        The part of the ROC plane that counts.
+
+    Returns
+    -------
+    Risk
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.risks import Region, Sample, make_risk
+    >>> sample = Sample(np.array([True, False, False, True]))
+    >>> risk = make_risk("tight", sample, Region.from_params(fpr_range=(0.0, 0.5)))
+    >>> risk.value_and_gradient(np.array([0.0, 1.0, -1.0, 3.0]))[0]
+    1.0
+    """
+    check_choice(surrogate, "surrogate", tuple(_MAKERS))
+    return _MAKERS[surrogate](sample, region)
+
+
+def _structural(sample: Sample, region: Region) -> Risk:
+    """The structural hinge, query by query."""
+    if region.min_tpr > 0:
+        raise ValueError(
+            "surrogate='structural' has no two-way form; use 'tight' or 'direct' with tpr_min."
+        )
+    if region.weights.is_uniform:
+        return over_queries(PairwiseHinge, sample)
+    return over_queries(lambda part: StructuralHinge(part, region.weights), sample)
+
+
+def _tight(sample: Sample, region: Region) -> Risk:
+    """The convex tight hinge, query by query."""
+    if region.weights.is_uniform and region.min_tpr == 0:
+        return over_queries(PairwiseHinge, sample)
+    return over_queries(lambda part: TightHinge(part, region.weights, region.min_tpr), sample)
+
+
+def _direct(sample: Sample, region: Region) -> Risk:
+    """The smooth ramp, query by query."""
+    if sample.weight is not None:
+        # The ramp knows relations of weights only; divided by a power of two, to a sum in
+        # [1/2, 1), they lose no digit and their products stay finite.
+        weight = np.ldexp(sample.weight, -np.frexp(sample.weight.sum())[1])
+        sample = replace(sample, weight=weight)
+    return over_queries(lambda part: SmoothRamp(part, region.weights, region.min_tpr), sample)
+
+
+_MAKERS: dict[str, Callable[[Sample, Region], Risk]] = {
+    "structural": _structural,
+    "tight": _tight,
+    "direct": _direct,
+}

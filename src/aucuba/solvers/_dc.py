@@ -1,0 +1,74 @@
+"""Difference-of-convex programming: a sequence of convex problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray
+from aucuba.design import Design
+from aucuba.risks import HingeDifference
+from aucuba.solvers._bundle import BundleSolver
+from aucuba.solvers._driver import Monitor, Solution, Status, joined
+
+
+@dataclass(frozen=True)
+class DCSolver:
+    r"""``min_w 1/2 |w|^2 + C (F(A w) - G(A w))`` with F and G convex.
+
+    Every round replaces G by its tangent at the current model and solves the convex problem that is
+    left, an upper bound that touches the objective there, by `BundleSolver`: the objective never
+    rises. The result is a stationary point without a certificate, ``lower_bound`` and ``gap`` are nan.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the risk.
+    tol : float, default=1e-3
+        Gap of the convex problems, and the decrease in units of C below which rounds end.
+    max_iter : int, default=1000
+        Limit on the number of bundle iterations over all rounds.
+    max_rounds : int, default=30
+        Limit on the number of rounds.
+    """
+
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_rounds: int = 30
+
+    def solve(
+        self,
+        design: Design,
+        risk: HingeDifference,
+        *,
+        start: FloatArray | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Minimise from ``start`` (zero by default)."""
+        model = design.zeros() if start is None else start
+        objective = self._objective(design, risk, model)
+        history: list[dict[str, Any]] = []
+        status = Status.ITERATION_LIMIT
+        for _ in range(self.max_rounds):
+            convex = risk.linearised(design.scores(model))
+            inner = BundleSolver(self.C, self.tol, self.max_iter - len(history))
+            solution = inner.solve(design, convex, start=model, monitor=monitor)
+            history = joined(history, solution.history, ("iteration", "n_evaluations", "seconds"))
+            reached = self._objective(design, risk, solution.coef)
+            progress = objective - reached
+            if progress > 0:
+                model, objective = solution.coef, reached
+            if solution.status not in (Status.CONVERGED, Status.COLLAPSED):
+                status = solution.status
+                break
+            if progress <= self.tol * self.C:
+                status = Status.CONVERGED
+                break
+        return Solution(model, status, len(history), objective, np.nan, np.nan, history)
+
+    def _objective(self, design: Design, risk: HingeDifference, model: FloatArray) -> float:
+        value = risk.value_and_gradient(design.scores(model))[0]
+        return float(design.inner(model, model)) / 2 + self.C * value

@@ -1,0 +1,116 @@
+"""One loop for all solvers: init, step, terminate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
+
+from aucuba._core._typing import FloatArray
+
+State = TypeVar("State")
+
+# Called after every iteration with its row of the history; a true answer stops the solver.
+Monitor = Callable[[dict[str, Any]], Any]
+
+
+class Status(Enum):
+    """Why a solver stopped. The value is the sentence that a person reads."""
+
+    CONVERGED = "Converged: the stopping rule is met."
+    COLLAPSED = (
+        "Collapsed: at this C no model has a lower objective than the zero model, as the lower bound "
+        "certifies, so all coefficients are zero."
+    )
+    ITERATION_LIMIT = "Stopped at max_iter before the stopping rule was met."
+    NO_PROGRESS = "Stopped: rounding errors prevent further progress."
+    STOPPED_BY_CALLBACK = "Stopped early by a callback; the best model so far is kept."
+    INTERRUPTED = "Interrupted by the user; the best model so far is kept."
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver returns.
+
+    ``gap`` is the certified distance from the optimum in the solver's own unit (nan where the
+    problem is not convex), ``history`` one plain dict an iteration, ready for a DataFrame, and
+    ``warm_start`` what the same solver may be given to go on from here.
+    """
+
+    coef: FloatArray
+    status: Status
+    n_iter: int
+    objective: float
+    lower_bound: float
+    gap: float
+    history: list[dict[str, Any]] = field(repr=False)
+    warm_start: Any = field(default=None, repr=False)
+
+    def raise_interrupt(self) -> None:
+        """Raise the keyboard interrupt that ended the solver, where one did.
+
+        For procedures of many fits, which have no use for one cut short.
+        """
+        if self.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+
+
+class Algorithm(Protocol, Generic[State]):
+    """An iteration with its state apart: what the driver needs of a solver."""
+
+    def init(self) -> State: ...
+    def step(self, state: State) -> State: ...
+    def terminate(self, state: State) -> Status | None: ...
+    def report(self, state: State) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Run(Generic[State]):
+    """Last state of an iteration, why it stopped, and its history."""
+
+    state: State
+    status: Status
+    history: list[dict[str, Any]]
+
+
+def iterate(
+    algorithm: Algorithm[State], max_iter: int, monitor: Monitor | None = None
+) -> Run[State]:
+    """Step until the algorithm terminates, the limit is reached, or somebody asks to stop.
+
+    A keyboard interrupt ends the run with the last complete state and `Status.INTERRUPTED`; the
+    estimator stores the model and raises the interrupt again.
+    """
+    start = time.perf_counter()
+    state = algorithm.init()
+    history: list[dict[str, Any]] = []
+    status = algorithm.terminate(state)
+    try:
+        while status is None:
+            if len(history) >= max_iter:
+                status = Status.ITERATION_LIMIT
+                break
+            state = algorithm.step(state)
+            row = {"iteration": len(history) + 1, **algorithm.report(state)}
+            row["seconds"] = time.perf_counter() - start
+            history.append(row)
+            status = algorithm.terminate(state)
+            if monitor is not None and monitor(row) and status is None:
+                status = Status.STOPPED_BY_CALLBACK
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return Run(state, status, history)
+
+
+def joined(
+    history: list[dict[str, Any]], more: list[dict[str, Any]], counts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The rows of two runs as one history, the named columns counted on from the end of the first."""
+    last = history[-1] if history else {}
+    known = [key for key in counts if key in last]
+    return history + [{**row, **{key: row[key] + last[key] for key in known}} for row in more]

@@ -1,0 +1,143 @@
+"""From lists of graphs and labels to one checked batch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import column_or_1d
+
+from aucuba._core._typing import BoolArray, FloatArray
+from aucuba.structured._checks import check_size_of_features
+from aucuba.structured._graph import RankingGraph
+from aucuba.structured._inference import RankingBatch
+from aucuba.structured._measures import Measure
+from aucuba.structured._risk import FeatureTerms
+
+
+@dataclass(frozen=True)
+class GraphData:
+    """Graphs laid end to end, with the features of their nodes and edges."""
+
+    batch: RankingBatch
+    terms: FeatureTerms
+
+
+def as_graphs(graphs: Any) -> list[RankingGraph]:
+    """A list of graphs with equal numbers of features of a size to compute with."""
+    listed = [graphs] if isinstance(graphs, RankingGraph) else list(graphs)
+    if not listed:
+        raise ValueError("graphs is empty: give at least one RankingGraph.")
+    for index, graph in enumerate(listed):
+        if not isinstance(graph, RankingGraph):
+            raise ValueError(
+                f"graphs[{index}] is a {type(graph).__name__}; make a RankingGraph of it."
+            )
+        check_size_of_features(graph.node_features, f"graphs[{index}].node_features")
+        check_size_of_features(graph.edge_features, f"graphs[{index}].edge_features")
+    _same_width([graph.node_features for graph in listed], "node_features")
+    _same_width([graph.edge_features for graph in listed if graph.n_edges], "edge_features")
+    return listed
+
+
+def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
+    """Edge features a model with non-negative edge weights can use."""
+    for index, graph in enumerate(graphs):
+        if graph.edge_features.min(initial=0.0) < 0:
+            row, column = np.argwhere(graph.edge_features < 0)[0]
+            raise ValueError(
+                f"graphs[{index}].edge_features[{row}, {column}] is "
+                f"{graph.edge_features[row, column]:g}. With edge_weights='nonnegative' edge features "
+                "must be at least 0: shift or negate the column, or use edge_weights='free'."
+            )
+
+
+def join(graphs: Sequence[RankingGraph], measure: Measure, backend: str) -> GraphData:
+    """One block-diagonal graph."""
+    n_nodes = np.array([graph.n_nodes for graph in graphs])
+    n_edges = np.array([graph.n_edges for graph in graphs])
+    offsets = np.cumsum(n_nodes) - n_nodes
+    width = max((graph.edge_features.shape[1] for graph in graphs if graph.n_edges), default=0)
+    features = [graph.edge_features for graph in graphs if graph.n_edges]
+    shifted = [graph.edges + offset for graph, offset in zip(graphs, offsets, strict=True)]
+    batch = RankingBatch(
+        edges=np.concatenate(shifted),
+        node_graph=np.repeat(np.arange(len(graphs)), n_nodes),
+        edge_graph=np.repeat(np.arange(len(graphs)), n_edges),
+        n_graphs=len(graphs),
+        measure=measure,
+        backend=backend,
+    )
+    terms = FeatureTerms(
+        np.concatenate([graph.node_features for graph in graphs]),
+        np.concatenate(features) if features else np.zeros((0, width)),
+    )
+    return GraphData(batch, terms)
+
+
+def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
+    """One boolean array a graph; the larger of the two labels of the data set is positive."""
+    listed = list(labels)
+    if len(graphs) == 1 and _is_flat(listed):
+        listed = [listed]
+    if len(listed) != len(graphs):
+        raise ValueError(f"There are {len(graphs)} graphs but {len(listed)} arrays of labels.")
+    columns = [column_or_1d(values) for values in listed]
+    for index, (values, graph) in enumerate(zip(columns, graphs, strict=True)):
+        if values.size != graph.n_nodes:
+            raise ValueError(
+                f"labels[{index}] has {values.size} entries for the {graph.n_nodes} nodes of its graph."
+            )
+        if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
+            raise ValueError(f"labels[{index}] contains NaN or infinite values.")
+    distinct = np.unique(np.concatenate(columns))
+    if distinct.size != 2:
+        shown = ", ".join(str(label) for label in distinct[:5])
+        raise ValueError(
+            f"labels must have two values over the whole data set, got {distinct.size}: {shown}. "
+            "Compare one value with the rest, for example [y > 0 for y in labels]."
+        )
+    return [np.asarray(values == distinct[1]) for values in columns]
+
+
+def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
+    """Graphs that can be ranked; a warning counts the others."""
+    kept = [index for index, labels in enumerate(positive) if labels.any() and not labels.all()]
+    if not kept:
+        raise ValueError("No graph has both a positive and a negative node.")
+    if len(kept) < len(positive):
+        warnings.warn(
+            f"{len(positive) - len(kept)} of {len(positive)} graphs have only one class and are "
+            "skipped.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return kept
+
+
+def graph_shares(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> FloatArray:
+    """Weights of the kept graphs in the mean."""
+    if sample_weight is None:
+        return np.full(len(kept), 1.0 / len(kept))
+    weight = column_or_1d(sample_weight).astype(float)
+    if weight.size != n_graphs:
+        raise ValueError(f"sample_weight has {weight.size} entries for {n_graphs} graphs.")
+    if not np.all(np.isfinite(weight)) or weight.min() < 0 or not weight[kept].any():
+        raise ValueError(
+            "sample_weight must be finite and non-negative, with weight on a graph of both classes."
+        )
+    return weight[kept] / weight[kept].sum()
+
+
+def _same_width(matrices: Sequence[FloatArray], name: str) -> None:
+    widths = sorted({matrix.shape[1] for matrix in matrices})
+    if len(widths) > 1:
+        raise ValueError(f"All graphs must have the same number of {name}, got {widths}.")
+
+
+def _is_flat(labels: list[Any]) -> bool:
+    """Whether labels are those of one graph rather than one array a graph."""
+    return not labels or np.ndim(labels[0]) == 0

@@ -1,0 +1,179 @@
+"""One ranking problem: items with features, and pairs of items with features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba.structured._checks import check_edges, check_matrix
+
+
+@dataclass(frozen=True, eq=False)
+class RankingGraph:
+    r"""Items to rank, :math:`\phi_i`, and pairs that belong together, :math:`\phi_{ij}`.
+
+    A data set is a list of graphs; each is ranked on its own and all share the weights of the
+    model.
+
+    Parameters
+    ----------
+    node_features : array of shape (n_nodes, n_node_features)
+        One row an item; a 1-D array is one feature.
+    edges : array of shape (n_edges, 2), optional
+        Pairs of node numbers, each pair once; direction has no meaning.
+    edge_features : array of shape (n_edges, n_edge_features), optional
+        One row a pair. Without it every edge has the single feature 1. A model with non-negative
+        edge weights needs non-negative features.
+
+    Examples
+    --------
+    >>> from aucuba.structured import RankingGraph
+    >>> graph = RankingGraph([[0.2], [1.0], [0.4]], edges=[[0, 1], [1, 2]])
+    >>> graph.n_nodes, graph.n_edges
+    (3, 2)
+    """
+
+    node_features: FloatArray
+    edges: IntArray
+    edge_features: FloatArray
+
+    def __init__(
+        self,
+        node_features: ArrayLike,
+        edges: ArrayLike | None = None,
+        edge_features: ArrayLike | None = None,
+    ) -> None:
+        nodes = check_matrix(node_features, None, "node_features", "nodes")
+        pairs = check_edges(edges, len(nodes))
+        if edge_features is None:
+            features = np.ones((len(pairs), 1))
+        else:
+            features = check_matrix(edge_features, len(pairs), "edge_features", "edges")
+        object.__setattr__(self, "node_features", nodes)
+        object.__setattr__(self, "edges", pairs)
+        object.__setattr__(self, "edge_features", features)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of items."""
+        return len(self.node_features)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of pairs."""
+        return len(self.edges)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        nodes: Any,
+        edges: Any,
+        *,
+        source: str = "source",
+        target: str = "target",
+    ) -> RankingGraph:
+        """A graph from two tables.
+
+        Parameters
+        ----------
+        nodes : pandas.DataFrame
+            The index names the items, the columns are their features.
+        edges : pandas.DataFrame
+            Columns ``source`` and ``target`` hold names of items; the other columns are edge
+            features (without any, every edge has the feature 1).
+        source, target : str
+            Names of the two columns.
+        """
+        if not nodes.index.is_unique:
+            name = nodes.index[nodes.index.duplicated()][0]
+            raise ValueError(f"The index of nodes must name every item once; {name!r} is repeated.")
+        for column in (source, target):
+            if column not in edges.columns:
+                raise ValueError(
+                    f"edges has no column {column!r}; its columns are {list(edges.columns)}."
+                )
+            unknown = ~edges[column].isin(nodes.index)
+            if unknown.any():
+                raise ValueError(
+                    f"edges[{column!r}] names {int(unknown.sum())} items that are not in nodes, "
+                    f"the first is {edges[column][unknown].iloc[0]!r}."
+                )
+        ends = [nodes.index.get_indexer(edges[column]) for column in (source, target)]
+        features = edges.drop(columns=[source, target])
+        return cls(
+            nodes.to_numpy(),
+            np.stack(ends, axis=1),
+            features.to_numpy() if features.shape[1] else None,
+        )
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, node_attributes: Sequence[str], edge_attributes: Sequence[str] = ()
+    ) -> RankingGraph:
+        """A graph from a networkx graph; items keep the order of ``graph.nodes``.
+
+        Parameters
+        ----------
+        graph : networkx.Graph
+            Undirected and simple.
+        node_attributes, edge_attributes : sequences of str
+            Names of the attributes that are features; without ``edge_attributes`` every edge has
+            the feature 1.
+        """
+        if graph.is_directed() or graph.is_multigraph():
+            raise ValueError(
+                "The networkx graph must be undirected and simple: use nx.Graph(graph)."
+            )
+        number = {node: index for index, node in enumerate(graph.nodes)}
+        nodes = _attributes(graph.nodes(data=True), node_attributes, "Node")
+        ends = [(number[one], number[other]) for one, other in graph.edges]
+        pairs = (((one, other), data) for one, other, data in graph.edges(data=True))
+        features = _attributes(pairs, edge_attributes, "Edge") if edge_attributes else None
+        return cls(nodes, ends, features)
+
+    @classmethod
+    def from_image(cls, image: ArrayLike, edge_features: ArrayLike | None = None) -> RankingGraph:
+        """The pixels of an image, each joined to its neighbours to the right and below.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, n_features)
+            Features of the pixels; nodes are numbered row by row.
+        edge_features : array of shape (n_edges, n_edge_features), optional
+            Horizontal edges first, then vertical ones; see `grid_edges`.
+        """
+        pixels = np.asarray(image, dtype=float)
+        if pixels.ndim not in (2, 3):
+            raise ValueError(f"image must have 2 or 3 dimensions, got {pixels.ndim}.")
+        height, width = pixels.shape[:2]
+        return cls(pixels.reshape(height * width, -1), grid_edges(height, width), edge_features)
+
+
+def grid_edges(height: int, width: int) -> IntArray:
+    """Edges of a grid of pixels numbered row by row: all horizontal ones, then all vertical ones.
+
+    Examples
+    --------
+    >>> from aucuba.structured import grid_edges
+    >>> grid_edges(2, 2).tolist()
+    [[0, 1], [2, 3], [0, 2], [1, 3]]
+    """
+    pixel = np.arange(height * width).reshape(height, width)
+    across = np.stack([pixel[:, :-1].ravel(), pixel[:, 1:].ravel()], axis=1)
+    down = np.stack([pixel[:-1].ravel(), pixel[1:].ravel()], axis=1)
+    return np.concatenate([across, down])
+
+
+def _attributes(items: Any, names: Sequence[str], kind: str) -> FloatArray:
+    """Values of the named attributes, one row an item."""
+    rows = []
+    for item, data in items:
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise ValueError(f"{kind} {item!r} has no attribute {missing[0]!r}.")
+        rows.append([float(data[name]) for name in names])
+    return np.asarray(rows, dtype=float).reshape(len(rows), len(names))

@@ -1,0 +1,335 @@
+"""Rank the labels of a sample, with labels that go together tied by edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._core._threads import one_blas_thread
+from aucuba._core._typing import AnyArray, FloatArray, IntArray
+from aucuba._core._validation import check_choice, check_positive_number
+from aucuba.solvers import Monitor, Solution
+from aucuba.structured._checks import check_edges, check_size_of_features
+from aucuba.structured._inference import RankingBatch, merge_rounding_ties
+from aucuba.structured._measures import Measure, as_measure
+from aucuba.structured._risk import AgreementTerms, StructuredRisk, Terms
+from aucuba.structured._total_variation import solve_variation
+from aucuba.structured._training import train
+
+
+@dataclass(frozen=True)
+class LabelTerms:
+    """Scores ``X @ W.T`` of samples and labels, and one coupling a pair of labels.
+
+    Nodes are samples times labels, sample by sample; edges are samples times pairs. Weights are the
+    rows of W, then the couplings.
+    """
+
+    X: FloatArray
+    n_labels: int
+    n_pairs: int
+    use_pairs: bool = True
+
+    def unary(self, weights: FloatArray) -> FloatArray:
+        table = weights[: self.n_labels * self.X.shape[1]].reshape(self.n_labels, -1)
+        return (self.X @ table.T).ravel()
+
+    def coupling(self, weights: FloatArray) -> FloatArray:
+        if not self.use_pairs:
+            return np.zeros(0)
+        return np.tile(weights[self.n_labels * self.X.shape[1] :], len(self.X))
+
+    def joint(self, node_mass: FloatArray, edge_mass: FloatArray) -> FloatArray:
+        table = node_mass.reshape(-1, self.n_labels).T @ self.X
+        if not self.use_pairs:
+            return np.append(table.ravel(), np.zeros(self.n_pairs))
+        pairs = edge_mass.reshape(len(self.X), self.n_pairs).sum(axis=0)
+        return np.append(table.ravel(), pairs)
+
+    def take(self, nodes: IntArray, edges: IntArray) -> LabelTerms:
+        samples = np.unique(nodes // self.n_labels)
+        return LabelTerms(self.X[samples], self.n_labels, self.n_pairs, self.use_pairs)
+
+
+class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
+    r"""Multi-label ranking: order the labels of every sample, relevant ones first.
+
+    .. math::
+        \min_{W, c \ge 0} \tfrac12 \lVert W \rVert^2 + \tfrac12 \lVert c \rVert^2
+        + C \cdot \text{mean loss of the samples}
+
+    Every sample is a graph whose nodes are the labels, with scores :math:`u_l = w_l \cdot x`, and whose
+    edges join labels that occur together more often than by chance; see `StructuredRanker` for the
+    loss. Samples with all labels or none say nothing about an order and are left out.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the loss.
+    label_graph : "cooccurrence", None, or array of shape (n_pairs, 2), default="cooccurrence"
+        Pairs of labels that are tied; None ranks labels without pairs.
+    max_pairs : int, optional
+        Keep the strongest co-occurring pairs only; by default as many as there are labels.
+    measure : {"auc"} or Measure, default="auc"
+        What to train for.
+    solver, pair_score, tol, max_iter, backend
+        As in `StructuredRanker`.
+    fit_intercept : bool, default=True
+        Give every label a constant score, regularised like the others.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Labels in the order of the columns of `decision_function`.
+    coef_ : ndarray of shape (n_labels, n_features)
+    intercept_ : ndarray of shape (n_labels,)
+    label_pairs_ : ndarray of shape (n_pairs, 2)
+    pair_coef_ : ndarray of shape (n_pairs,)
+        Learned couplings, at least 0.
+    threshold_ : float
+        Scores above it are predicted; chosen so that the mean number of labels in training is kept
+        as nearly as ties allow.
+    objective_, gap_, status_, n_iter_, history_
+        As in `StructuredRanker`.
+    n_skipped_ : int
+        Samples with all labels or none.
+
+    Notes
+    -----
+    A one-dimensional ``y`` has one relevant label a sample: classes are ranked, and the best one is
+    predicted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.structured import StructuredLabelRanker
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [0, 0, 1]])
+    >>> StructuredLabelRanker(C=100).fit(X, Y).predict([[0.5], [2.5]])
+    array([[1, 1, 0],
+           [0, 0, 1]])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        label_graph: Any = "cooccurrence",
+        max_pairs: int | None = None,
+        measure: str | Measure = "auc",
+        solver: str = "direct",
+        pair_score: str = "agree",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 200,
+        backend: str = "scipy",
+    ) -> None:
+        self.C = C
+        self.label_graph = label_graph
+        self.max_pairs = max_pairs
+        self.measure = measure
+        self.solver = solver
+        self.pair_score = pair_score
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.backend = backend
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any) -> StructuredLabelRanker:
+        """Learn from samples and their labels.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples, n_labels) of zeros and ones, or (n_samples,) of classes
+            The indicators may be a sparse matrix.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y = validate_data(self, X, y, multi_output=True, dtype=np.float64)
+        check_size_of_features(X, "X")
+        relevant = self._indicators(y.toarray() if issparse(y) else y)
+        self.label_pairs_ = self._pairs(relevant)
+        kept = relevant.any(axis=1) & ~relevant.all(axis=1)
+        if not kept.any():
+            raise ValueError("Every sample has all labels or none: there is no order to learn.")
+        self.n_skipped_ = int(np.sum(~kept))
+        limit = 4 * int(self.max_iter)  # two phases, without edges and with them
+        with one_blas_thread(), fit_monitor(self, X, y, limit) as monitor:
+            solution = self._learn(X[kept], relevant[kept], monitor)
+        self.threshold_ = self._cardinality_threshold(X, relevant)
+        solution.raise_interrupt()
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the labels, higher is better.
+
+        Returns
+        -------
+        array of shape (n_samples, n_labels); for two classes of a 1-D ``y``, shape (n_samples,)
+        """
+        scores = self._label_scores(self._features(X))
+        if self.multilabel_ or self.classes_.size > 2:
+            return scores
+        return scores[:, 1] - scores[:, 0]
+
+    def rank(self, X: Any) -> IntArray:
+        """Labels of every sample from best to worst; equal scores by the label's own score."""
+        features = self._features(X)
+        scores, own = self._label_scores(features), features @ self._table().T
+        order: IntArray = np.lexsort((-own, -scores), axis=1)
+        return order
+
+    def predict(self, X: Any) -> AnyArray:
+        """Indicators of the labels above the threshold, or the best class for a 1-D ``y``."""
+        scores = self._label_scores(self._features(X))
+        if self.multilabel_:
+            return (scores > self.threshold_).astype(np.intp)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def _check_parameters(self) -> None:
+        as_measure(self.measure)
+        check_positive_number(self.C, "C")
+        check_positive_number(self.tol, "tol")
+        check_positive_number(self.max_iter, "max_iter", integer=True)
+        check_choice(self.solver, "solver", ("direct", "frank_wolfe"))
+        check_choice(self.pair_score, "pair_score", ("agree", "together"))
+        check_choice(self.backend, "backend", ("scipy", "ortools"))
+        if self.max_pairs is not None and self.max_pairs != 0:
+            check_positive_number(self.max_pairs, "max_pairs", integer=True)
+        if isinstance(self.label_graph, str):
+            check_choice(self.label_graph, "label_graph", ("cooccurrence",))
+
+    def _indicators(self, y: AnyArray) -> AnyArray:
+        """Boolean label matrix; remembers the classes."""
+        check_classification_targets(y)
+        self.multilabel_ = y.ndim == 2 and y.shape[1] > 1
+        if self.multilabel_:
+            values = np.unique(y)
+            if not np.isin(values, (0, 1)).all():
+                raise ValueError(
+                    f"y must be an indicator matrix of zeros and ones, got {values[:5]}."
+                )
+            self.classes_ = np.arange(y.shape[1])
+            return np.asarray(y, dtype=bool)
+        self.classes_, number = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"y has only one class, {self.classes_[0]!r}; at least two are needed."
+            )
+        return np.eye(self.classes_.size, dtype=bool)[number]
+
+    def _pairs(self, relevant: AnyArray) -> IntArray:
+        """Tied labels: those given, or those with the largest positive correlation."""
+        n_labels = relevant.shape[1]
+        if self.label_graph is None or not self.multilabel_:
+            return np.zeros((0, 2), dtype=np.intp)
+        if not isinstance(self.label_graph, str):
+            return check_edges(self.label_graph, n_labels, "label_graph")
+        centred = relevant - relevant.mean(axis=0)
+        spread = np.maximum(np.sqrt((centred**2).mean(axis=0)), 1e-12)
+        correlation = (centred.T @ centred) / len(relevant) / np.outer(spread, spread)
+        first, second = np.triu_indices(n_labels, k=1)
+        strength = correlation[first, second]
+        limit = n_labels if self.max_pairs is None else int(self.max_pairs)
+        best = np.argsort(-strength, kind="stable")[:limit]
+        best = np.sort(best[strength[best] > 0])
+        return np.stack([first[best], second[best]], axis=1).astype(np.intp)
+
+    def _batch(self, n_samples: int) -> RankingBatch:
+        n_labels, n_pairs = self.classes_.size, len(self.label_pairs_)
+        shift = n_labels * np.repeat(np.arange(n_samples), n_pairs)[:, None]
+        return RankingBatch(
+            edges=np.tile(self.label_pairs_, (n_samples, 1)) + shift,
+            node_graph=np.repeat(np.arange(n_samples), n_labels),
+            edge_graph=np.repeat(np.arange(n_samples), n_pairs),
+            n_graphs=n_samples,
+            measure=as_measure(self.measure),
+            backend=self.backend,
+        )
+
+    def _terms(self, features: FloatArray, batch: RankingBatch) -> Terms:
+        terms = LabelTerms(features, self.classes_.size, len(self.label_pairs_))
+        return AgreementTerms(terms, batch.edges) if self.pair_score == "agree" else terms
+
+    def _learn(self, X: FloatArray, relevant: AnyArray, monitor: Monitor | None) -> Solution:
+        features = self._with_constant(X)
+        batch = self._batch(len(X))
+        n_labels, n_pairs = self.classes_.size, len(self.label_pairs_)
+        risk = StructuredRisk(
+            batch, self._terms(features, batch), relevant.ravel(), np.full(len(X), 1 / len(X))
+        )
+        signed = np.arange(n_labels * features.shape[1] + n_pairs) >= n_labels * features.shape[1]
+        solution, _ = train(
+            risk,
+            LabelTerms(features, n_labels, n_pairs, use_pairs=False),
+            signed,
+            C=float(self.C),
+            solver=self.solver,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            seed=0,
+            monitor=monitor,
+        )
+        table = solution.coef[: n_labels * features.shape[1]].reshape(n_labels, -1)
+        self.coef_ = table[:, : X.shape[1]]
+        self.intercept_ = table[:, -1] if self.fit_intercept else np.zeros(n_labels)
+        self.pair_coef_ = solution.coef[table.size :]
+        self.objective_, self.gap_ = solution.objective, solution.gap
+        self.status_, self.n_iter_ = str(solution.status), solution.n_iter
+        self.history_ = solution.history
+        return solution
+
+    def _features(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        features = validate_data(self, X, reset=False, dtype=np.float64)
+        check_size_of_features(features, "X")
+        return self._with_constant(features)
+
+    def _with_constant(self, X: FloatArray) -> FloatArray:
+        return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
+
+    def _table(self) -> FloatArray:
+        """Weights of the features, with the intercept as the last where there is one."""
+        if not self.fit_intercept:
+            return self.coef_
+        return np.hstack([self.coef_, self.intercept_[:, None]])
+
+    def _label_scores(self, features: FloatArray) -> FloatArray:
+        batch = self._batch(len(features))
+        weights = np.append(self._table().ravel(), self.pair_coef_)
+        terms = self._terms(features, batch)
+        unary = terms.unary(weights)
+        scores = solve_variation(
+            unary, batch.edges, terms.coupling(weights), np.ones(unary.size), self.backend
+        )
+        return merge_rounding_ties(scores, batch.node_graph).reshape(len(features), -1)
+
+    def _cardinality_threshold(self, X: FloatArray, relevant: AnyArray) -> float:
+        """The score above which the number of labels in training is nearest to the true one."""
+        if not self.multilabel_:
+            return 0.0
+        scores = np.sort(self._label_scores(self._with_constant(X)).ravel())[::-1]
+        # Equal scores are predicted together: labels can be counted at steps of the scores only.
+        counts = np.concatenate([[0], np.flatnonzero(np.diff(scores)) + 1, [scores.size]])
+        count = int(counts[np.argmin(np.abs(counts - int(relevant.sum())))])
+        if count == 0 or count == scores.size:
+            return float(scores[0] if count == 0 else scores[-1] - 1.0)
+        return float(scores[count - 1] + scores[count]) / 2

@@ -1,0 +1,137 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucuba._roc._comparison import RegionComparison, region_placements, standard_error
+from aucuba._roc._region import Region
+from aucuba.metrics import partial_auc_score, two_way_partial_auc_score
+from aucuba.risks import Sample
+
+
+def region(limits=(0.0, 0.2), min_tpr=0.0):
+    return Region.from_params(limits, None, min_tpr)
+
+
+def draw(rng, n_pos=80, n_neg=300):
+    y = np.repeat([True, False], [n_pos, n_neg])
+    return y, rng.normal(size=y.size) + y
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
+def test_value_is_the_metric(limits):
+    rng = np.random.default_rng(0)
+    y, score = draw(rng)
+    weight = rng.integers(1, 4, size=y.size).astype(float)
+    got = region_placements(Sample(y, weight), score, region(limits)).value
+    want = partial_auc_score(y, score, fpr_range=limits, sample_weight=weight)
+    assert got == pytest.approx(want)
+
+
+def test_two_way_value_is_the_metric():
+    y, score = draw(np.random.default_rng(1))
+    got = region_placements(Sample(y), score, region((0.0, 0.3), 0.4)).value
+    assert got == pytest.approx(two_way_partial_auc_score(y, score, min_tpr=0.4, max_fpr=0.3))
+
+
+@given(data=st.data())
+def test_value_is_the_metric_with_ties(data):
+    n_rows = data.draw(st.integers(2, 14))
+    y = np.array(data.draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows)))
+    y[:2] = [True, False]
+    numbers = st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows)
+    score, weight = np.array(data.draw(numbers), float), np.array(data.draw(numbers)) + 1.0
+    low, high = sorted(data.draw(st.tuples(st.integers(0, 9), st.integers(10, 20))))
+    limits = (low / 20, high / 20)
+    labels = Sample(y, weight)
+    assert region_placements(labels, score, region(limits)).value == pytest.approx(
+        partial_auc_score(y, score, fpr_range=limits, sample_weight=weight), abs=1e-9
+    )
+    min_tpr = data.draw(st.integers(0, 19)) / 20
+    assert region_placements(
+        labels, score, region((0.0, limits[1]), min_tpr)
+    ).value == pytest.approx(
+        two_way_partial_auc_score(
+            y, score, min_tpr=min_tpr, max_fpr=limits[1], sample_weight=weight
+        ),
+        abs=1e-9,
+    )
+
+
+def test_constant_scores_are_worth_the_diagonal():
+    y = np.repeat([True, False], [30, 70])
+    assert region_placements(Sample(y), np.zeros(100), region((0.0, 0.1))).value == pytest.approx(
+        0.05
+    )
+    falling = Region.from_params((0.0, 1.0), lambda rate: 1 - rate, 0.0)
+    # The mean rate under the density 2 (1 - u) is 1/3.
+    assert region_placements(Sample(y), np.zeros(100), falling).value == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.2), (0.1, 0.4)])
+@pytest.mark.parametrize("min_tpr", [0.0, 0.3])
+def test_standard_error_is_the_spread_over_samples(limits, min_tpr):
+    rng = np.random.default_rng(2)
+    values, errors = [], []
+    for _ in range(300):
+        y, score = draw(rng)
+        one = region_placements(Sample(y), score, region(limits, min_tpr))
+        values.append(one.value)
+        errors.append(standard_error(Sample(y), one.influence))
+    # 300 samples give the spread to about 4 %.
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+
+
+def test_comparison_is_paired_and_counts_weights_as_rows():
+    rng = np.random.default_rng(3)
+    y, score = draw(rng)
+    near = score + 0.1 * rng.normal(size=y.size)
+    weight = rng.integers(1, 4, size=y.size)
+    rows = np.repeat(np.arange(y.size), weight)
+    weighted = RegionComparison.from_scores(
+        Sample(y, weight.astype(float)), np.stack([score, near]), region()
+    )
+    repeated = RegionComparison.from_scores(
+        Sample(y[rows]), np.stack([score[rows], near[rows]]), region()
+    )
+    np.testing.assert_allclose(weighted.values, repeated.values)
+    np.testing.assert_allclose(weighted.errors, repeated.errors, atol=1e-12)
+    alone = standard_error(Sample(y), region_placements(Sample(y), score, region()).influence)
+    assert 0 < weighted.errors[0, 1] < 0.7 * alone
+    assert weighted.errors[0, 0] == 0
+    assert not weighted.beats(0, 0, 0.0)
+
+
+def test_queries_are_compared_by_their_means():
+    rng = np.random.default_rng(4)
+    group = np.repeat(np.arange(20), 20)
+    y = np.tile([True] * 5 + [False] * 15, 20)
+    scores = np.stack([rng.normal(size=400) + y, rng.normal(size=400)])
+    comparison = RegionComparison.from_scores(Sample(y, None, group), scores, region())
+    for row, value in zip(scores, comparison.values, strict=True):
+        want = partial_auc_score(y, row, fpr_range=(0, 0.2), qid=group)
+        assert value == pytest.approx(want)
+    assert comparison.beats(0, 1, 2.0)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])
+def test_weights_in_any_unit_give_the_same_comparison(factor):
+    rng = np.random.default_rng(6)
+    y, score = draw(rng)
+    weight = rng.uniform(0.5, 2.0, size=y.size)
+    scores = np.stack([score, score + rng.normal(size=y.size)])
+    plain = RegionComparison.from_scores(Sample(y, weight), scores, region())
+    scaled = RegionComparison.from_scores(Sample(y, factor * weight), scores, region())
+    np.testing.assert_allclose(scaled.values, plain.values, rtol=1e-12)
+    # Weights count as rows, so the error falls as they grow.
+    assert np.isfinite(scaled.errors).all()
+    assert (scaled.errors[0, 1] > plain.errors[0, 1]) == (factor < 1)
+
+
+@pytest.mark.parametrize("group", [None, np.arange(4) // 2])
+def test_rows_without_a_pair_are_no_comparison(group):
+    positive = np.array([True, True] if group is None else [True, True, False, False])
+    labels = Sample(positive, None, group)
+    comparison = RegionComparison.from_scores(labels, np.zeros((2, labels.positive.size)), region())
+    assert np.isnan(comparison.values).all()
+    assert not comparison.beats(1, 0, 0.5)
