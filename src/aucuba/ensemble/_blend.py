@@ -11,9 +11,10 @@ from aucuba._core._logistic import logistic_regression, mean_and_scale
 from aucuba._core._resampling import Split
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
-from aucuba._roc._comparison import region_placements, standard_error
+from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
+from aucuba._roc._standard_error import standard_error
 
 _C = 1.0
 
@@ -60,7 +61,7 @@ def member_report(
             {
                 "member": name,
                 "partial_auc": placed.value,
-                "standard_error": standard_error(sample, placed.influence),
+                "standard_error": standard_error(sample, placed.influence, meaning="replication"),
                 "coef": float(coef),
             }
         )

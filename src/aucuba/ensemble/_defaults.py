@@ -10,8 +10,8 @@ from typing import Any
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
+from aucuba._core._columns import Columns
 from aucuba._roc._region import Region
-from aucuba.ensemble._columns import Columns
 from aucuba.ensemble._members import BoostingMember, Member, PlainMember, ReweightedMember
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.linear import PartialAUCClassifier
@@ -32,7 +32,7 @@ class NamedMembers:
     @cached_property
     def columns(self) -> Columns:
         """Kinds of the columns, found by one scan of the table."""
-        return Columns.of(self.X)
+        return Columns.from_table(self.X)
 
     def member(self, name: str) -> Member:
         """Make one of `MEMBERS`."""

@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from aucuba._core._columns import Columns
 from aucuba._core._logistic import log_loss
 from aucuba._core._resampling import with_fixed_seed
 from aucuba._core._typing import FloatArray
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
-from aucuba.ensemble._columns import Columns
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner

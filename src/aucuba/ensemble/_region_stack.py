@@ -314,13 +314,16 @@ class RegionStack(LogOddsClassifier):
             shape (n_features, n_repeats), as from scikit-learn's ``permutation_importance``.
         """
         check_is_fitted(self)
+        scorer = make_partial_auc_scorer(
+            self.fpr_range, min_tpr=self.min_tpr, fpr_weight=self.fpr_weight
+        )
         # Many small predictions: threads would spend their time waiting for each other.
         with one_thread():
             return permutation_importance(
                 self,
                 X,
                 y,
-                scoring=make_partial_auc_scorer(self.fpr_range),
+                scoring=scorer,
                 sample_weight=sample_weight,
                 n_repeats=n_repeats,
                 n_jobs=self.n_jobs,

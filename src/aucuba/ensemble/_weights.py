@@ -8,6 +8,7 @@ from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
+from aucuba._roc._threshold import first_beyond
 
 # Widths of the bumps in units of the scores' standard deviation.
 _NEGATIVE_WIDTH = 0.1
@@ -55,11 +56,11 @@ def region_weights(
         return np.ones(scores.size)
     sd = mean_and_scale(scores, weight)[1]
     p, q = scores[positive], scores[~positive]
-    end = _first_below(q, weight[~positive], region.upper_limit)
-    twice = _first_below(q, weight[~positive], 2.0 * region.upper_limit)
+    end, _ = first_beyond(q, weight[~positive], region.upper_limit)
+    twice, _ = first_beyond(q, weight[~positive], 2.0 * region.upper_limit)
     highest = np.inf
     if region.min_tpr > 0:
-        highest = _first_below(p, weight[positive], region.min_tpr)
+        highest, _ = first_beyond(p, weight[positive], region.min_tpr)
     bump = np.empty(scores.size)
     bump[~positive] = _step((q - twice) / (_NEGATIVE_WIDTH * sd))
     bump[positive] = np.exp(-0.5 * ((p - min(end, highest)) / (_POSITIVE_WIDTH * sd)) ** 2)
@@ -73,11 +74,3 @@ def region_weights(
 def _step(x: FloatArray) -> FloatArray:
     """Compute the logistic function; tanh does not overflow."""
     return 0.5 + 0.5 * np.tanh(x / 2)
-
-
-def _first_below(q: FloatArray, mass: FloatArray, rate: float) -> float:
-    """Return the highest score beyond the top fraction ``rate`` of the rows, or the last score."""
-    order = np.argsort(-q)
-    passed = np.cumsum(mass[order])
-    place = int(np.searchsorted(passed, rate * passed[-1] * (1 + 1e-12), side="right"))
-    return float(q[order[min(place, q.size - 1)]])
