@@ -25,26 +25,25 @@ class KeptRows:
     ----------
     index : ndarray of int
         Places of the rows.
-    X, y, groups : array-like
-        All rows as given, since that is what a splitter splits; groups may be None.
+    X, y, groups
+        All rows, since these are what a splitter splits; groups may be None.
     """
 
     index: IntArray
     X: Any
-    y: Any
+    y: AnyArray
     groups: Any = None
 
     @property
     def labels(self) -> AnyArray:
         """Labels of the kept rows."""
-        return np.asarray(column_or_1d(self.y)[self.index])
+        return np.asarray(self.y[self.index])
 
     def splits(self, cv: Any) -> list[Split]:
         """Split all rows by ``cv``, as scikit-learn reads it, and number the kept rows anew."""
-        y = column_or_1d(self.y)
-        place = np.full(len(y), -1)
+        place = np.full(len(self.y), -1)
         place[self.index] = np.arange(self.index.size)
-        given = check_cv(cv, y, classifier=True).split(self.X, y, self.groups)
+        given = check_cv(cv, self.y, classifier=True).split(self.X, self.y, self.groups)
         renumbered = ((place[train], place[test]) for train, test in given)
         return [(train[train >= 0], test[test >= 0]) for train, test in renumbered]
 

@@ -51,7 +51,7 @@ def make_table(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
     check_columns(estimator, X, reset=True)
-    given = X, y
+    given = X
     X, y = indexable(X, column_or_1d(y, warn=True))
     if len(y) == 0:
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
@@ -59,7 +59,7 @@ def make_table(
     weight = row_weights(sample_weight, len(y))
     estimator.classes_, kept = check_two_classes(y, weight)
     table = Table(X, Sample(y == estimator.classes_[1], weight))
-    return (table if kept.size == len(y) else table.take(kept)), KeptRows(kept, *given)
+    return (table if kept.size == len(y) else table.take(kept)), KeptRows(kept, given, y)
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:

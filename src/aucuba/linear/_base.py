@@ -30,7 +30,7 @@ class RegionClassifier(BinaryClassifier):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[Any, Sample, KeptRows]:
         """Check the data and drop rows of zero weight; set ``classes_``."""
-        given = X, y
+        given = X
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
@@ -42,7 +42,7 @@ class RegionClassifier(BinaryClassifier):
         if kept.size < X.shape[0]:
             X, sample = X[kept], sample.take(kept)
         warn_about_queries(sample)
-        return X, sample, KeptRows(kept, *given, qid)
+        return X, sample, KeptRows(kept, given, y, qid)
 
     def _adopt_linear(
         self, coef: FloatArray, scores: FloatArray, sample: Sample, upper_limit: float
