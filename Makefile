@@ -18,6 +18,10 @@ help:  ## Show the targets
 	$(PIP) install -e ".[test]"
 	@touch $@
 
+.venv/.testall: .venv/.test
+	$(PIP) install -e ".[test-all]"
+	@touch $@
+
 .venv/.docs: .venv/.test
 	$(PIP) install -e ".[docs]"
 	@touch $@

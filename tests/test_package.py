@@ -88,11 +88,15 @@ def test_the_citation_names_this_version():
 def test_every_public_class_and_function_is_in_the_reference(family):
     module = importlib.import_module(f"aucuba.{family}")
     listed = {
-        line.strip()
+        line.removeprefix(".. py:class::").strip()
         for page in (ROOT / "docs" / "api").glob("*.rst")
         for line in page.read_text(encoding="utf-8").splitlines()
     }
     for name in module.__all__:
-        member = getattr(module, name)
+        try:
+            member = getattr(module, name)
+        except ImportError:
+            # A class whose extra is not installed is documented all the same.
+            member = type
         if inspect.isclass(member) or inspect.isfunction(member):
             assert name in listed, f"add aucuba.{family}.{name} to docs/api"
