@@ -30,8 +30,10 @@ _PUBLIC = (
 # Private helpers have no public name: their alias says what they are, not where they live.
 STORED_NAMES = {name: name for name in _PUBLIC} | {
     "aucuba.helper.column_features": "aucuba.linear._kernel.ColumnFeatures",
-    "aucuba.helper.plain_columns": "aucuba.ensemble._plain_columns.PlainColumns",
-    "aucuba.helper.portable_splines": "aucuba.ensemble._splines.PortableSplines",
+    "aucuba.helper.linear_columns": "aucuba._core._columns.LinearColumns",
+    "aucuba.helper.named_columns": "aucuba._core._columns.NamedColumns",
+    "aucuba.helper.plain_columns": "aucuba._core._plain_columns.PlainColumns",
+    "aucuba.helper.portable_splines": "aucuba._core._splines.PortableSplines",
 }
 
 
