@@ -22,7 +22,6 @@ SKLEARN_CLASSES = (
     "sklearn._loss.link.LogitLink",
     "sklearn._loss.loss.HalfBinomialLoss",
     "sklearn.compose._column_transformer.ColumnTransformer",
-    "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.ensemble._forest.ExtraTreesClassifier",
     "sklearn.ensemble._forest.RandomForestClassifier",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",

@@ -152,8 +152,7 @@ def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
     for part in parts_of(content):
         name = full_name(type(part))
         name = stored.get(name, name)
-        if name.startswith("aucuba."):
-            migrate(part, name)
+        migrate(part, name)
         check_part(part, name)
     if set(content) != {"model", "baseline"}:
         raise DamagedFileError("no model")

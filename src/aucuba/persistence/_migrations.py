@@ -1,4 +1,4 @@
-"""Changes of the estimators since earlier releases, applied to their models when they are read."""
+"""Changes of classes since earlier releases, applied to models that those have written."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-# By stored name: a function that turns the attributes of an older model into today's, in place. It
-# runs on every file, so it must leave today's attributes as they are.
-MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {}
 
+def migrate(part: Any, name: str) -> None:
+    """Bring an object up to date; parameters that an estimator lacks get their defaults.
 
-def migrate(part: Any, stored_name: str) -> None:
-    """Bring an object of this library up to date; parameters that it lacks get their defaults."""
-    state = vars(part)
-    if stored_name in MIGRATIONS:
-        MIGRATIONS[stored_name](state)
+    ``name`` is that of the class in model files.
+    """
+    if name in MIGRATIONS:
+        MIGRATIONS[name](vars(part))
     if isinstance(part, BaseEstimator):
-        for name, parameter in inspect.signature(type(part)).parameters.items():
+        for parameter in inspect.signature(type(part)).parameters.values():
             if parameter.default is not inspect.Parameter.empty:
-                state.setdefault(name, parameter.default)
+                vars(part).setdefault(parameter.name, parameter.default)
+
+
+def _simple_imputer(state: dict[str, Any]) -> None:
+    # scikit-learn 1.7 keeps the type of the filled values beside that of the training values.
+    if "_fit_dtype" in state:
+        state.setdefault("_fill_dtype", state["_fit_dtype"])
+
+
+# Functions that turn the attributes of an older object into today's, in place. They run on every
+# file, so they must leave today's attributes as they are.
+MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "sklearn.impute._base.SimpleImputer": _simple_imputer,
+}

@@ -20,6 +20,8 @@ Node = dict[str, Any]
 _OLDEST_PROTOCOL = 2
 _FUNCTION_SETTINGS = {"dtype", "ensure_all_finite", "force_all_finite"}
 _LARGEST_POOL = 64
+# A list that only scikit-learn 1.5 and 1.6 have, for the columns that a ColumnTransformer leaves.
+_LIST_OF_COLUMNS = "sklearn.compose._column_transformer._RemainderColsList"
 
 
 def stored_form(schema: Node) -> tuple[Node, dict[str, str]]:
@@ -34,6 +36,10 @@ def stored_form(schema: Node) -> tuple[Node, dict[str, str]]:
     names = present_names()
     files: dict[str, str] = {}
     for node in nodes(schema):
+        if name_of(node) == _LIST_OF_COLUMNS:
+            inner = node["content"]["content"]["data"]
+            node.clear()
+            node.update(inner)
         node.pop("__id__", None)
         stored = names.get(name_of(node))
         if stored is not None:
