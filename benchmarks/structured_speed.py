@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aucuba.structured import AUC, grid_edges, ranking_lp, tv_scores
-from aucuba.structured._inference import RankingBatch
+from aucuba.structured import AUC, RankingBatch, grid_edges, ranking_lp, tv_scores
 from reproductions.experiments._tables import markdown_table
 
 MACHINE = "2-core AMD EPYC virtual machine, shared, noisy"
