@@ -82,7 +82,7 @@ def test_bad_masses(mass, message):
 
 
 def test_rankings_need_one_score_per_item():
-    with pytest.raises(ValueError, match="score has 2 entries and unary 3; both need one entry per item"):
+    with pytest.raises(ValueError, match="score has 2 entries and unary 3; both need one entry"):
         rank_order([1.0, 2.0], [1.0, 2.0, 3.0])
     assert rank_order([], []).tolist() == []
 
