@@ -9,8 +9,9 @@ import numpy as np
 
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
-from aucuba._roc._comparison import region_placements, standard_error
+from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
+from aucuba._roc._standard_error import standard_error
 from aucuba.ensemble._table import Split, Table
 from aucuba.linear._logistic import logistic_regression
 from aucuba.risks import Sample
@@ -64,7 +65,7 @@ def member_report(
             {
                 "member": name,
                 "partial_auc": placed.value,
-                "standard_error": standard_error(sample, placed.influence),
+                "standard_error": standard_error(sample, placed.influence, meaning="replication"),
                 "coef": float(coef),
             }
         )

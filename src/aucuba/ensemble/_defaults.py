@@ -7,7 +7,7 @@ from typing import Any
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
-from aucuba.ensemble._columns import Columns
+from aucuba._core._columns import Columns
 from aucuba.ensemble._members import BoostingMember, Member, PlainMember, ReweightedMember
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.linear import PartialAUCClassifier
@@ -30,7 +30,7 @@ def named_member(name: str, X: Any, fpr_range: tuple[float, float], strength: fl
             "X.toarray() where it fits into memory, else give pairs (name, estimator) of classifiers "
             "that take sparse input."
         )
-    return MEMBERS[name](Columns.of(X), fpr_range, strength)
+    return MEMBERS[name](Columns.from_table(X), fpr_range, strength)
 
 
 def _boosting(columns: Columns, fpr_range: tuple[float, float], strength: float) -> Member:

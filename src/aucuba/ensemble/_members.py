@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from aucuba._core._columns import Columns
 from aucuba._core._typing import FloatArray
-from aucuba.ensemble._columns import Columns
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._table import check_strength, seeded, weight_keyword
