@@ -154,7 +154,7 @@ class Planes:
         norm2 = float(design.inner(model, model))
         value = float(self.offsets @ dual) - norm2 / 2
         in_sums = float(np.abs(self.offsets) @ dual) + norm2
-        in_sums += np.sqrt(norm2) * float(np.sqrt(self.gram.diagonal()) @ dual)
+        in_sums += norm2**0.5 * float(np.sqrt(self.gram.diagonal()) @ dual)
         in_planes = float(self.offset_error @ dual)
         in_planes += float(self.slope_error @ dual) * float(np.abs(model).sum())
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
