@@ -151,7 +151,7 @@ class Planes:
         """
         dual = self.dual
         model = -(dual @ self.slopes)
-        norm2 = float(design.inner(model, model))
+        norm2 = max(float(design.inner(model, model)), 0.0)
         value = float(self.offsets @ dual) - norm2 / 2
         in_sums = float(np.abs(self.offsets) @ dual) + norm2
         in_sums += norm2**0.5 * float(np.sqrt(self.gram.diagonal()) @ dual)
