@@ -29,7 +29,7 @@ from aucuba.ensemble._table import (
 
 
 class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
-    r"""Average of a plain model and one trained with weights on the region's rows:
+    r"""Average of a plain model and one trained with weights on the region's rows.
 
     .. math::
         s(x) = \tfrac12\, \mathrm{logit}\, p_{\mathrm{plain}}(x)

@@ -36,10 +36,12 @@ _LOG = logging.getLogger("aucuba")
 
 
 class RegionStack(LogOddsClassifier):
-    r"""Logistic regression on the standardised out-of-fold scores of several models:
+    r"""Stack of several models, blended for a region of the ROC curve by logistic regression.
 
     .. math::
         \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
+
+    with :math:`s_k` the score of the k-th model, fitted to out-of-fold scores.
 
     With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
     the region (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
