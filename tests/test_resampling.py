@@ -14,13 +14,12 @@ from aucuba._core._parallel import map_parallel
 from aucuba._core._resampling import (
     KeptRows,
     OutOfFold,
-    draw_seed,
     halvings,
     partition,
     require_both_classes,
     shuffled_folds,
-    with_fixed_seed,
 )
+from aucuba._core._seeds import draw_seed, with_fixed_seed
 
 Y = np.arange(24) % 2
 
