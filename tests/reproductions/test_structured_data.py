@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from reproductions.data import data_home
 from reproductions.data.coauthors import (
     Authorships,
     coauthor_network,
@@ -14,13 +13,8 @@ from reproductions.data.multilabel import load_multilabel
 from reproductions.data.ohsumed import load_ohsumed, ohsumed_split
 
 
-def needs(folder):
-    missing = not (data_home() / folder).exists()
-    return pytest.mark.skipif(missing, reason=f"{folder} is not in the data directory")
-
-
-@needs("ohsumed")
-def test_ohsumed():
+def test_ohsumed(needs):
+    needs("ohsumed")
     data = load_ohsumed()
     assert data.X.shape == (16140, 45)
     assert np.unique(data.qid).size == 106
@@ -33,11 +27,11 @@ def test_ohsumed():
         load_ohsumed(6)
 
 
-@needs("multilabel")
 @pytest.mark.parametrize(
     ("name", "shape", "n_labels"), [("yeast", (1500, 103), 14), ("scene", (1211, 294), 6)]
 )
-def test_multilabel(name, shape, n_labels):
+def test_multilabel(name, shape, n_labels, needs):
+    needs("multilabel")
     data = load_multilabel(name)
     assert data.X_train.shape == shape
     assert data.Y_train.shape == (shape[0], n_labels)
@@ -45,8 +39,8 @@ def test_multilabel(name, shape, n_labels):
     assert set(np.unique(data.Y_test)) == {0, 1}
 
 
-@needs("nips_coauthor")
-def test_coauthors():
+def test_coauthors(needs):
+    needs("nips_coauthor")
     data = load_coauthors("nips")
     assert data.year.min() == 1987
     window = data.window(1998, 2002)

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from aucuba.structured import StructuredRanker
-from reproductions.data import data_home
 from reproductions.experiments import letters, link_prediction, multilabel, ohsumed
-from reproductions.experiments._tables import markdown_table, write_result
 
 
 def test_letters_are_drawn_and_pairs_help():
@@ -24,8 +22,8 @@ def test_letters_are_drawn_and_pairs_help():
     assert scores[True] > scores[False] + 0.05
 
 
-@pytest.mark.skipif(not (data_home() / "nips_coauthor").exists(), reason="no co-author data")
-def test_link_samples_have_the_papers_features_first():
+def test_link_samples_have_the_papers_features_first(needs):
+    needs("nips_coauthor")
     data = link_prediction.load_coauthors("nips")
     samples = link_prediction.load_samples(data, *link_prediction.WINDOWS["nips"][0])
     assert tuple(samples.node_names[:4]) == link_prediction.BASIC
@@ -37,8 +35,8 @@ def test_link_samples_have_the_papers_features_first():
     assert ranks.mean() == pytest.approx(0.5602, abs=1e-3)
 
 
-@pytest.mark.skipif(not (data_home() / "ohsumed").exists(), reason="no OHSUMED data")
-def test_documents_are_joined_by_similarity():
+def test_documents_are_joined_by_similarity(needs):
+    needs("ohsumed")
     graphs, labels = ohsumed.document_graphs(ohsumed.ohsumed_split(1)[2])
     assert len(graphs) == len(labels)
     assert all(graph.n_edges <= ohsumed.N_PAIRS for graph in graphs)
@@ -49,12 +47,3 @@ def test_sample_aucs_skip_samples_without_order():
     Y = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 1, 1]])
     scores = np.array([[3.0, 2, 1], [1, 2, 3], [1, 2, 3], [1, 1, 2]])
     np.testing.assert_allclose(multilabel.sample_aucs(Y, scores), [1.0, 0.75])
-
-
-def test_tables(tmp_path):
-    text = markdown_table(["a", "b"], [["x", "1"]])
-    assert text == "| a | b |\n|---|---:|\n| x | 1 |"
-    write_result(text, "letters", str(tmp_path / "t.md"))
-    written = (tmp_path / "t.md").read_text()
-    assert written.startswith(text + "\n")
-    assert "python -m reproductions.experiments.letters" in written

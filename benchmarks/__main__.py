@@ -1,7 +1,7 @@
-"""Run every benchmark: ``python benchmarks/run.py [name ...]``.
+"""Run every benchmark: ``python -m benchmarks [name ...]``.
 
-A benchmark is a file in this folder with a ``main()`` that writes ``results/<file name>.md``. Each
-runs in its own interpreter, so that none inherits the caches, threads or memory of another.
+A benchmark is a module of this folder with a ``main()`` that writes ``results/<name>.md``. Each runs in
+its own interpreter, so that none inherits the caches, threads or memory of another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 
 
 def benchmarks() -> dict[str, Path]:
-    """The scripts that define ``main``, by name, without importing them."""
+    """Find the modules that define ``main``, by name, without importing them."""
     return {
         path.stem: path
         for path in sorted(FOLDER.glob("*.py"))
@@ -29,7 +29,7 @@ def _defines_main(path: Path) -> bool:
 
 
 def main(names: list[str]) -> int:
-    """Run the named benchmarks, or all of them; the number that failed."""
+    """Run the named benchmarks, or all of them, and return the number that failed."""
     known = benchmarks()
     unknown = sorted(set(names) - set(known))
     if unknown:
@@ -37,7 +37,8 @@ def main(names: list[str]) -> int:
     failed = []
     for name in names or known:
         print(f"\n== {name}", flush=True)
-        if subprocess.run([sys.executable, known[name]], check=False).returncode:
+        command = [sys.executable, "-m", f"benchmarks.{name}"]
+        if subprocess.run(command, cwd=FOLDER.parent, check=False).returncode:
             failed.append(name)
     if failed:
         print(f"\nFailed: {', '.join(failed)}")
