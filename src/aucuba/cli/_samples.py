@@ -70,19 +70,16 @@ def training_table(
     table = file.read(Kept(text, verbatim=(label,)))
     roles = Roles.from_options(table, target, sample_weight, qid, dropped, categories)
     problems = Problems()
-    labels = schema = rows = X = None
     with problems.collected():
         schema = Schema.from_table(table, roles.names, roles.categories)
-        X = schema.features(table)
     with problems.collected():
-        column = _target(table, roles)
-        labels = Labels.from_column(column, pos_label)
-        rows = _rows(table, column, labels, roles)
+        labels = Labels.from_column(_target(table, roles), pos_label)
+    for check in (_weights, _queries):
+        with problems.collected():
+            check(table, roles)
     problems.raise_any()
-    assert labels is not None
-    assert schema is not None
-    assert rows is not None
-    return LabelledTable(rows, X, file, labels, roles, schema)
+    rows = _rows(table, labels, roles)
+    return LabelledTable(rows, schema.features(table), file, labels, roles, schema)
 
 
 def evaluation_table(
@@ -106,22 +103,13 @@ def evaluation_table(
     if unknown == "error":
         schema.refuse_unknown(saved.baseline, X)
     roles = Roles.from_options(table, target, sample_weight, record.qid if qid is None else qid)
-    rows = _rows(table, _target(table, roles), record.labels, roles)
+    rows = _rows(table, record.labels, roles)
     return LabelledTable(rows, X, file, record.labels, roles, schema)
 
 
-def _rows(table: Table, column: pd.Series, labels: Labels, roles: Roles) -> Sample:
-    problems = Problems()
-    positive = weight = query = None
-    with problems.collected():
-        positive = labels.is_positive(column)
-    with problems.collected():
-        weight = _weights(table, roles)
-    with problems.collected():
-        query = _queries(table, roles)
-    problems.raise_any()
-    assert positive is not None
-    rows = Sample(positive, weight, query)
+def _rows(table: Table, labels: Labels, roles: Roles) -> Sample:
+    positive = labels.is_positive(_target(table, roles))
+    rows = Sample(positive, _weights(table, roles), _queries(table, roles))
     _check_classes(rows, labels, roles)
     return rows
 
