@@ -146,7 +146,12 @@ class TestFit:
         assert done.code == 2
         lines = done.err.splitlines()
         assert [line.split(":")[0] for line in lines] == ["error"] * 4
-        for part in ("'b' has no values", "'c' must be numeric", "one class (bad)", "row 1 has '-1'"):
+        for part in (
+            "'b' has no values",
+            "'c' must be numeric",
+            "one class (bad)",
+            "row 1 has '-1'",
+        ):
             assert part in done.err
             assert part in json.loads(done.out)["error"]
         options = ["--target", "outcom", "--drop", "citi,timse", "--qid", "a", "--out", tmp_path]

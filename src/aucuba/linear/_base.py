@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucuba._core._advice import Advice, Remedy
 from aucuba._core._callbacks import CallbackSupport
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import query_index, row_weights
@@ -129,9 +130,9 @@ def warn_if_badly_scaled(X: Any) -> None:
         sd = rows.std(axis=0, dtype=np.float64)
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
     if sd.size and sd.max() > _SCALE_RATIO * sd.min():
-        warnings.warn(
+        advice = Advice(
             f"The standard deviations of the columns of X range from {sd.min():.2g} to "
-            f"{sd.max():.2g}. X is not scaled here; put a StandardScaler before this estimator.",
-            UserWarning,
-            stacklevel=3,
+            f"{sd.max():.2g}, and X is not scaled here.",
+            Remedy("put a StandardScaler before this estimator", "pipeline"),
         )
+        warnings.warn(advice, stacklevel=3)
