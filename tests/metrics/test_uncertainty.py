@@ -126,8 +126,8 @@ def test_clusters_widen_and_equal_rows_do_not():
 @pytest.mark.filterwarnings("ignore:Only . queries are drawn")
 def test_few_queries_keep_their_size():
     """Scorers without information on few queries: Student's t rejects at its level."""
+    y = np.tile([1] * 5 + [0] * 20, 3)
     with pytest.warns(UserWarning, match="Only 3 queries are drawn"):
-        y = np.tile([1] * 5 + [0] * 20, 3)
         compare_scores("partial_auc", y, y, -y, qid=np.repeat([0, 1, 2], 25), random_state=0)
     rng = np.random.default_rng(4)
     for n_queries in (3, 9):
