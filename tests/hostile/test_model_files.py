@@ -4,9 +4,12 @@ import copy
 import functools
 import io
 import json
+import os
 import struct
+import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -474,3 +477,24 @@ def test_functions_with_settings_of_boosting_are_kept(tmp_path):
     model = make_pipeline(steps, LogisticRegression()).fit(X, y)
     save_model(tmp_path / "m", model)
     np.testing.assert_array_equal(load_model(tmp_path / "m").model.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("n_cases", [40, pytest.param(4000, marks=pytest.mark.slow)])
+def test_random_damage_and_forgery(n_cases):
+    """Each kind of case, in another process, which a crash may end."""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.hostile.model_files", "0", str(n_cases)]
+    paths = os.pathsep.join([str(root / "src"), str(root)])
+    run = subprocess.run(
+        command,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-1000:]
+    found = [json.loads(line) for line in run.stdout.splitlines()]
+    assert sum(kind["cases"] for kind in found) == 6 * n_cases
+    assert [kind["wrong"] for kind in found] == [[]] * 6
+    assert all(kind["outcomes"]["refused"] > 0 for kind in found)
