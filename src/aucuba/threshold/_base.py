@@ -14,16 +14,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Bunch, _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucuba._core._callbacks import CallbackSupport, Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._parallel import run_all
+from aucuba._core._parallel import map_parallel
+from aucuba._core._positive_scores import positive_scores, response_of
+from aucuba._core._resampling import Split, require_both_classes
 from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_choice, check_fraction, finite_scores
-from aucuba.threshold._base_scores import positive_scores, response_of
-from aucuba.threshold._held_out import held_out_splits, params_of_rows, require_both_classes
+from aucuba.threshold._held_out import held_out_splits, params_of_rows
 from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows import CalibrationTable, validated_table
 from aucuba.threshold._rules import Cut, Rule
@@ -305,11 +305,11 @@ class PromisedThresholdClassifier(
         self.guarantee_ = len(splits) == 1
         # Before any model is fitted, since too few rows is an error.
         self._check_shortfalls(rule, table, held_out, segments)
-        tasks = (
-            delayed(self._fit_and_score)(X, y, train, test, fit_params) for train, test in splits
-        )
         with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
-            fitted = run_all(tasks, self.n_jobs, Progress(monitor))
+            progress = Progress(monitor)
+            fitted = map_parallel(
+                self._fit_and_score, splits, X, y, fit_params, n_jobs=self.n_jobs, progress=progress
+            )
             if self.guarantee_:
                 self.estimator_ = fitted[0][0]
             else:
@@ -317,8 +317,9 @@ class PromisedThresholdClassifier(
         return held_out, np.concatenate([scores for _, scores in fitted])
 
     def _fit_and_score(
-        self, X: Any, y: AnyArray, train: IntArray, test: IntArray, fit_params: dict[str, Any]
+        self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
     ) -> tuple[Any, AnyArray]:
+        train, test = split
         part = params_of_rows(fit_params, train, y.shape[0])
         model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
         return model, self._positive_scores(model, _safe_indexing(X, test))
@@ -423,7 +424,7 @@ class PromisedThresholdClassifier(
         return f"In the segment {self.strata_[number]!r} of strata: {problem}"
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
-        return positive_scores(estimator, X, self.response_method, self._positive_index)
+        return positive_scores(estimator, X, self._positive_index, self.response_method)[0]
 
     def _checked_scores(self, X: Any) -> FloatArray:
         return finite_scores(self._positive_scores(self.estimator_, X), "The base score")

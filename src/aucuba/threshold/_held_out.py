@@ -14,12 +14,11 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
     check_cv,
 )
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._core._resampling import Split
 from aucuba._core._typing import AnyArray, IntArray
-
-Splits = list[tuple[IntArray, IntArray]]
 
 
 def held_out_splits(
@@ -30,7 +29,7 @@ def held_out_splits(
     group: AnyArray | None,
     stratified: bool,
     params: dict[str, Any],
-) -> Splits:
+) -> list[Split]:
     """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
 
     A fraction ``cv`` is one split that holds out that part of the rows, stratified by class if
@@ -55,7 +54,7 @@ def held_out_splits(
     return splits
 
 
-def _require_unseen(splits: Splits, group: AnyArray | None) -> None:
+def _require_unseen(splits: list[Split], group: AnyArray | None) -> None:
     for number, (train, test) in enumerate(splits):
         if np.intersect1d(train, test).size:
             raise ValueError(
@@ -66,19 +65,6 @@ def _require_unseen(splits: Splits, group: AnyArray | None) -> None:
             raise ValueError(
                 f"Split {number} of cv trains on clusters of groups of which it also holds rows out; "
                 "use cv=0.5 or a group splitter such as GroupKFold, which keep clusters whole."
-            )
-
-
-def require_both_classes(splits: Splits, y: AnyArray, sample_weight: Any) -> None:
-    """Stop with advice if a split trains on one class; a row of weight zero does not train."""
-    trains = np.ones(y.shape[0]) if sample_weight is None else column_or_1d(sample_weight)
-    for number, (train, _) in enumerate(splits):
-        labels = np.unique(y[train][trains[train] > 0])
-        if labels.size < 2:
-            among = "" if sample_weight is None else " among the rows of sample_weight above zero"
-            raise ValueError(
-                f"Split {number} of cv trains on one class only, {labels.tolist()}{among}; use a "
-                "stratified splitter, fewer folds, or more rows of the other class."
             )
 
 
