@@ -14,7 +14,6 @@ from aucuba.solvers._driver import Monitor, Run, Status, iterate
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
-
 # The minimum over the planes is found to this part of the tolerance.
 _EXACT = 0.05
 
