@@ -30,9 +30,9 @@ MOST_STEPS = 2_000
 
 
 def first_min(errors, scores, change):
-    segment = Segment.of(errors, scores, change)
+    segment = Segment.from_predictions(errors, scores, change)
     end = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
-    return float(end.step[0]), end.n_crossings
+    return end.best_aum().step, end.n_crossings
 
 
 def linear(errors, scores, change):

@@ -24,12 +24,14 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from aucuba._core._typing import FloatArray, IntArray
+from aucuba.aum import AUMDescent, LabelledData, Line
 from aucuba.changepoint import IntervalRegressionCV, error_functions, target_intervals
-from aucuba.changepoint._descent import Part, aum_descent
+from aucuba.design import TableDesign
 from reproductions.data._home import data_file, reading
 from reproductions.data.changepoints import LabelledSequences, load_chipseq
 
 METHODS = ("grid", "first_min", "linear", "all")
+PUBLISHED_GRID = 10.0 ** np.arange(-9, 1)
 STARTS = {"published": 1.0, "negated": -1.0}
 
 
@@ -69,14 +71,45 @@ def standardised(features: FloatArray) -> FloatArray:
     return (known - known.mean(axis=0)) / known.std(axis=0)
 
 
+def published_grid(subtrain: Line, validation: Line | None, unit: float) -> float:
+    """The step rule of the published code: the least AUM on ten steps, without zero."""
+    return float(PUBLISHED_GRID[int(np.argmin([subtrain.aum(step) for step in PUBLISHED_GRID]))])
+
+
+def labelled(problem: LabelledSequences, X: FloatArray, rows: IntArray) -> LabelledData:
+    """Features and error functions of some sequences."""
+    return LabelledData(TableDesign(X[rows]), error_functions(problem.subset(rows)))
+
+
+def descend(
+    subtrain: LabelledData,
+    start: FloatArray,
+    validation: LabelledData,
+    method: str,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+) -> list[dict[str, float]]:
+    """The published descent: it ends when a step gains less than ``tol``. One row per iterate."""
+    first = subtrain.curves(subtrain.design.scores(start)).aum
+    values = [first]
+
+    def gains_too_little(row: dict[str, float]) -> bool:
+        values.append(row["aum"])
+        return values[-2] - values[-1] < tol
+
+    rule = published_grid if method == "grid" else method
+    descent = AUMDescent(rule, tol=1e-300, n_iter_no_change=max_iter, max_iter=max_iter)
+    found = descent.solve(subtrain, start, validation, gains_too_little)
+    return [found.start, *found.history]
+
+
 def runs(problem: LabelledSequences, n_seeds: int = 4) -> Iterator[Run]:
     """All descents of the protocol."""
     X = standardised(problem.features)
     for fold in np.unique(problem.fold):
         subtrain, validation = split(problem, int(fold))
-        parts = [
-            Part(X[rows], error_functions(problem.subset(rows))) for rows in (subtrain, validation)
-        ]
+        parts = [labelled(problem, X, rows) for rows in (subtrain, validation)]
         for seed in range(1, n_seeds + 1):
             rows = np.sort(np.concatenate([subtrain, validation]))
             coef = start_coefficients(problem, X, rows, seed)
@@ -84,11 +117,9 @@ def runs(problem: LabelledSequences, n_seeds: int = 4) -> Iterator[Run]:
                 for method in METHODS:
                     # Time of this process: other users of the machine do not count.
                     began = time.process_time()
-                    found = aum_descent(
-                        parts[0], sign * coef, validation=parts[1], step=method, tol=1e-5
-                    )
+                    found = descend(parts[0], sign * coef, parts[1], method)
                     seconds = time.process_time() - began
-                    auc = [row["validation_auc"] for row in found.history]
+                    auc = [row["validation_auc"] for row in found]
                     yield Run(
                         int(fold), seed, start, method, auc[0], max(auc), len(auc) - 1, seconds
                     )
@@ -117,7 +148,7 @@ def published_results() -> dict[tuple[int, str, str], tuple[float, float, float]
 
 
 def table(results: list[Run]) -> str:
-    """A Markdown table, one row a fold, start and method, over the seeds."""
+    """A Markdown table, one row per fold, start and method, over the seeds."""
     lines = [
         "| test fold | start | method | validation AUC at start | greatest validation AUC | steps "
         "| CPU s | R code, seed 1: start | greatest | CPU s |",
@@ -198,11 +229,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--machine", default="this machine", help="words for the heading")
     options = parser.parse_args(arguments)
     problem = load_chipseq(options.problem)
-    warm_up = standardised(problem.features)[:40]
-    # Compile every kernel outside the clock.
-    small = Part(warm_up, error_functions(problem.errors[:40]))
+    X = standardised(problem.features)
+    # Compile every loop outside the clock.
+    small = labelled(problem, X, np.arange(40))
     for method in METHODS:
-        aum_descent(small, np.zeros(warm_up.shape[1]), step=method, max_iter=1)
+        descend(small, np.zeros(X.shape[1]), small, method, max_iter=1)
     results = list(runs(problem, options.seeds))
     text = "\n\n".join(
         [

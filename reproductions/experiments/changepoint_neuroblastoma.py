@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from aucuba._core._typing import FloatArray, IntArray
-from aucuba.changepoint import SupervisedChangepointDetector, penalty_roc
-from aucuba.changepoint._roc import best_shift
+from aucuba.changepoint import SupervisedChangepointDetector, best_shift, penalty_roc
 from reproductions.data.changepoints import LabelledSequences, load_neuroblastoma
 
 SCHEMES = ("sequenceID", "profileID", "profileSize", "chrom")
