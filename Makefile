@@ -4,10 +4,10 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint docs bench clean
+.PHONY: help demo test unit lint docs bench reproduce clean
 
 help:  ## Show the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 .venv/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -16,6 +16,10 @@ help:  ## Show the targets
 
 .venv/.test: .venv/.base
 	$(PIP) install -e ".[test]"
+	@touch $@
+
+.venv/.testall: .venv/.test
+	$(PIP) install -e ".[test-all]"
 	@touch $@
 
 .venv/.docs: .venv/.test
@@ -45,7 +49,10 @@ docs: .venv/.docs  ## Build the HTML documentation, warnings as errors
 	@echo "Open docs/_build/html/index.html"
 
 bench: .venv/.bench  ## Run the benchmarks and rewrite their tables
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks
+
+reproduce: .venv/.test  ## Rerun the papers' experiments (AUCUBA_DATA names the data), resumable
+	$(BIN)/python -m reproductions --all
 
 clean:  ## Remove the environment and everything built
 	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated demo_output

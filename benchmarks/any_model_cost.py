@@ -1,6 +1,6 @@
 """What a stack costs: seconds of each estimator against one tuned LightGBM fit, in one run.
 
-    python benchmarks/any_model_cost.py
+    python -m benchmarks any_model_cost
 
 Best of two, one thread, nothing remembered between fits. Needs ``aucuba[boosting]``.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from any_model_quality import SETS, halves, tuned_lightgbm
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from threadpoolctl import threadpool_limits
 
 from aucuba import PartialAUCClassifierCV
 from aucuba.ensemble import RegionReweighted, RegionStack
+from benchmarks.any_model_quality import SETS, halves, tuned_lightgbm
+from reproductions.tables import write_signed
 
 TABLE = Path(__file__).parent / "results" / "any_model_cost.md"
 NAMES = ["letter", "annthyroid", "campaign"]
@@ -68,8 +69,6 @@ def main():
         "",
         "Processor seconds of a fit (best of two, one thread, one run) and their ratio to one tuned",
         "LightGBM fit. The rounds of the re-weighted LightGBM are given: their tuning is not in it.",
-        f"2-core AMD EPYC virtual machine, shared, noisy; {time.strftime('%Y-%m-%d')}.",
-        "Written by `python benchmarks/any_model_cost.py`.",
         "",
         "| estimator | " + " | ".join(f"{title} (s) | ratio" for title in head) + " |",
         "|---|" + "---|---|" * len(head),
@@ -78,7 +77,7 @@ def main():
         shown = [(t[method], t[method] / next(iter(t.values()))) for _, t in columns.values()]
         cells = " | ".join(f"{seconds:.2f} | {ratio:.1f}" for seconds, ratio in shown)
         lines.append(f"| {method} | {cells} |")
-    TABLE.write_text("\n".join(lines) + "\n")
+    write_signed(TABLE, "\n".join(lines), "benchmarks any_model_cost", ("lightgbm",))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The risks as objectives of LightGBM: against log-loss with the same booster and rounds.
 
-    python benchmarks/any_model_objectives.py [set ...]
+    python -m benchmarks.any_model_objectives [set ...]
 
 Rounds are those of best five-fold log-loss for all; ``warm`` starts at half of the log-loss rounds and
 goes on with the objective for the other half. Needs ``aucuba[boosting]``.
@@ -9,16 +9,16 @@ goes on with the objective for the other half. Needs ``aucuba[boosting]``.
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import lightgbm
 import numpy as np
-from any_model_quality import N_SPLITS, SETS, halves, tuned_lightgbm
 from scipy import stats
 
 from aucuba.metrics import partial_auc_score
 from aucuba.objectives import PartialAUCObjective
+from benchmarks.any_model_quality import N_SPLITS, SETS, halves, tuned_lightgbm
+from reproductions.tables import write_signed
 
 TABLE = Path(__file__).parent / "results" / "any_model_objectives.md"
 NAMES = ["yeast", "letter", "Wilt"]
@@ -66,9 +66,7 @@ def main(names):
         "# The risks as objectives of LightGBM",
         "",
         "pAUC x 100 on held-out halves, mean over five 50/50 splits, same rounds for all. `+` / `-`:",
-        "against log-loss, paired t-test over the splits, p < .01. 2-core AMD EPYC virtual machine,",
-        f"shared, noisy; {time.strftime('%Y-%m-%d')}. Written by",
-        "`python benchmarks/any_model_objectives.py`.",
+        "against log-loss, paired t-test over the splits, p < .01.",
         "",
         "| set | range | " + " | ".join(methods) + " |",
         "|---|---|" + "---|" * len(methods),
@@ -86,7 +84,7 @@ def main(names):
         lines.append(f"| {name} | {limits} | " + " | ".join(shown) + " |")
     means = " | ".join(f"{np.mean(lifts[method]):+.2f}" for method in methods)
     lines += [f"| mean lift | | {means} |"]
-    TABLE.write_text("\n".join(lines) + "\n")
+    write_signed(TABLE, "\n".join(lines), "benchmarks any_model_objectives", ("lightgbm",))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ data set, a split and a range; finished cells are kept in ``results/any_model_qu
 computes what is missing. Fits that do not depend on the range are shared through ``memory``, so the
 seconds in the csv are no timings; ``any_model_cost.py`` measures those.
 
-    python benchmarks/any_model_quality.py [set ...]
+    python -m benchmarks.any_model_quality [set ...]
 
 Needs ``aucuba[boosting]``. The rows of linear models come from ``results/partial_auc_quality.csv``.
 """
@@ -29,6 +29,7 @@ from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._scores import log_odds
 from aucuba.metrics import partial_auc_score
 from reproductions.data.imbalanced import load_a9a, load_adbench
+from reproductions.tables import write_signed
 
 RANGES = [(0.0, 0.05), (0.0, 0.1), (0.02, 0.05)]
 N_SPLITS = 5
@@ -275,8 +276,7 @@ def write_table():
         "tests the mean lifts of the cells, which are not independent (three ranges a set). Lifts are",
         "of cells with all five splits.",
         "`permuted`: the same weights shuffled within each class, at the same cost.",
-        f"{finished} 2-core AMD EPYC virtual machine, shared, noisy; {time.strftime('%Y-%m-%d')}.",
-        "Written by `python benchmarks/any_model_quality.py`; the cells are in the csv beside it.",
+        f"{finished} The cells are in the csv beside it.",
         "",
         *markdown(comparison),
         "",
@@ -284,7 +284,7 @@ def write_table():
         "",
         *markdown(absolute),
     ]
-    TABLE.write_text("\n".join(lines) + "\n")
+    write_signed(TABLE, "\n".join(lines), "benchmarks any_model_quality", ("lightgbm",))
     kept = [k for k, name in enumerate(absolute[0]) if "permuted" not in name and "," not in name]
     kept.insert(4, absolute[0].index("linear, direct"))
     narrow = [[row[k] for k in kept] for row in absolute]

@@ -7,7 +7,7 @@ steps and Adam rates for every loss. The rate of best validation pAUC is reporte
 LibAUC's losses are at their defaults, with the optimisers that its authors made for them (in their
 Adam mode) and, for the first, with plain Adam as well; CVaR is told the range.
 
-    python benchmarks/any_model_torch.py
+    python -m benchmarks any_model_torch
 
 Needs ``aucuba[torch]``; LibAUC's pAUC losses join where ``libauc`` can be imported.
 """
@@ -26,6 +26,7 @@ from torch import nn
 from aucuba.metrics import partial_auc_score
 from aucuba.objectives import AUMLoss, PartialAUCLoss
 from reproductions.data import data_home
+from reproductions.tables import write_signed
 
 TABLE = Path(__file__).parent / "results" / "any_model_torch.md"
 RANGE = (0.0, 0.05)
@@ -178,8 +179,6 @@ def main():
         f"{RATES}, the best by validation. p: paired t-test against binary cross-entropy.",
         "Seconds: processor time of all rates, one thread. LibAUC at its defaults, with its own",
         "optimisers in Adam mode and once with Adam.",
-        f"2-core AMD EPYC virtual machine, shared, noisy; {time.strftime('%Y-%m-%d')}. Written by",
-        "`python benchmarks/any_model_torch.py`.",
         "",
         "| loss | mean | standard error | against cross-entropy | p | seconds |",
         "|---|---|---|---|---|---|",
@@ -193,7 +192,7 @@ def main():
         lines.append(
             f"| {name} | {values.mean():.1f} | {error:.1f} | {gain.mean():+.1f} | {p} | {seconds:.1f} |"
         )
-    TABLE.write_text("\n".join(lines) + "\n")
+    write_signed(TABLE, "\n".join(lines), "benchmarks any_model_torch", ("torch",))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Cost of the AUM line searches: ``python benchmarks/aum_line_search.py``.
+"""Cost of the AUM line searches: ``python -m benchmarks aum_line_search``.
 
 Processor seconds of one thread, best of several calls, compilation outside the clock. Every ratio
 compares two numbers of the same run. Writes ``benchmarks/results/aum_line_search.md``.
@@ -11,7 +11,6 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import datetime
 import time
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from numba import njit
 
 from aucuba.aum import ErrorFunctions, _loops, _path, aum, maximize_auc, minimize_aum
 from aucuba.aum._lines import Segment
+from reproductions.tables import write_signed
 
 HEAP_STEPS = 2_000_000
 RESULT = Path(__file__).parent / "results" / "aum_line_search.md"
@@ -148,9 +148,7 @@ def main():
         "# AUM line searches",
         "",
         "Linear model, 10 features, 20 % positive, random start, direction the negative gradient.",
-        "Processor seconds of one thread, best of several calls, one run. Machine: 2-core AMD EPYC",
-        f"virtual machine, shared, noisy. Date: {datetime.date.today()}.",
-        "Rerun: `python benchmarks/aum_line_search.py`.",
+        "Processor seconds of one thread, best of several calls, one run.",
         "",
         "## First minimum: event queue against tangents",
         "",
@@ -182,9 +180,7 @@ def main():
         *third,
         "",
     ]
-    RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text("\n".join(text))
-    print("\n".join(text))
+    write_signed(RESULT, "\n".join(text), "benchmarks aum_line_search", ("numba",))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """Time of exact segmentation into 1 .. 20 pieces, against skchange's FPOP for one penalty.
 
-Run with skchange installed: ``python benchmarks/changepoint_segment.py``. Both are warmed up first and
+Run with skchange installed: ``python -m benchmarks changepoint_segment``. Both are warmed up first and
 timed in turns on the same signals; the table has the best of several runs. It rewrites
 ``benchmarks/results/changepoint_segment.md``.
 """
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import time
 from collections.abc import Callable
@@ -17,9 +16,9 @@ import numpy as np
 from skchange.detectors import FPOP
 
 from aucuba.changepoint import segment
+from reproductions.tables import write_signed
 
-RESULTS = Path(__file__).parent / "results" / "changepoint_segment.md"
-MACHINE = "2-core AMD EPYC virtual machine, shared, noisy"
+RESULT = Path(__file__).parent / "results" / "changepoint_segment.md"
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 N_SEGMENTS = 20
 
@@ -74,7 +73,7 @@ def main() -> None:
     lines = [
         "# Exact segmentation for 1 to 20 segments",
         "",
-        f"{MACHINE}; {datetime.date.today()}. CPU seconds, best of several runs taken in turns, "
+        "CPU seconds, best of several runs taken in turns, "
         "compiled beforehand. `segment` returns all twenty optimal segmentations; FPOP (skchange "
         f"{version}) returns one, for one penalty. The last column says whether the FPOP segmentation "
         "is the one `segment` gives for that size.",
@@ -93,8 +92,7 @@ def main() -> None:
         f"{exponent(rows, 'poisson'):.2f} (Poisson), {exponent(rows, 'fpop'):.2f} (FPOP).",
         "",
     ]
-    RESULTS.write_text("\n".join(lines))
-    print("\n".join(lines))
+    write_signed(RESULT, "\n".join(lines), "benchmarks changepoint_segment")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often is a promised false positive rate exceeded, and what does the promise cost?
 
-Run ``python benchmarks/fixed_fpr.py`` (some minutes on one core); it rewrites
+Run ``python -m benchmarks fixed_fpr`` (some minutes on one core); it rewrites
 ``benchmarks/results/fixed_fpr.md``.
 
 Negatives are standard normal in two dimensions, positives are shifted. Each of the simulated data
@@ -12,7 +12,6 @@ fresh positives otherwise.
 from __future__ import annotations
 
 import argparse
-import datetime
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from aucuba.threshold import FixedFPRClassifier
+from reproductions.tables import write_signed
 
+RESULT = Path(__file__).parent / "results" / "fixed_fpr.md"
 MAX_FPR, CONFIDENCE = 0.05, 0.95
 N_NEGATIVES, N_POSITIVES = 400, 100
 SHIFT = np.array([1.6, 1.2])
@@ -150,20 +151,15 @@ def report(n_sets: int) -> str:
         "guarantees their rate. The plain quantile, the usual practice, makes no promise: on "
         "held-out rows, with scores that do not tie, it exceeds the rate about every second time, "
         "and on its own training rows a flexible base does so nearly always.",
-        "",
-        f"2-core AMD EPYC virtual machine, shared, noisy; {datetime.date.today():%Y-%m-%d}. "
-        "Rerun: `python benchmarks/fixed_fpr.py`.",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=1000, help="number of simulated data sets")
     n_sets = parser.parse_args().sets
-    table = Path(__file__).parent / "results" / "fixed_fpr.md"
-    table.parent.mkdir(exist_ok=True)
-    table.write_text(report(n_sets), encoding="utf-8")
+    write_signed(RESULT, report(n_sets), "benchmarks fixed_fpr")
 
 
 if __name__ == "__main__":

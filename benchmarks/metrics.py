@@ -1,6 +1,6 @@
 """What the metrics cost, in units of one ``np.argsort`` of the same scores, and what importing costs.
 
-Run with ``python benchmarks/metrics.py``; it rewrites ``benchmarks/results/metrics.md``.
+Run with ``python -m benchmarks metrics``; it rewrites ``benchmarks/results/metrics.md``.
 """
 
 from __future__ import annotations
@@ -8,23 +8,45 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 # One thread for all rivals, set before NumPy loads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from _timing import best_of, machine, markdown_table, write_result
 from sklearn.metrics import roc_auc_score
 
 from aucuba._roc._curve import band_average, roc_curve
 from aucuba._roc._sample import RankingSample
 from aucuba.metrics import partial_auc_interval, partial_auc_score
+from reproductions.tables import markdown_table, write_signed
 
 N_ROWS = 1_000_000
 N_RESAMPLES = 20
 BAND = (0.02, 0.05)
 CORE_LIMIT = 3.0
 IMPORT_LIMIT = 1.5
+RESULT = Path(__file__).parent / "results" / "metrics.md"
+
+
+def best_of(rivals: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
+    """Time each rival in turns and return its shortest time in seconds.
+
+    A busy minute of the machine then hurts all of them alike. One round before the first warms caches
+    and compiles kernels.
+    """
+    best = dict.fromkeys(rivals, float("inf"))
+    for job in rivals.values():
+        job()
+    for _ in range(repeats):
+        for name, job in rivals.items():
+            start = time.perf_counter()
+            job()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
 
 
 def metric_times() -> dict[str, float]:
@@ -78,8 +100,8 @@ def import_times() -> dict[str, float]:
 def in_argsorts(seconds: dict[str, float]) -> dict[str, float]:
     """Each time over that of sorting the same scores."""
     return {
-        name: time / seconds["np.argsort, rounded scores" if "rounded" in name else "np.argsort"]
-        for name, time in seconds.items()
+        name: taken / seconds["np.argsort, rounded scores" if "rounded" in name else "np.argsort"]
+        for name, taken in seconds.items()
     }
 
 
@@ -100,15 +122,13 @@ def main() -> None:
     import_table = markdown_table(
         ["import", "s", "of sklearn's"],
         [
-            (name, f"{time:.2f}", f"{time / imports['sklearn']:.2f}")
-            for name, time in imports.items()
+            (name, f"{taken:.2f}", f"{taken / imports['sklearn']:.2f}")
+            for name, taken in imports.items()
         ],
     )
-    write_result(
-        "metrics",
+    write_signed(
+        RESULT,
         f"""# Cost of the metrics
-
-`benchmarks/metrics.py`; {machine()}.
 
 {N_ROWS:,} scores, one thread, FPR in [{BAND[0]}, {BAND[1]}]; best of 5 rounds in turns. "Core" is
 what `partial_auc_score` does after input validation (`roc_curve`, then `band_average`); "rounded"
@@ -122,6 +142,7 @@ Importing, best of 7 fresh interpreters in turns (promised: below {IMPORT_LIMIT:
 
 {import_table}
 """,
+        "benchmarks metrics",
     )
 
 

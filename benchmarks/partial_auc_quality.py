@@ -4,7 +4,7 @@ Five stratified 50/50 splits of at most 10,000 rows, features standardised on th
 estimators at their defaults. One cell is a data set, a split and a range; finished cells are kept in
 ``results/partial_auc_quality.csv`` and a rerun computes what is missing.
 
-    python benchmarks/partial_auc_quality.py [set ...]
+    python -m benchmarks.partial_auc_quality [set ...]
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import partial_auc_score
 from reproductions.data.imbalanced import ADBENCH, load_a9a, load_adbench, load_fingerprints
+from reproductions.tables import write_signed
 
 RANGES = [(0.0, 0.05), (0.0, 0.1), (0.02, 0.05)]
 N_SPLITS = 5
@@ -136,7 +137,7 @@ def write_table():
         "regression with C by cross-validated log-loss, paired t-test over the splits, p < .01.",
         "`direct CV` asks for two standard errors before it moves C, since a first run of this study",
         "in which one let noise choose C on satimage-2: 8 wins, no loss, the same mean lift then.",
-        "Written by `python benchmarks/partial_auc_quality.py`; the cells are in the csv beside it.",
+        "The cells are in the csv beside it.",
         "",
         "| set | range | " + " | ".join(methods) + " |",
         "|---|---|" + "---|" * len(methods),
@@ -170,7 +171,7 @@ def write_table():
                 f"| {method} | {len(gains)} | {lift.mean():+.2f} | {np.median(lift):+.2f} | {wins} | "
                 f"{losses} | {lift.min():+.2f} |"
             )
-    TABLE.write_text("\n".join(lines) + "\n")
+    write_signed(TABLE, "\n".join(lines), "benchmarks partial_auc_quality")
 
 
 def main(names=None):

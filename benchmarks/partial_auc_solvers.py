@@ -1,6 +1,6 @@
 """How many iterations, how fast, how much memory: the solvers of the convex surrogates.
 
-    python benchmarks/partial_auc_solvers.py
+    python -m benchmarks partial_auc_solvers
 
 Four parts, each in one run, on one BLAS thread and in processor time: iterations of the bundle
 method against the paper's cutting-plane method at the same gap; time against dlib's ranking SVM at
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
-from _timing import machine, markdown_table, write_result
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -22,10 +22,12 @@ from aucuba.design import TableDesign
 from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Status
 from reproductions.data.imbalanced import load_adbench
+from reproductions.tables import markdown_table, write_signed
 
 RANGES = {"AUC": (0.0, 1.0), "[0, .1]": (0.0, 0.1), "[.02, .05]": (0.02, 0.05)}
 C, TOL = 100.0, 1e-3
 LIMIT = 3000
+RESULT = Path(__file__).parent / "results" / "partial_auc_solvers.md"
 
 
 def generated(n, separation, seed, d=50, share=0.05):
@@ -207,9 +209,8 @@ def main():
             (f"Iterations to a certified gap of {TOL:g} at C = {C:g}", iterations()),
         ]
     text = "\n\n".join(f"## {title}\n\n{body}" for title, body in sections)
-    write_result(
-        "partial_auc_solvers", f"# Solvers of the convex surrogates\n\n{machine()}.\n\n{text}"
-    )
+    text = f"# Solvers of the convex surrogates\n\n{text}"
+    write_signed(RESULT, text, "benchmarks partial_auc_solvers")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Speed of exact ranking inference: total variation on the graph against the linear program.
 
-Run ``python benchmarks/structured_speed.py``; it rewrites ``benchmarks/results/structured_speed.md``.
+Run ``python -m benchmarks structured_speed``; it rewrites ``benchmarks/results/structured_speed.md``.
 Every time is the best of several runs with one thread; ratios come from the same run.
 """
 
@@ -8,18 +8,15 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import datetime
 import time
 from pathlib import Path
 
 import numpy as np
 
-from aucuba.structured import AUC, grid_edges, ranking_lp, tv_scores
-from aucuba.structured._inference import RankingBatch
-from reproductions.experiments._tables import markdown_table
+from aucuba.structured import AUC, RankingBatch, grid_edges, ranking_lp, tv_scores
+from reproductions.tables import markdown_table, write_signed
 
-MACHINE = "2-core AMD EPYC virtual machine, shared, noisy"
-TARGET = Path(__file__).parent / "results" / "structured_speed.md"
+RESULT = Path(__file__).parent / "results" / "structured_speed.md"
 
 
 def barabasi_albert(n_nodes, n_links, rng):
@@ -139,7 +136,7 @@ def main():
         [
             "# Speed of exact ranking inference",
             "",
-            f"{MACHINE}; one thread; {datetime.date.today()}. `python benchmarks/structured_speed.py`",
+            "One thread.",
             "",
             "## Against the linear program (9)",
             "",
@@ -155,8 +152,7 @@ def main():
             "",
         ]
     )
-    TARGET.write_text(text)
-    print(text)
+    write_signed(RESULT, text, "benchmarks structured_speed")
 
 
 if __name__ == "__main__":

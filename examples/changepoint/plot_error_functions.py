@@ -3,32 +3,21 @@ Errors of a labelled profile against the penalty
 ================================================
 
 Figure 2 of Fowler and Hocking (2024): label errors are step functions of the penalty, and they need not
-be monotone, because a change can move out of a labelled region when a segment is added. With the data
-directory ``AUCUBA_DATA`` set this draws the DNA copy-number profile of the figure; otherwise a signal
-that behaves alike.
+be monotone, because a change can move out of a labelled region when a segment is added. The figure
+shows a DNA copy-number profile; this signal behaves alike.
 """
 
 # %%
 # One signal and its label: at least one change in the first part.
-import csv
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from aucuba.changepoint import ChangepointDisplay, Label, error_functions, label_errors, segment
-from reproductions.data import data_file
 
-try:
-    with data_file("figure2_figure4", "intreg_signals.csv").open() as file:
-        rows = [row for row in csv.DictReader(file) if row["signal"] == "4.2"]
-    positions = np.array([float(row["base"]) for row in rows]) / 1e6
-    signal = np.array([float(row["logratio"]) for row in rows])
-    labels = [Label(0, 93.3, "at_least_one")]
-except FileNotFoundError:
-    rng = np.random.default_rng(4)
-    signal = np.repeat([0.35, 0.0, -0.45, 0.0], [45, 70, 50, 80]) + 0.12 * rng.normal(size=245)
-    positions = np.arange(245.0)
-    labels = [Label(0, 95, "at_least_one")]
+rng = np.random.default_rng(4)
+signal = np.repeat([0.35, 0.0, -0.45, 0.0], [45, 70, 50, 80]) + 0.12 * rng.normal(size=245)
+positions = np.arange(245.0)
+labels = [Label(0, 95, "at_least_one")]
 
 # %%
 # All optimal segmentations up to twenty pieces, and the models that some penalty selects.

@@ -4,7 +4,7 @@ Training images show a noisy A of 20 x 17 pixels, test images three noisy letter
 pixel is flipped with probability 0.15. Pixels are ranked so that those of the letters come first. The
 letters are drawn here from strokes; the paper's bitmaps are not published.
 
-Run ``python -m reproductions.experiments.letters --output FILE.md --picture FILE.png``.
+``python -m reproductions letters``
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from scipy.stats import rankdata
 from aucuba._core._typing import BoolArray, FloatArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import BinnedAUC, Measure, RankingGraph, StructuredRanker, as_measure
-from reproductions.experiments._tables import markdown_table, result_parser, write_result
+from reproductions.experiment import Cell, Experiment, Row
+from reproductions.tables import markdown_table
 
 HEIGHT = 20
 FLIP = 0.15
@@ -40,7 +41,7 @@ class Images:
     seen: list[FloatArray]
 
     def graphs(self, *, pairs: bool) -> list[RankingGraph]:
-        """One graph an image; without pairs the factored model."""
+        """One graph per image; without pairs the factored model."""
         graphs = [RankingGraph.from_image(image) for image in self.seen]
         return graphs if pairs else [RankingGraph(graph.node_features) for graph in graphs]
 
@@ -58,9 +59,14 @@ def draw(letter: str, width: int) -> BoolArray:
         start = np.array([row, column]) * box + 2
         end = np.array([end_row, end_column]) * box + 2
         along = end - start
-        share = ((rows - start[0]) * along[0] + (columns - start[1]) * along[1]) / (along @ along)
-        share = np.clip(share, 0, 1)
-        away = np.hypot(rows - start[0] - share * along[0], columns - start[1] - share * along[1])
+        along_stroke = ((rows - start[0]) * along[0] + (columns - start[1]) * along[1]) / (
+            along @ along
+        )
+        along_stroke = np.clip(along_stroke, 0, 1)
+        away = np.hypot(
+            rows - start[0] - along_stroke * along[0],
+            columns - start[1] - along_stroke * along[1],
+        )
         picture |= away <= 1.3
     return picture
 
@@ -72,55 +78,98 @@ def make_images(letters: str, width: int, count: int, rng: np.random.Generator) 
     return Images(truth, seen)
 
 
-def run(seed: int = 0) -> dict[Any, Any]:
-    """Train both models on 20 images of an A and rank 20 images of AUC."""
-    rng = np.random.default_rng(seed)
-    train, test = make_images("A", 17, 20, rng), make_images("AUC", 15, 20, rng)
-    measure: dict[str, str | Measure] = {"full": "auc", "binned": BinnedAUC(34)}
-    results: dict[Any, Any] = {"test": test, "train": train}
-    for model, pairs in (("factored", False), ("pairwise", True)):
-        for trained_for, chosen in measure.items():
-            start = time.perf_counter()
-            ranker = StructuredRanker(as_measure(chosen), C=100.0, tol=1e-3, max_iter=60)
-            ranker.fit(train.graphs(pairs=pairs), train.labels())
-            seconds = time.perf_counter() - start
-            scores = ranker.decision_function(test.graphs(pairs=pairs))
-            results[model, trained_for] = {"ranker": ranker, "scores": scores, "seconds": seconds}
-    return results
+@dataclass(frozen=True)
+class Settings:
+    """Numbers of images."""
+
+    n_train: int
+    n_test: int
+    max_iter: int
 
 
-def score_table(results: dict[Any, Any]) -> str:
-    """AUC and AUC in ten bins, mean and standard error over the test images."""
-    truth = results["test"].truth.ravel()
-    size = int(np.ceil(truth.size / N_BINS))
+def images(settings: Settings) -> tuple[Images, Images]:
+    """Draw the training images of an A and the test images of AUC."""
+    rng = np.random.default_rng(0)
+    train = make_images("A", 17, settings.n_train, rng)
+    return train, make_images("AUC", 15, settings.n_test, rng)
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """List the models and what they are trained for."""
+    return [(model, goal) for model in ("factored", "pairwise") for goal in ("full", "binned")]
+
+
+def compute(cell: Cell, settings: Settings) -> list[Row]:
+    """Train one model and rank the pixels of every test image; one row per image."""
+    model, goal = cell
+    train, test = images(settings)
+    pairs = model == "pairwise"
+    measure: str | Measure = "auc" if goal == "full" else BinnedAUC(34)
+    ranker = StructuredRanker(as_measure(measure), C=100.0, tol=1e-3, max_iter=settings.max_iter)
+    start = time.perf_counter()
+    ranker.fit(train.graphs(pairs=pairs), train.labels())
+    seconds = time.perf_counter() - start
+    truth = test.truth.ravel()
+    size = bin_size(test)
     rows = []
-    for model in ("factored", "pairwise"):
-        for trained_for in ("full", "binned"):
-            result = results[model, trained_for]
-            row = [f"{model}, trained for the {trained_for} AUC"]
-            for bins in (1, size):
-                values = [binned_auc_score(truth, s, bin_sizes=bins) for s in result["scores"]]
-                error = np.std(values, ddof=1) / len(values) ** 0.5
-                row.append(f"{100 * np.mean(values):.1f} ± {100 * error:.1f}")
-            row.append(f"{result['seconds']:.1f}")
-            rows.append(row)
-    rows.append(["paper, factored (one image)", "", "88.7", ""])
-    rows.append(["paper, pairwise (one image)", "", "97.5", ""])
-    return markdown_table(["model", "AUC (%)", "AUC in ten bins (%)", "training (s)"], rows)
+    for image, score in enumerate(ranker.decision_function(test.graphs(pairs=pairs))):
+        row: Row = {"model": model, "trained_for": goal, "image": image}
+        row["auc"] = binned_auc_score(truth, score, bin_sizes=1)
+        row["binned_auc"] = binned_auc_score(truth, score, bin_sizes=size)
+        row["seconds"] = seconds
+        if image == 0:
+            # The bin of every pixel, one digit each; the letter keeps the text from being a number.
+            row["bins"] = "b" + "".join(str(int(b)) for b in (rankdata(-score) - 1) // size)
+        rows.append(row)
+    return rows
 
 
-def draw_figure(results: dict[Any, Any]) -> Any:
-    """Truth, one noisy image, and its ranking in ten bins by both models."""
+def bin_size(test: Images) -> int:
+    """Pixels per bin, ten bins per image."""
+    return int(np.ceil(test.truth.size / N_BINS))
+
+
+def report(rows: list[Row], settings: Settings) -> str:
+    """Tabulate means and standard errors over the test images."""
+    table = []
+    for model, goal in cells(settings):
+        group = [row for row in rows if (row["model"], row["trained_for"]) == (model, goal)]
+        line = [f"{model}, trained for the {goal} AUC"]
+        for name in ("auc", "binned_auc"):
+            values = [row[name] for row in group]
+            error = np.std(values, ddof=1) / len(values) ** 0.5
+            line.append(f"{100 * np.mean(values):.1f} ± {100 * error:.1f}")
+        table.append([*line, f"{group[0]['seconds']:.1f}"])
+    table.append(["paper, factored (one image)", "", "88.7", ""])
+    table.append(["paper, pairwise (one image)", "", "97.5", ""])
+    header = ["model", "AUC (%)", "AUC in ten bins (%)", "training (s)"]
+    return "\n".join(
+        [
+            f"# Letters: {settings.n_train} noisy 20 x 17 images of an A for training, "
+            f"{settings.n_test} of 20 x 45 for testing",
+            "",
+            markdown_table(header, table),
+            "",
+            "Letters are drawn from strokes, so the numbers are comparable with the paper's in kind "
+            "only. ± is one standard error over the test images. Equal scores count one half.",
+        ]
+    )
+
+
+def draw_figure(rows: list[Row]) -> Any:
+    """Draw the truth, one noisy image, and its ranking in ten bins by both models (Figure 2)."""
     import matplotlib.pyplot as plt
 
-    test: Images = results["test"]
-    shape, size = test.truth.shape, int(np.ceil(test.truth.size / N_BINS))
+    first = [row for row in rows if row["image"] == 0 and row["trained_for"] == "full"]
+    # The images of every size begin with the same draws only where as many were drawn before.
+    n_test = 1 + max(row["image"] for row in rows)
+    n_train = next(s.n_train for s in SETTINGS.values() if s.n_test == n_test)
+    _, test = images(Settings(n_train, n_test, 0))
     panels = [("A. truth", test.truth.astype(float)), ("B. seen", test.seen[0])]
-    for name, model in (("C. factored", "factored"), ("D. pairwise", "pairwise")):
-        score = results[model, "full"]["scores"][0]
-        place = (rankdata(-score) - 1) // size
-        value = binned_auc_score(test.truth.ravel(), score, bin_sizes=size)
-        panels.append((f"{name}: binned AUC {100 * value:.1f}", -place.reshape(shape)))
+    for letter, row in zip("CD", first, strict=True):
+        place = np.array([int(digit) for digit in row["bins"][1:]])
+        title = f"{letter}. {row['model']}: binned AUC {100 * row['binned_auc']:.1f}"
+        panels.append((title, -place.reshape(test.truth.shape)))
     figure, axes = plt.subplots(2, 2, figsize=(8, 4.2), layout="constrained")
     for axis, (title, picture) in zip(axes.ravel(), panels, strict=True):
         axis.imshow(picture, cmap="Greys")
@@ -129,28 +178,16 @@ def draw_figure(results: dict[Any, Any]) -> Any:
     return figure
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Write the table and, if asked, the picture."""
-    parser = result_parser(__doc__)
-    parser.add_argument(
-        "--picture", metavar="FILE", help="file of the figure, such as letters.png; else none"
-    )
-    options = parser.parse_args(arguments)
-    results = run()
-    text = "\n".join(
-        [
-            "# Letters: 20 noisy 20 x 17 images of an A for training, 20 of 20 x 45 for testing",
-            "",
-            score_table(results),
-            "",
-            "Letters are drawn from strokes, so the numbers are comparable with the paper's in kind "
-            "only. ± is one standard error over the test images. Equal scores count one half.",
-        ]
-    )
-    write_result(text, "letters", options.output)
-    if options.picture is not None:
-        draw_figure(results).savefig(options.picture, dpi=110)
-
-
-if __name__ == "__main__":
-    main()
+SETTINGS = {
+    "full": Settings(20, 20, 60),
+    "quick": Settings(20, 10, 60),
+    "tiny": Settings(2, 2, 10),
+}
+EXPERIMENT = Experiment(
+    reproduces="AISTATS 2014, Section 6 and Figure 2: letters",
+    settings=SETTINGS,
+    cells=cells,
+    compute=compute,
+    report=report,
+    draw=draw_figure,
+)

@@ -4,15 +4,15 @@ For every focal author the candidates at distance two are ranked; those who beco
 next window are positive. Candidates who have written together are joined by an edge. The paper's four
 scores are the basic features; the rich ones add activity, recency and strength of collaboration.
 
-Run ``python -m reproductions.experiments.link_prediction --networks nips acl --output FILE``.
+``python -m reproductions link_prediction``
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
@@ -39,7 +39,8 @@ from reproductions.data.coauthors import (
     focal_authors,
     load_coauthors,
 )
-from reproductions.experiments._tables import markdown_table, result_parser, write_result
+from reproductions.experiment import Cell, Experiment, Row
+from reproductions.tables import markdown_table
 
 # (graph window, window of new links) for training, validation and test.
 WINDOWS = {
@@ -54,8 +55,20 @@ WINDOWS = {
         ((2008, 2012), (2013, 2017)),
     ],
 }
-C_GRID = {"acl": (1.0, 10.0, 100.0), "nips": (0.1, 1.0, 10.0, 100.0)}
 BASIC = ("Adamic-Adar", "Katz", "Jaccard", "common neighbours")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Networks with their values of C, and limits."""
+
+    grids: tuple[tuple[str, tuple[float, ...]], ...]
+    max_iter: int
+    n_train: int | None = None
+
+    def grid(self, network: str) -> tuple[float, ...]:
+        """Look up the values of C of one network."""
+        return dict(self.grids)[network]
 
 
 @dataclass(frozen=True)
@@ -164,33 +177,72 @@ def aucs(positive: Sequence[BoolArray], scores: Sequence[FloatArray]) -> FloatAr
     )
 
 
-def run(name: str) -> str:
-    """All methods on one network; the table as text."""
+@lru_cache(maxsize=1)
+def all_windows(network: str) -> list[Samples]:
+    """Build the problems of the training, validation and test windows of one network."""
+    data = load_coauthors(network)
+    return [load_samples(data, *window) for window in WINDOWS[network]]
+
+
+def cells(settings: Settings) -> list[Cell]:
+    """List the networks and their sets of features."""
+    return [(name, part) for name, _ in settings.grids for part in ("single", "basic", "rich")]
+
+
+def compute(cell: Cell, settings: Settings) -> list[Row]:
+    """Test all methods of one set of features on one network; one row per method."""
+    network, part = cell
     start = time.perf_counter()
-    data = load_coauthors(name)
-    windows = [load_samples(data, *window) for window in WINDOWS[name]]
-    scale = windows[0].scale()
-    results, grid = _single_scores(windows[2]), C_GRID[name]
-    notes = []
-    for features, columns in (("basic", range(4)), ("rich", range(len(windows[0].node_names)))):
-        graphs = [window.graphs(list(columns), scale) for window in windows]
-        labels = [window.positive for window in windows]
-        results[f"logistic regression, {features}"] = _logistic(graphs, labels)
-        results[f"SVM-rank, {features}"] = _best_of_grid(graphs, labels, _svm, grid)
-        for pair_score in ("together", "agree"):
-            fitted: list[FloatArray] = []
+    windows = all_windows(network)
+    counts = {
+        f"n_{k}": len(w.positive) for k, w in zip(("train", "valid", "test"), windows, strict=True)
+    }
+    if part == "single":
+        found = [_row(name, values) for name, values in _single_scores(windows[2]).items()]
+        return [{"network": network, **counts, **row, "seconds": 0.0} for row in found]
+    columns = list(range(len(BASIC) if part == "basic" else len(windows[0].node_names)))
+    scale, grid = windows[0].scale(), settings.grid(network)
+    graphs = [window.graphs(columns, scale) for window in windows]
+    labels = [window.positive for window in windows]
+    graphs[0], labels[0] = graphs[0][: settings.n_train], labels[0][: settings.n_train]
+    reference = _best_of_grid(graphs, labels, _svm, grid)
+    rows = [_row("logistic regression", _logistic(graphs, labels)), _row("SVM-rank", reference)]
+    for pair_score in ("together", "agree"):
+        fitted: list[FloatArray] = []
 
-            def learn(C: float, train: list[RankingGraph], y: list[BoolArray]) -> Scorer:
-                ranker = StructuredRanker(C=C, pair_score=pair_score, tol=1e-3, max_iter=80)  # noqa: B023
-                fitted.append(ranker.fit(train, y).edge_coef_)  # noqa: B023
-                return ranker.decision_function
+        def learn(
+            C: float,
+            train: list[RankingGraph],
+            y: list[BoolArray],
+            score: str = pair_score,
+            weights: list[FloatArray] = fitted,
+        ) -> Scorer:
+            ranker = StructuredRanker(C=C, pair_score=score, tol=1e-3, max_iter=settings.max_iter)
+            weights.append(ranker.fit(train, y).edge_coef_)
+            return ranker.decision_function
 
-            results[f"pairwise ({pair_score}), {features}"] = _best_of_grid(
-                graphs, labels, learn, grid
-            )
-            shown = "; ".join(", ".join(f"{value:.2f}" for value in coef) for coef in fitted)
-            notes.append(f"{pair_score}, {features}: {shown}")
-    return _report(name, windows, results, notes, time.perf_counter() - start)
+        values = _best_of_grid(graphs, labels, learn, grid)
+        shown = "; ".join(", ".join(f"{value:.2f}" for value in coef) for coef in fitted)
+        rows.append(_row(f"pairwise ({pair_score})", values, reference) | {"weights": shown})
+    seconds = time.perf_counter() - start
+    return [
+        {"network": network, **counts, "features": part, **row, "seconds": seconds} for row in rows
+    ]
+
+
+def _row(method: str, values: FloatArray, reference: FloatArray | None = None) -> Row:
+    """Summarise the AUCs of the focal authors, and the paired difference from a reference."""
+    row: Row = {"method": method, "auc": values.mean(), "auc_error": _standard_error(values)}
+    if reference is not None:
+        difference = values - reference
+        moved = difference != 0
+        row["difference"], row["difference_error"] = difference.mean(), _standard_error(difference)
+        row["p"] = wilcoxon(difference[moved]).pvalue if moved.any() else 1.0
+    return row
+
+
+def _standard_error(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
 Scorer = Callable[[list[RankingGraph]], list[FloatArray]]
@@ -235,45 +287,43 @@ def _single_scores(window: Samples) -> dict[str, FloatArray]:
     }
 
 
-def _report(
-    name: str,
-    windows: list[Samples],
-    results: dict[str, FloatArray],
-    notes: list[str],
-    seconds: float,
-) -> str:
-    rows = []
-    for method, values in results.items():
-        row = [
-            method,
-            f"{100 * values.mean():.1f} ± {100 * values.std(ddof=1) / len(values) ** 0.5:.1f}",
-        ]
-        kind = method.rpartition(", ")[2]
-        reference = results.get(f"SVM-rank, {kind}")
-        if method.startswith("pairwise") and reference is not None:
-            difference = values - reference
-            error = difference.std(ddof=1) / len(difference) ** 0.5
-            moved = difference != 0
-            p = wilcoxon(difference[moved]).pvalue if moved.any() else 1.0
-            row += [f"{100 * difference.mean():+.1f} ± {100 * error:.1f}", f"{p:.1g}"]
-        else:
-            row += ["", ""]
-        rows.append(row)
-    counts = " / ".join(str(len(window.positive)) for window in windows)
+def report(rows: list[Row], settings: Settings) -> str:
+    """Tabulate the networks one after another."""
+    parts = ["# Link prediction: mean AUC over focal authors"]
+    parts += [_network_report(name, rows, settings) for name, _ in settings.grids]
+    return "\n\n".join(parts)
+
+
+def _network_report(name: str, rows: list[Row], settings: Settings) -> str:
+    rows = [row for row in rows if row["network"] == name]
+    table, notes = [], []
+    for row in rows:
+        features = f", {row['features']}" if "features" in row else ""
+        shown = [row["method"] + features, f"{100 * row['auc']:.1f} ± {100 * row['auc_error']:.1f}"]
+        if "difference" in row:
+            error = 100 * row["difference_error"]
+            shown += [f"{100 * row['difference']:+.1f} ± {error:.1f}", f"{row['p']:.1g}"]
+            notes.append(f"{row['method']}{features}: {row['weights']}")
+        table.append(shown + [""] * (4 - len(shown)))
+    counts = " / ".join(str(rows[0][f"n_{part}"]) for part in ("train", "valid", "test"))
     periods = "; ".join(f"{a}-{b} then {c}-{d}" for (a, b), (c, d) in WINDOWS[name])
     header = [name.upper(), "test AUC (%)", "minus SVM-rank, same features", "Wilcoxon p"]
+    fewer = (
+        f" Training on the first {settings.n_train} focal authors only." if settings.n_train else ""
+    )
+    seconds = sum({row["cell"]: row["seconds"] for row in rows}.values())
     return "\n".join(
         [
             f"## {name.upper()}: {counts} focal authors for training / validation / test",
             "",
-            markdown_table(header, rows),
+            markdown_table(header, table),
             "",
             f"Graph window, then window of new links, for training, validation and test: {periods}. "
             "Papers with at most 25 authors. A focal author counts if it has two or more candidates at "
             "distance two and new links to some but not all of them. C from "
-            + ", ".join(f"{C:g}" for C in C_GRID[name])
+            + ", ".join(f"{C:g}" for C in settings.grid(name))
             + ", chosen on the validation window. ± is one standard error over focal authors; "
-            "differences are paired.",
+            f"differences are paired.{fewer}",
             "",
             "Edge weights by C (presence, balance of degrees, joint papers, recent joint papers): "
             + " | ".join(notes)
@@ -284,16 +334,15 @@ def _report(
     )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the networks named and write their tables."""
-    parser = result_parser(__doc__)
-    parser.add_argument("--networks", nargs="+", choices=("nips", "acl"), default=["nips", "acl"])
-    options = parser.parse_args(arguments)
-    warnings.simplefilter("ignore", UserWarning)
-    parts = ["# Link prediction: mean AUC over focal authors"]
-    parts += [run(name) for name in options.networks]
-    write_result("\n\n".join(parts), "link_prediction", options.output)
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    reproduces="AISTATS 2014, Table 1 (b): link prediction in co-author networks",
+    data=("nips_coauthor", "acl_coauthor"),
+    settings={
+        "full": Settings((("nips", (0.1, 1.0, 10.0, 100.0)), ("acl", (1.0, 10.0, 100.0))), 80),
+        "quick": Settings((("nips", (1.0, 10.0)),), 40),
+        "tiny": Settings((("nips", (1.0,)),), 2, 8),
+    },
+    cells=cells,
+    compute=compute,
+    report=report,
+)

@@ -5,13 +5,13 @@ mean AUC of the queries. The paper joins the 100 most similar pairs of documents
 that relation is not available, so pairs are joined by the cosine of their feature vectors, which is all
 that can be computed here.
 
-Run ``python -m reproductions.experiments.ohsumed --output FILE``.
+``python -m reproductions ohsumed``
 """
 
 from __future__ import annotations
 
 import time
-import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,20 +20,32 @@ from aucuba.metrics import binned_auc_score
 from aucuba.structured import RankingGraph, StructuredRanker
 from reproductions.baselines import svm_rank
 from reproductions.data.ohsumed import N_FOLDS, Queries, ohsumed_split
-from reproductions.experiments._tables import markdown_table, result_parser, write_result
+from reproductions.experiment import Cell, Experiment, Row
+from reproductions.tables import markdown_table
 
-C_GRID = (10.0, 100.0, 1000.0)
 N_PAIRS = 100
 PAPER = {"SVM-rank": (63.1, 64.9, 65.1, 60.9, 61.6), "pairwise": (65.2, 67.5, 68.3, 61.0, 62.0)}
 
 
-def document_graphs(queries: Queries) -> tuple[list[RankingGraph], list[BoolArray]]:
-    """One graph a query with both classes, its most similar documents joined.
+@dataclass(frozen=True)
+class Settings:
+    """Values of C, folds and limits."""
+
+    grid: tuple[float, ...]
+    n_folds: int
+    max_iter: int
+    n_queries: int
+
+
+def document_graphs(
+    queries: Queries, n_queries: int | None = None
+) -> tuple[list[RankingGraph], list[BoolArray]]:
+    """Make one graph per query with both classes, its most similar documents joined.
 
     Edge features are the cosine above the weakest kept pair, 1, and 1 over the root of the degrees.
     """
     graphs, labels = [], []
-    for query in np.unique(queries.qid):
+    for query in np.unique(queries.qid)[:n_queries]:
         rows = queries.qid == query
         relevant = queries.grade[rows] > 0
         if relevant.all() or not relevant.any():
@@ -67,17 +79,24 @@ def mean_auc(labels: list[BoolArray], scores: list[FloatArray]) -> float:
     return float(np.mean(values))
 
 
-def run_fold(fold: int) -> dict[str, float]:
-    """Test AUC of both models with C chosen on the validation queries."""
-    parts = [document_graphs(queries) for queries in ohsumed_split(fold)]
+def cells(settings: Settings) -> list[Cell]:
+    """List the folds of LETOR."""
+    return [(fold,) for fold in range(1, settings.n_folds + 1)]
+
+
+def compute(cell: Cell, settings: Settings) -> list[Row]:
+    """Test both models in one fold, with C chosen on the validation queries."""
+    (fold,) = cell
+    start = time.perf_counter()
+    parts = [document_graphs(queries, settings.n_queries) for queries in ohsumed_split(fold)]
     (train, train_y), (valid, valid_y), (test, test_y) = parts
     X = np.concatenate([graph.node_features for graph in train])
     qid = np.repeat(np.arange(len(train)), [graph.n_nodes for graph in train])
     y = np.concatenate(train_y)
     best: dict[str, tuple[float, float, float]] = {}
-    for C in C_GRID:
+    for C in settings.grid:
         coef = svm_rank(X, y, qid, C=C, tol=1e-3).coef
-        ranker = StructuredRanker(C=C, tol=1e-3, max_iter=100).fit(train, train_y)
+        ranker = StructuredRanker(C=C, tol=1e-3, max_iter=settings.max_iter).fit(train, train_y)
         results = {
             "SVM-rank": [
                 mean_auc(labels, [graph.node_features @ coef for graph in graphs])
@@ -91,41 +110,25 @@ def run_fold(fold: int) -> dict[str, float]:
         for name, (validation, held_out) in results.items():
             weight = float(ranker.edge_coef_.sum()) if name == "pairwise" else 0.0
             best[name] = max(best.get(name, (0.0, 0.0, 0.0)), (validation, held_out, weight))
-    return {
-        "SVM-rank": best["SVM-rank"][1],
-        "pairwise": best["pairwise"][1],
-        "edge weight": best["pairwise"][2],
-    }
+    row: Row = {"fold": fold, "SVM-rank": best["SVM-rank"][1], "pairwise": best["pairwise"][1]}
+    return [row | {"edge weight": best["pairwise"][2], "seconds": time.perf_counter() - start}]
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run all folds and write the table."""
-    options = result_parser(__doc__).parse_args(arguments)
-    warnings.simplefilter("ignore", UserWarning)
-    start = time.perf_counter()
-    results = [run_fold(fold) for fold in range(1, N_FOLDS + 1)]
-    rows = [
+def report(rows: list[Row], settings: Settings) -> str:
+    """Tabulate the folds beside the paper's numbers."""
+    table = [
         [
-            f"Fold {fold}",
-            f"{100 * result['SVM-rank']:.1f}",
-            f"{100 * result['pairwise']:.1f}",
-            f"{result['edge weight']:.3f}",
-            f"{PAPER['SVM-rank'][fold - 1]}",
-            f"{PAPER['pairwise'][fold - 1]}",
+            f"Fold {row['fold']}",
+            f"{100 * row['SVM-rank']:.1f}",
+            f"{100 * row['pairwise']:.1f}",
+            f"{row['edge weight']:.3f}",
+            *(str(PAPER[name][row["fold"] - 1]) for name in PAPER),
         ]
-        for fold, result in enumerate(results, start=1)
+        for row in rows
     ]
-    mean = {name: np.mean([result[name] for result in results]) for name in results[0]}
-    rows.append(
-        [
-            "Average",
-            f"{100 * mean['SVM-rank']:.1f}",
-            f"{100 * mean['pairwise']:.1f}",
-            f"{mean['edge weight']:.3f}",
-            "63.1",
-            "64.8",
-        ]
-    )
+    mean = {name: np.mean([row[name] for row in rows]) for name in (*PAPER, "edge weight")}
+    shown = [f"{100 * mean[name]:.1f}" for name in PAPER]
+    table.append(["Average", *shown, f"{mean['edge weight']:.3f}", "63.1", "64.8"])
     header = [
         "OHSUMED",
         "SVM-rank",
@@ -134,21 +137,30 @@ def main(arguments: list[str] | None = None) -> None:
         "paper SVM-rank",
         "paper pairwise",
     ]
-    text = "\n".join(
+    return "\n".join(
         [
             "# OHSUMED: mean AUC of the queries, test parts of the five LETOR folds",
             "",
-            markdown_table(header, rows),
+            markdown_table(header, table),
             "",
             "C is chosen on the validation part of each fold from "
-            + ", ".join(f"{C:g}" for C in C_GRID)
-            + ". The paper joins documents by a text similarity that is not available; "
-            "here the 100 pairs of a query with the largest cosine of the 45 features are joined. "
-            f"Run time {time.perf_counter() - start:.0f} s.",
+            + ", ".join(f"{C:g}" for C in settings.grid)
+            + ". The paper joins documents by a text similarity that is not available; here the 100 "
+            "pairs of a query with the largest cosine of the 45 features are joined. Run time "
+            f"{sum(row['seconds'] for row in rows):.0f} s.",
         ]
     )
-    write_result(text, "ohsumed", options.output)
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    reproduces="AISTATS 2014, Table 1 (a): document retrieval on OHSUMED",
+    data=("ohsumed",),
+    settings={
+        "full": Settings((10.0, 100.0, 1000.0), N_FOLDS, 100, 106),
+        "quick": Settings((10.0, 100.0), 2, 30, 106),
+        "tiny": Settings((100.0,), 1, 5, 8),
+    },
+    cells=cells,
+    compute=compute,
+    report=report,
+)

@@ -1,4 +1,7 @@
-"""BibTeX of the papers behind the methods."""
+"""BibTeX of the papers behind the methods.
+
+A test holds ``CITATION.cff`` and the bibliography of the documentation to these entries.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,13 @@ _BIBTEX = {
   pages = {1--24},
   year = {2023},
 }""",
+    "aum_line_search": """\
+@misc{fowler2024efficient,
+  title = {Efficient line search for optimizing area under the {ROC} curve in gradient descent},
+  author = {Fowler, Jadon and Hocking, Toby Dylan},
+  howpublished = {Preprint},
+  year = {2024},
+}""",
     "bundle": """\
 @article{franc2009optimized,
   title = {Optimized cutting plane algorithm for large-scale risk minimization},
@@ -51,12 +61,12 @@ _BIBTEX = {
 
 
 def citation(*methods: str) -> str:
-    """BibTeX of the papers behind the named methods; without names, of all of them.
+    """Return the BibTeX entries of the papers behind the named methods, or of all.
 
     Parameters
     ----------
     *methods : str
-        Any of "partial_auc", "full_auc", "binned_auc", "aum" and "bundle".
+        Any of "partial_auc", "full_auc", "binned_auc", "aum", "aum_line_search" and "bundle".
 
     Returns
     -------

@@ -17,7 +17,7 @@ from aucuba.changepoint import (
 from aucuba.design import TableDesign
 from aucuba.solvers import Status
 from reproductions.data.changepoints import AnnotatedSeries, load_tcpd
-from reproductions.experiments.changepoint_figure6 import descend
+from reproductions.experiments.aum_figure6 import descend
 
 
 def make_signals(n, seed=0, jump=8.0):

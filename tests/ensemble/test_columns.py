@@ -4,16 +4,17 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeClassifier
 
+from aucuba._core._columns import Columns, NamedColumns
+from aucuba._core._plain_columns import PlainColumns
+from aucuba._core._splines import PortableSplines
 from aucuba.ensemble import RegionStack
-from aucuba.ensemble._columns import Columns
-from aucuba.ensemble._plain_columns import PlainColumns
-from aucuba.ensemble._splines import PortableSplines
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -32,11 +33,11 @@ def frame(n_rows=120):
 
 
 def test_kinds_of_columns():
-    columns = Columns.of(frame())
+    columns = Columns.from_table(frame())
     assert columns.categorical == [2, 3]
     assert columns.numeric == [0, 1, 4]
     assert columns.smooth == [0, 4]
-    array = Columns.of(frame()[["curve", "flag"]].to_numpy(dtype=float))
+    array = Columns.from_table(frame()[["curve", "flag"]].to_numpy(dtype=float))
     assert (array.categorical, array.numeric, array.smooth) == ([], [0, 1], [0])
 
 
@@ -49,14 +50,14 @@ def test_every_kind_of_column_reaches_the_model(preparation, column):
         y = X["whole"] > 25
     tree = preparation == "for_trees"
     model = DecisionTreeClassifier(random_state=0) if tree else LogisticRegression(C=100.0)
-    model = getattr(Columns.of(X), preparation)(model).fit(X, y)
+    model = getattr(Columns.from_table(X), preparation)(model).fit(X, y)
     assert roc_auc_score(y, model.predict_proba(X)[:, 1]) > 0.99
 
 
 def test_splines_bend_and_straight_lines_do_not():
     X = frame()
     y = X["curve"].abs() > 0.5
-    columns, quality = Columns.of(X), {}
+    columns, quality = Columns.from_table(X), {}
     for name in ("for_linear", "for_splines"):
         model = getattr(columns, name)(LogisticRegression(C=100.0)).fit(X, y)
         quality[name] = roc_auc_score(y, model.predict_proba(X)[:, 1])
@@ -91,9 +92,9 @@ def awkward(n_rows=150):
 
 def test_awkward_columns_are_numbers_or_codes():
     frame, number, gaps = awkward()
-    columns = Columns.of(frame)
+    columns = Columns.from_table(frame)
     assert columns.categorical == [2, 3, 8]
-    plain = PlainColumns(columns.categorical).fit(frame)
+    plain = PlainColumns(columns.categorical, columns.dates).fit(frame)
     table = plain.transform(frame)
     assert table.dtype == np.float64
     assert np.array_equal(np.isnan(table[:, 0]), gaps)
@@ -120,7 +121,7 @@ def test_models_take_awkward_columns(preparation):
     for column in ("when", "zoned", "took", "loose"):
         part = frame[[column, "label"]]
         y = number > 0.7
-        fitted = getattr(Columns.of(part), preparation)(model).fit(part, y)
+        fitted = getattr(Columns.from_table(part), preparation)(model).fit(part, y)
         assert roc_auc_score(y, fitted.predict_proba(part)[:, 1]) > 0.85
 
 
@@ -143,8 +144,8 @@ def test_a_column_that_is_empty_in_one_fold():
 
 def test_values_that_are_neither_text_nor_numbers_are_refused():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [{"x": 1}, None]})
-    with pytest.raises(TypeError, match="Column 1 holds a dict"):
-        Columns.of(frame)
+    with pytest.raises(TypeError, match="The column 'b' holds a dict"):
+        Columns.from_table(frame)
 
 
 def test_polars_frames():
@@ -159,10 +160,10 @@ def test_polars_frames():
             "when": part["when"].to_list(),
         }
     )
-    kinds = Columns.of(same)
-    assert kinds == Columns.of(part)
+    kinds = Columns.from_table(same)
+    assert kinds == Columns.from_table(part)
     first, second = (
-        PlainColumns(kinds.categorical).fit(one).transform(one) for one in (part, same)
+        PlainColumns(kinds.categorical, kinds.dates).fit(one).transform(one) for one in (part, same)
     )
     assert first == pytest.approx(second, nan_ok=True)
     stack = RegionStack((0.0, 0.3), estimators=["forest", "linear"], cv=2, random_state=0)
@@ -182,3 +183,84 @@ def test_splines_survive_as_numbers(degree):
     saved = splines.__getstate__()["bsplines_"]
     assert all(isinstance(part, np.ndarray | int | bool) for one in saved for part in one)
     assert clone(splines).get_params() == splines.get_params()
+
+
+class TestDates:
+    MOMENTS = ("2019-12-31 23:30:00", "2024-02-29 00:15:00", "2021-06-07 12:00:00")
+
+    @pytest.fixture(params=["datetime64", "text", "object", "zoned", "offset"])
+    def when(self, request):
+        moments = pd.to_datetime(pd.Series(self.MOMENTS))
+        return {
+            "datetime64": moments,
+            "text": pd.Series(self.MOMENTS),
+            "object": moments.astype(object),
+            "zoned": moments.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+            "offset": pd.Series([f"{one}+00:00" for one in self.MOMENTS]),
+        }[request.param]
+
+    def test_calendar_and_elapsed_time(self, when):
+        X = pd.DataFrame({"n": [1.0, 2.0, 3.0], "when": when})
+        columns = Columns.from_table(X)
+        assert columns.dates == [(1, ["year", "month", "weekday", "hour"])]
+        plain = columns.for_trees(None)[0].fit(X)
+        names = plain.get_feature_names_out().tolist()
+        assert names[2:] == ["when_year", "when_month", "when_weekday", "when_hour"]
+        table = plain.transform(X)
+        expected = [(2019, 12, 1, 23), (2024, 2, 3, 0), (2021, 6, 0, 12)]
+        assert table[:, 2:].tolist() == [list(row) for row in expected]
+        elapsed = [pd.Timestamp(one).timestamp() / 86400 for one in self.MOMENTS]
+        assert table[:, 1] == pytest.approx(elapsed, rel=1e-14)
+
+    def test_parts_that_never_change_get_no_column(self):
+        X = pd.DataFrame({"day": pd.date_range("2020-03-02", periods=5)})
+        assert Columns.from_table(X).dates == [(0, ["weekday"])]
+
+    def test_missing_dates(self):
+        X = pd.DataFrame({"day": ["2020-03-02", None, "2021-04-05"]})
+        prepared = Columns.from_table(X).for_linear(None)[0].fit(X)
+        assert np.isfinite(prepared.transform(X)).all()
+        assert "missingindicator_day" in prepared.get_feature_names_out()
+
+    @pytest.mark.parametrize("word", ["2020-13-01", "2020-1-1", "20200101", "Oslo"])
+    def test_other_text_is_a_category(self, word):
+        X = pd.DataFrame({"day": ["2020-03-02", word]})
+        assert Columns.from_table(X).categorical == [0]
+
+    def test_a_weekday_can_be_learned(self):
+        X = pd.DataFrame({"day": pd.date_range("2020-01-01", periods=140)})
+        y = (X["day"].dt.day_of_week >= 5).to_numpy()
+        model = Columns.from_table(X).for_linear(LogisticRegression(C=100.0)).fit(X, y)
+        assert roc_auc_score(y, model.decision_function(X)) == 1.0
+
+
+def test_names_of_prepared_columns():
+    city = ["Oslo"] * 20 + ["Rome"] * 20 + ["Ulm"] * 3 + ["Bonn"] * 2 + [None] * 15
+    X = pd.DataFrame({"age": [np.nan, *range(59)], "city": city})
+    prepared = Columns.from_table(X).for_linear(None)[0].fit(X)
+    expected = ["age", "missingindicator_age", "city_Oslo", "city_Rome", "city_(missing)"]
+    assert prepared.get_feature_names_out().tolist() == [*expected, "city_(rare)"]
+    table = prepared.transform(X)
+    np.testing.assert_array_equal(table[:, 3], np.array(city) == "Rome")
+    np.testing.assert_array_equal(table[:, 5], [one in ("Ulm", "Bonn") for one in city])
+    assert prepared.plain_.known_categories() == {"city": {"Oslo", "Rome", "Ulm", "Bonn"}}
+
+
+def test_sparse_where_most_entries_are_zero():
+    X = pd.DataFrame({"code": [f"c{k}" for k in range(20)] * 15})
+    columns = Columns.from_table(X)
+    narrow, wide = (columns.for_linear(None, sparse=one)[0] for one in (True, False))
+    result = narrow.fit_transform(X)
+    assert issparse(result)
+    np.testing.assert_array_equal(result.toarray(), wide.fit_transform(X))
+    np.testing.assert_array_equal(narrow.transform(X[:5]).toarray(), wide.transform(X[:5]))
+
+
+def test_columns_are_found_by_name():
+    X = frame()
+    chosen = NamedColumns(["whole", "name"]).fit(X)
+    assert chosen.transform(X[["name", "flag", "whole"]]).columns.tolist() == ["whole", "name"]
+    with pytest.raises(ValueError, match="needs the columns 'whole', absent from X"):
+        chosen.transform(X[["name"]])
+    with pytest.raises(ValueError, match=r"got ndarray\. Pass a DataFrame"):
+        chosen.transform(np.zeros((3, 2)))

@@ -20,7 +20,7 @@ def test_resamples_equal_resampled_rows():
     weight = rng.uniform(0.5, 2, size=y.size)
     sample = intervals.RankingSample.from_arrays(y, score, weight)
     counts = intervals._stratified_counts(sample.positive, 30, np.random.RandomState(0).randint)
-    rows = intervals.SortedRows.of(sample.score)
+    rows = intervals.SortedRows.from_scores(sample.score)
     curves = intervals.resampled_roc_curves(sample, rows, counts * weight)
     got = intervals.band_average(curves, 0.1, 0.4)
     for value, count in zip(got, counts.astype(int), strict=True):

@@ -238,3 +238,51 @@ def test_free_response_limits_of_kdd_cup_2008():
         froc_to_fpr_range((0.2, 30), n_images=6848, n_negatives=101671)
     with pytest.raises(ValueError, match="n_images must be a whole number above 0, got 0"):
         froc_to_fpr_range((0.2, 0.3), n_images=0, n_negatives=10)
+
+
+def region_by_quadrature(y, score, weight, g, low, high, min_tpr):
+    """Weighted mean height above ``min_tpr`` by a fine grid of false positive rates."""
+    rates = np.linspace(low, high, 200_001)
+    rates = (rates[1:] + rates[:-1]) / 2
+    fpr, tpr, _ = roc_curve(y, score, sample_weight=weight, drop_intermediate=False)
+    height = np.interp(rates, fpr, tpr)
+    kept = np.maximum(height - min_tpr, 0.0) / (1.0 - min_tpr)
+    return np.average(kept, weights=g(rates))
+
+
+@pytest.mark.parametrize("min_tpr", [0.0, 0.35])
+@pytest.mark.parametrize(
+    ("fpr_weight", "density", "limits"),
+    [
+        (None, np.ones_like, (0.1, 0.4)),
+        ("log", lambda u: 1 / u, (0.01, 0.5)),
+        (("exponential", 20.0), lambda u: np.exp(-20 * u), (0.0, 1.0)),
+        (("exponential", 20.0), lambda u: np.exp(-20 * u), (0.2, 0.6)),
+        (lambda u: u * (1 - u), lambda u: u * (1 - u), (0.1, 0.3)),
+    ],
+)
+def test_weighted_and_two_way_regions_by_quadrature(fpr_weight, density, limits, min_tpr):
+    rng = np.random.default_rng(11)
+    y = rng.random(120) < 0.4
+    score = np.round(rng.normal(size=120) + y, 1)
+    weight = rng.integers(1, 4, size=120).astype(float)
+    options = {"fpr_range": limits, "min_tpr": min_tpr, "fpr_weight": fpr_weight}
+    got = partial_auc_score(y, score, sample_weight=weight, **options)
+    want = region_by_quadrature(y, score, weight, density, *limits, min_tpr)
+    assert got == pytest.approx(want, abs=2e-5)
+    copies = np.repeat(np.arange(120), weight.astype(int))
+    assert partial_auc_score(y[copies], score[copies], **options) == pytest.approx(got, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("fpr_weight", "limits", "message"),
+    [
+        ("log", (0.0, 0.1), r"must start above 0, got \(0.0, 0.1\)"),
+        ("linear", (0.0, 0.1), "must be None, a function"),
+        (("exponential", -1.0), (0.0, 0.1), "alpha above 0"),
+        (lambda u: u - 1, (0.0, 0.1), r"for rates in \[0, 0.1\]"),
+    ],
+)
+def test_weights_that_are_none(fpr_weight, limits, message):
+    with pytest.raises(ValueError, match=message):
+        partial_auc_score([0, 1], [0, 1], fpr_range=limits, fpr_weight=fpr_weight)

@@ -9,7 +9,7 @@ from aucuba.risks import Sample, SmoothRamp, TightHinge
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from aucuba.objectives._torch import AUMLoss, PartialAUCLoss  # noqa: E402
+from aucuba.objectives import AUMLoss, PartialAUCLoss  # noqa: E402
 
 RANGE = (0.1, 0.6)
 

@@ -38,7 +38,7 @@ def test_operating_point_by_counting(fpr):
 def test_weighted_operating_point_is_that_of_copies():
     y, score, _ = random_scores()
     weight = rng().integers(1, 4, y.size)
-    heavy = ScoredSample(y, score, weight=weight.astype(float))
+    heavy = ScoredSample(y, score, sample_weight=weight.astype(float))
     copies = ScoredSample(np.repeat(y, weight), np.repeat(score, weight))
     first = operating_point(heavy, heavy.curve(), 0.1)
     second = operating_point(copies, copies.curve(), 0.1)
@@ -59,7 +59,13 @@ def test_wilson_interval_inverts_the_score_test():
 def test_sample_takes_any_two_labels(labels):
     y, score, base = random_scores()
     named = [labels[k] for k in y]
-    sample = ScoredSample(named, list(score), list(base), list(np.ones(y.size)), ["a"] * y.size)
+    sample = ScoredSample(
+        named,
+        list(score),
+        list(base),
+        sample_weight=list(np.ones(y.size)),
+        qid=["a"] * y.size,
+    )
     np.testing.assert_array_equal(sample.y, y)
     assert sample.labels == tuple(map(str, labels))
     assert sample.score.dtype == float
@@ -75,11 +81,11 @@ def test_sample_takes_any_two_labels(labels):
         ({"score": [0.1, np.nan, 0.2, 0.3]}, "score contains 1 NaN"),
         ({"score": ["a", "b", "c", "d"]}, "score must be numeric"),
         ({"score": [0.1, 0.2]}, "score has 2 entries for 4 rows"),
-        ({"score": np.ones((4, 2))}, r"score must have one entry a row, got shape \(4, 2\)"),
+        ({"score": np.ones((4, 2))}, r"score must have one entry per row, got shape \(4, 2\)"),
         ({"baseline": [0.1, 0.2]}, "baseline has 2 entries for 4 rows"),
-        ({"weight": [1.0, 1.0]}, "sample_weight has 2 entries for 4 rows"),
-        ({"weight": [1.0, -1.0, 1.0, 1.0]}, "non-negative"),
-        ({"group": [1]}, "qid has 1 entries for 4 rows"),
+        ({"sample_weight": [1.0, 1.0]}, "sample_weight has 2 entries for 4 rows"),
+        ({"sample_weight": [1.0, -1.0, 1.0, 1.0]}, "non-negative"),
+        ({"qid": [1]}, "qid has 1 entries for 4 rows"),
     ],
 )
 def test_sample_says_what_is_wrong(changed, message):

@@ -81,7 +81,9 @@ def test_every_classifier_has_a_page(kind, tmp_path):
     X, y = make_classification(300, n_features=6, weights=[0.7], flip_y=0.1, random_state=0)
     model = fitted(kind)
     weight = np.where(np.arange(300) < 5, 0.0, 1.0)
-    sample = ScoredSample(y, model.decision_function(X), weight=weight, group=np.arange(300) // 100)
+    sample = ScoredSample(
+        y, model.decision_function(X), sample_weight=weight, qid=np.arange(300) // 100
+    )
     page = classifier_report(model, sample, fpr_range=(0.0, 0.3), X=X)
     path = write_page(page, tmp_path / "page.html")
     html = path.read_text(encoding="utf-8")
@@ -245,7 +247,7 @@ def test_explorer_takes_a_frame_and_says_which_rows_it_holds():
     many = ScoredSample(np.tile(y, 4), np.tile(sample.score, 4))
     body = body_of(classifier_report(model, many, X=np.tile(X, (4, 1))), "linesearch")
     assert "1,000 of 1,200 rows, drawn at random within each class" in body
-    heavy = ScoredSample(y, sample.score, weight=np.arange(300) > 4)
+    heavy = ScoredSample(y, sample.score, sample_weight=np.arange(300) > 4)
     body = body_of(classifier_report(model, heavy, X=X), "linesearch")
     assert "The 295 rows of positive weight out of 300" in body
 

@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba._roc._comparison import RegionComparison, region_placements, standard_error
+from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region
+from aucuba._roc._standard_error import standard_error
 from aucuba.metrics import partial_auc_score, two_way_partial_auc_score
 from aucuba.risks import Sample
 
@@ -77,7 +78,7 @@ def test_standard_error_is_the_spread_over_samples(limits, min_tpr):
         y, score = draw(rng)
         one = region_placements(Sample(y), score, region(limits, min_tpr))
         values.append(one.value)
-        errors.append(standard_error(Sample(y), one.influence))
+        errors.append(standard_error(Sample(y), one.influence, meaning="replication"))
     # 300 samples give the spread to about 4 %.
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
 
@@ -96,7 +97,8 @@ def test_comparison_is_paired_and_counts_weights_as_rows():
     )
     np.testing.assert_allclose(weighted.values, repeated.values)
     np.testing.assert_allclose(weighted.errors, repeated.errors, atol=1e-12)
-    alone = standard_error(Sample(y), region_placements(Sample(y), score, region()).influence)
+    influence = region_placements(Sample(y), score, region()).influence
+    alone = standard_error(Sample(y), influence, meaning="replication")
     assert 0 < weighted.errors[0, 1] < 0.7 * alone
     assert weighted.errors[0, 0] == 0
     assert not weighted.beats(0, 0, 0.0)

@@ -10,22 +10,12 @@ from aucuba._core._typing import FloatArray
 from aucuba._roc._placements import Placements, placements
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
+from aucuba._roc._standard_error import standard_error
 
 
 def region_placements(sample: Sample, scores: FloatArray, region: Region) -> Placements:
     """Placement values of one query in a region."""
     return placements(sample, scores, region.weights, region.min_tpr)
-
-
-def standard_error(sample: Sample, influence: FloatArray) -> float:
-    """Standard error of a mean difference with the given influences (of one or of two scorers)."""
-    weight = sample.weights
-    variance = 0.0
-    for rows in (sample.positive, ~sample.positive):
-        total = weight[rows].sum()
-        share = weight[rows] / total
-        variance += float(share @ (influence[rows] - share @ influence[rows]) ** 2 / total)
-    return float(np.sqrt(variance))
 
 
 @dataclass(frozen=True)
@@ -47,9 +37,7 @@ class RegionComparison:
         if sample.query is None:
             each = [region_placements(sample, row, region) for row in scores]
             values = np.array([one.value for one in each])
-            errors = [
-                [standard_error(sample, a.influence - b.influence) for b in each] for a in each
-            ]
+            errors = [[_error(sample, a, b) for b in each] for a in each]
             return cls(values, np.array(errors))
         by_query = np.array(
             [
@@ -66,3 +54,7 @@ class RegionComparison:
     def beats(self, a: int, b: int, n_errors: float) -> bool:
         """Whether scorer a is above scorer b by more than a number of paired standard errors."""
         return bool(self.values[a] - self.values[b] > n_errors * self.errors[a, b])
+
+
+def _error(sample: Sample, a: Placements, b: Placements) -> float:
+    return standard_error(sample, a.influence - b.influence, meaning="replication")

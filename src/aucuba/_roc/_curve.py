@@ -13,6 +13,7 @@ import numpy as np
 
 from aucuba._core._typing import AnyArray, FloatArray, IntArray
 from aucuba._roc._sample import RankingSample
+from aucuba._roc._threshold import count_within
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class SortedRows:
     threshold: FloatArray
 
     @classmethod
-    def of(cls, score: FloatArray) -> SortedRows:
+    def from_scores(cls, score: FloatArray) -> SortedRows:
         order = np.argsort(score)[::-1]
         ranked = score[order]
         block_end = np.flatnonzero(ranked[1:] != ranked[:-1])
@@ -58,7 +59,7 @@ class SortedRows:
 
 def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve:
     """The curve of one sample, O(n log n) for the sort and O(n) after it."""
-    rows = SortedRows.of(sample.score) if rows is None else rows
+    rows = SortedRows.from_scores(sample.score) if rows is None else rows
     positive = sample.positive[rows.order]
     if sample.weight is None:
         # Counting is exact and needs one running sum; the other follows from the positions.
@@ -95,18 +96,32 @@ def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     return area
 
 
+def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> float:
+    """Mean of ``max(TPR - min_tpr, 0) / (1 - min_tpr)`` over FPR in [alpha, beta]."""
+    if min_tpr == 0:
+        return float(band_average(curve, alpha, beta))
+    x, y = curve.fpr, curve.tpr
+    # The curve crosses the horizontal line once, since it never falls.
+    first = int(np.searchsorted(y, min_tpr, side="left"))
+    rise = y[first] - y[first - 1]
+    start = x[first - 1] + (x[first] - x[first - 1]) * (min_tpr - y[first - 1]) / rise
+    start = max(start, alpha)
+    if start >= beta:
+        return 0.0
+    mean_above = float(band_average(curve, start, beta)) - min_tpr
+    return float(mean_above * (beta - start) / ((1 - min_tpr) * (beta - alpha)))
+
+
 def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> float:
     """The highest TPR that the curve of so many rows reaches at the given FPR."""
     x, y = curve.fpr, curve.tpr
-    # Sums of weights that are equal on paper differ by up to a rounding a row, and the curve jumps
-    # at such a point: look that far to the right.
-    allowance = (n_rows + 8) * np.finfo(float).eps
-    right = int(np.searchsorted(x, fpr * (1 + allowance), side="right"))
+    # The curve jumps where a rate is reached, so rates that differ by rounding must count as equal.
+    right = count_within(x, fpr, n_rows)
     if right == x.size:
         return 1.0
     left = right - 1
-    share = max(fpr - x[left], 0.0) / (x[right] - x[left])
-    return float(y[left] + share * (y[right] - y[left]))
+    along = max(fpr - x[left], 0.0) / (x[right] - x[left])
+    return float(y[left] + along * (y[right] - y[left]))
 
 
 def of_unit_size(cumulated: FloatArray) -> FloatArray:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._core._typing import FloatArray
+from aucuba._roc._curve import RocCurve, corner_average
 from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
 
 _TINY = np.finfo(np.float64).tiny
@@ -40,27 +42,49 @@ class Placements:
 def placements(
     sample: Sample, scores: FloatArray, weights: RankWeights, min_tpr: float = 0.0
 ) -> Placements:
-    """Placement values of one query."""
-    kept = 1.0 - min_tpr
+    """Compute the placement values of one query."""
     weight = sample.weights
     levels, block = np.unique(-scores, return_inverse=True)
     tp = np.cumsum(np.bincount(block, weight * sample.positive, levels.size))
     fp = np.cumsum(np.bincount(block, weight * ~sample.positive, levels.size))
     tpr, fpr = (np.concatenate([[0.0], count / count[-1]]) for count in (tp, fp))
-    # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
-    # that crosses the lowest TPR the part above counts.
-    below = np.clip(min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
-    first = fpr[:-1] + np.minimum(below, 1.0) * np.diff(fpr)
-    of_positive = 1.0 - weights.mean_cumulated(first, fpr[1:]) / weights.total
+    of_positive = _of_positives(fpr, tpr, weights, min_tpr)
     # The density where the curve is vertical is taken over half a negative on either side.
     half = max(0.5 / fp[-1], _NARROWEST)
     left, right = np.maximum(fpr[:-1] - half, 0.0), np.minimum(fpr[1:] + half, 1.0)
     density = (weights.cumulated(right) - weights.cumulated(left)) / (right - left)
-    climb = density * np.diff(np.maximum(tpr, min_tpr)) / weights.total
-    climbed = np.concatenate([[0.0], np.cumsum(climb)])
+    counted = np.diff(np.maximum(tpr, min_tpr))
+    climbed = np.concatenate([[0.0], np.cumsum(density * counted / weights.total)])
     of_negative = (climbed[1:] + climbed[:-1]) / 2
     # Positives come in decreasing order of V; those ranked above the lowest TPR do not count.
-    counted = np.diff(np.maximum(tpr, min_tpr))
     last = of_positive[int(np.argmax(counted > 0))]
     influence = np.where(sample.positive, np.minimum(of_positive, last)[block], of_negative[block])
+    kept = 1.0 - min_tpr
     return Placements(float(counted @ of_positive) / kept, influence / kept)
+
+
+def region_average(curve: RocCurve, region: Region) -> float:
+    r"""Compute the mean height of one ROC curve above ``min_tpr``, as a part of what is possible.
+
+    .. math::
+        \frac{\int g(u) \max(\mathrm{TPR}(u) - a, 0)\, du}{(1 - a) \int g(u)\, du}
+
+    with g the weight of the region's rates and a its lowest TPR.
+    """
+    if region.is_plain_range:
+        return corner_average(curve, *region.fpr_range, region.min_tpr)
+    tpr = curve.tpr
+    counted = np.diff(np.maximum(tpr, region.min_tpr))
+    heights = _of_positives(curve.fpr, tpr, region.weights, region.min_tpr)
+    return float(np.clip(counted @ heights / (1.0 - region.min_tpr), 0.0, 1.0))
+
+
+def _of_positives(
+    fpr: FloatArray, tpr: FloatArray, weights: RankWeights, min_tpr: float
+) -> FloatArray:
+    """Mean of ``1 - G(u)/G(1)`` over the positives of every segment that lie above ``min_tpr``."""
+    # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
+    # that crosses the lowest TPR the part above counts.
+    below = np.clip(min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
+    first = fpr[:-1] + np.minimum(below, 1.0) * np.diff(fpr)
+    return 1.0 - weights.mean_cumulated(first, fpr[1:]) / weights.total

@@ -1,4 +1,4 @@
-"""The score threshold that keeps a false positive rate."""
+"""The threshold at a false positive rate: one rule for metrics, estimators and reports."""
 
 from __future__ import annotations
 
@@ -8,22 +8,61 @@ from aucuba._core._typing import BoolArray, FloatArray
 from aucuba._roc._sample import Sample
 
 
-def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> float:
-    """The threshold whose training FPR is the upper limit, or for 1 the best balanced accuracy.
+def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
+    """Count the entries of increasing rates at or below a limit, up to rounding.
 
-    Rows strictly above it are called positive; the FPR is the largest possible value at or below
-    the limit.
+    Sums of weights that are equal on paper differ by up to one rounding per row, so rates up to
+    ``limit * (1 + (n_rows + 8) eps)`` count as within the limit.
+
+    Parameters
+    ----------
+    rates : ndarray
+        Rates in increasing order, cumulated over rows.
+    limit : float
+        The highest rate allowed.
+    n_rows : int
+        Number of rows that the rates were cumulated over.
     """
-    weight = np.ones(scores.size) if sample.weight is None else sample.weight
+    allowance = (n_rows + 8) * np.finfo(np.float64).eps
+    return int(np.searchsorted(rates, limit * (1 + allowance), side="right"))
+
+
+def first_beyond(scores: FloatArray, weight: FloatArray | None, rate: float) -> tuple[float, int]:
+    """Find the highest row of a class that a rate keeps out: a negative for a false positive rate.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Scores of the rows of the class.
+    weight : ndarray or None
+        Their weights.
+    rate : float
+        The highest fraction of the class that may pass.
+
+    Returns
+    -------
+    score : float
+        Its score; that of the lowest row where the rate lets all pass.
+    n_above : int
+        Number of rows that may pass.
+    """
+    order = np.argsort(-scores)
+    passed = np.arange(1.0, scores.size + 1) if weight is None else np.cumsum(weight[order])
+    n_above = count_within(passed / passed[-1], rate, scores.size)
+    return float(scores[order[min(n_above, scores.size - 1)]]), n_above
+
+
+def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> float:
+    """Choose the threshold whose training FPR is the upper limit.
+
+    Rows strictly above it are called positive, and the FPR is the largest possible value at or below
+    the limit. A limit of 1 asks for nothing, so the threshold of best balanced accuracy is taken.
+    """
     if upper_limit >= 1.0:
-        return _best_balanced_threshold(scores, sample.positive, weight)
-    order = np.argsort(-scores[~sample.positive])
-    ranked = scores[~sample.positive][order]
-    passed = np.cumsum(weight[~sample.positive][order])
-    # Sums that are equal on paper differ by up to a rounding a row.
-    allowed = upper_limit * passed[-1] * (1 + 1e-12 + passed.size * np.finfo(np.float64).eps)
-    first_kept_out = int(np.searchsorted(passed, allowed, side="right"))
-    below = ranked[min(first_kept_out, ranked.size - 1)]
+        return _best_balanced_threshold(scores, sample.positive, sample.weights)
+    negative = ~sample.positive
+    weight = None if sample.weight is None else sample.weight[negative]
+    below, _ = first_beyond(scores[negative], weight, upper_limit)
     above = scores[scores > below]
     return float(below if above.size == 0 else (below + above.min()) / 2)
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._core._fit_guard import all_or_nothing
+from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_choice, check_fraction, check_positive_number
 from aucuba.aum import STEP_RULES, AUMDescent, LabelledData
@@ -135,7 +135,6 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         self.random_state = random_state
 
     @with_callbacks
-    @all_or_nothing
     def fit(self, signals: Any, labels: Any) -> SupervisedChangepointDetector:
         """Learn the penalty from signals and labels.
 
@@ -154,7 +153,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         named = _named(signals)
         # One report per signal, one of the interval regression, one per iterate of the descent.
         limit = len(named) + int(self.max_iter) + 2
-        with fit_monitor(self, signals, labels, limit) as monitor:
+        with fresh_fit(self), fit_monitor(self, signals, labels, limit) as monitor:
             X, errors = self._prepare(named, labels, monitor)
             self._learn(X, errors, monitor)
         return self
@@ -173,7 +172,6 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return self._prepare(_named(signals), labels, None)
 
     @with_callbacks
-    @all_or_nothing
     def fit_features(
         self, X: ArrayLike, errors: Sequence[LabelErrors]
     ) -> SupervisedChangepointDetector:
@@ -186,7 +184,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         errors : list of LabelErrors
         """
         self._check_settings()
-        with fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
+        with fresh_fit(self), fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
             self._learn(X, errors, monitor)
         return self
 

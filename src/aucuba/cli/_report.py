@@ -89,8 +89,8 @@ def report(
             y=sample.y,
             score=saved.model.decision_function(sample.X),
             baseline=baseline_scores(saved, sample),
-            weight=sample.weight,
-            group=sample.group,
+            sample_weight=sample.weight,
+            qid=sample.group,
         )
         page = classifier_report(
             saved.model[-1],

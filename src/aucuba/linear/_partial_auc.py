@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any
 
@@ -14,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from aucuba._core._callbacks import fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import threshold_for
 from aucuba.design import KernelDesign, TableDesign
-from aucuba.linear._anchored_fit import anchor_direction, direct_fit, warn_if_few
+from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel
 from aucuba.linear._summary import describe
@@ -28,7 +28,6 @@ from aucuba.solvers import (
     BundleSolver,
     CuttingPlaneSolver,
     DCSolver,
-    Monitor,
     Solution,
     Status,
 )
@@ -39,36 +38,39 @@ _SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
     "bundle": BundleSolver,
     "cutting_plane": CuttingPlaneSolver,
 }
-# Iterations: the direct fit is meant to stop early, plane methods to reach their gap.
+# Iterations: the anchored descent is meant to stop early, plane methods to reach their gap.
 _MAX_ITER = {"direct": 100, "tight": 1000, "structural": 1000}
 
 
 class PartialAUCClassifier(RegionClassifier):
-    r"""A scorer trained for the part of the ROC curve that matters.
+    r"""Linear or kernel scorer trained for the part of the ROC curve that matters.
 
     .. math::
         \min_w \ \tfrac12 |w|^2 + C\, R(Xw) \quad\text{(convex surrogates)}, \qquad
         \min_w \ R(Xw) + \tfrac{\lambda}{2}\, \overline{(Xw - Xu)^2} \quad\text{(direct)}
 
-    with R a risk of the partial AUC in ``fpr_range`` and, for the direct fit, u the direction of
-    logistic regression. X is never scaled here; put a `StandardScaler` before. Ranking needs no
-    ``class_weight``: positives and negatives are compared pair by pair, whatever their numbers.
-    For probabilities wrap the classifier in `CalibratedClassifierCV`.
+    with R a risk of the partial AUC in the region and, for the direct surrogate, u the direction of
+    logistic regression (the anchor). X is never scaled here; put a `StandardScaler` before. Ranking
+    needs no ``class_weight``: positives and negatives are compared pair by pair, whatever their
+    numbers. For probabilities wrap the classifier in `CalibratedClassifierCV`.
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 0.1)
+    fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter, ``0 <= alpha < beta <= 1``.
     surrogate : {"direct", "tight", "structural"}, default="direct"
-        ``"direct"``: one descent on a bounded loss from logistic regression, the best on new data in
-        our studies; not convex. ``"tight"``: hinge on the range's negatives. ``"structural"``: the
-        structural SVM of the ICML 2013 paper. The last two are convex and come with a certificate.
+        ``"direct"``: a bounded loss, by one descent that starts at logistic regression and stays near
+        it; the best on new data in our studies, not convex. ``"tight"``: hinge on the range's
+        negatives. ``"structural"``: the structural SVM of the ICML 2013 paper. The last two are convex
+        and come with a certificate.
     C : float, default=1.0
         Weight of the risk against the norm. For ``"direct"`` the C of its logistic regression.
-    fpr_weight : callable, default=None
-        Weight of the false positive rates, a function on [0, 1], instead of ``fpr_range``.
     min_tpr : float, default=0.0
         Lowest true positive rate that matters (two-way partial AUC); for tight and direct.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        Weight of the false positive rates u inside ``fpr_range``, up to a constant factor: a
+        non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None for all
+        alike. A function cannot be saved; the named weights can.
     kernel : {"linear", "rbf", "poly", "precomputed"}, default="linear"
         Convex surrogates use the exact kernel up to 10,000 rows; beyond, and always for
         ``"direct"``, Nystroem features stand in for it.
@@ -87,14 +89,17 @@ class PartialAUCClassifier(RegionClassifier):
         For the convex surrogates. The second is the plain method of the paper, for comparison.
     tol : float, default=1e-3
         Certified gap ``(objective - lower bound) / C`` at which a convex fit stops.
+    rtol : float or None, default=1e-3
+        Certified gap ``(objective - lower bound) / objective``, which a convex fit must reach too;
+        None switches it off.
     max_iter : int, default=None
         Limit on iterations; by default 1000 for the convex surrogates, 100 for ``"direct"``.
     warm_start : bool, default=False
-        Begin a linear convex fit at the present ``coef_``.
+        Start a linear convex fit from the present ``coef_``.
     random_state : int, RandomState instance or None, default=None
         For the sampling of Nystroem features; nothing else is random.
     verbose : int, default=0
-        Above 0, log every iteration at level INFO of the logger ``aucuba``.
+        Above 0, log every iteration to the logger ``aucuba`` at level INFO.
 
     Attributes
     ----------
@@ -110,14 +115,14 @@ class PartialAUCClassifier(RegionClassifier):
         Kernel models: name, gamma, degree and constant of the kernel.
     classes_ : ndarray of shape (2,)
         The second is positive.
-    objective_, lower_bound_, gap_ : float
-        Value reached, certified lower bound, and their difference over C; the last two are nan for
-        fits that are not convex.
+    objective_, lower_bound_, gap_, relative_gap_ : float
+        Value reached, certified lower bound, and their difference over C and over the objective. The
+        bound is lowered by what rounding may have added to it. nan for fits that are not convex.
     n_iter_ : int
     status_ : str
         Why the fit stopped.
     history_ : list of dict
-        One row an iteration.
+        One dict per iteration.
 
     Examples
     --------
@@ -131,12 +136,12 @@ class PartialAUCClassifier(RegionClassifier):
 
     def __init__(
         self,
-        fpr_range: tuple[float, float] = (0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
         surrogate: str = "direct",
         C: float = 1.0,
-        fpr_weight: Callable[[FloatArray], FloatArray] | None = None,
         min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
         kernel: str = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -145,6 +150,7 @@ class PartialAUCClassifier(RegionClassifier):
         tight_form: str = "bound",
         solver: str = "bundle",
         tol: float = 1e-3,
+        rtol: float | None = 1e-3,
         max_iter: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -153,8 +159,8 @@ class PartialAUCClassifier(RegionClassifier):
         self.fpr_range = fpr_range
         self.surrogate = surrogate
         self.C = C
-        self.fpr_weight = fpr_weight
         self.min_tpr = min_tpr
+        self.fpr_weight = fpr_weight
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -163,6 +169,7 @@ class PartialAUCClassifier(RegionClassifier):
         self.tight_form = tight_form
         self.solver = solver
         self.tol = tol
+        self.rtol = rtol
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.random_state = random_state
@@ -172,7 +179,7 @@ class PartialAUCClassifier(RegionClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> PartialAUCClassifier:
-        """Train.
+        """Train the classifier.
 
         Parameters
         ----------
@@ -188,7 +195,7 @@ class PartialAUCClassifier(RegionClassifier):
         Returns
         -------
         PartialAUCClassifier
-            Fitted.
+            The fitted classifier.
         """
         self._check_params()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
@@ -206,14 +213,14 @@ class PartialAUCClassifier(RegionClassifier):
                     warn_if_badly_scaled(X)
                     self._fit_table(X, sample, region, report, warm)
                 else:
-                    self._fit_kernel(X, sample, region, report, warm, kept)
+                    self._fit_kernel(X, sample, region, report, warm, kept.index)
         # The best model so far is kept, and the interrupt still ends what called for it.
         if self.status_ == str(Status.INTERRUPTED):
             raise KeyboardInterrupt
         return self
 
     def _raw_scores(self, X: Any) -> FloatArray:
-        """Scores of validated rows before the intercept, through the kernel where there is one."""
+        """Score validated rows before the intercept is added, through the kernel if there is one."""
         if self.kernel == "linear":
             return super()._raw_scores(X)
         if self.kernel == "precomputed":
@@ -225,7 +232,7 @@ class PartialAUCClassifier(RegionClassifier):
         return np.asarray(X @ self.dual_coef_)
 
     def summary(self) -> str:
-        """One paragraph on what was fitted and how well, for a person to read."""
+        """Describe in one paragraph what was fitted and how well."""
         return describe(self)
 
     def _check_params(self) -> None:
@@ -235,6 +242,8 @@ class PartialAUCClassifier(RegionClassifier):
         check_choice(self.tight_form, "tight_form", ("bound", "dc"))
         check_positive_number(self.C, "C")
         check_positive_number(self.tol, "tol")
+        if self.rtol is not None:
+            check_positive_number(self.rtol, "rtol")
         if self.max_iter is not None:
             check_positive_number(self.max_iter, "max_iter", integer=True)
 
@@ -260,29 +269,35 @@ class PartialAUCClassifier(RegionClassifier):
         monitor: Monitor | None,
         warm: FloatArray | None,
     ) -> None:
-        """Fit a linear model on X as it is, a convex one from the coefficients of before."""
+        """Fit a linear model on X as it is, a convex one from the previous coefficients."""
         if self.surrogate == "direct":
-            self._fit_direct(X, sample, region, monitor)
+            self._fit_anchored(X, sample, region, monitor)
             return
         design = TableDesign(X)
         start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
         solution = self._solve_convex(design, X, sample, region, monitor, start)
-        scores = design.precise_scores(solution.coef)
+        scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
         self._adopt_certificate(solution)
 
-    def _fit_direct(self, X: Any, sample: Sample, region: Region, monitor: Monitor | None) -> None:
-        warn_if_few(sample, region)
+    def _fit_anchored(
+        self, X: Any, sample: Sample, region: Region, monitor: Monitor | None
+    ) -> None:
+        trained_on, notice = training_region(sample, region)
+        if notice:
+            warnings.warn(notice, UserWarning, stacklevel=5)
         anchor, n_iter = anchor_direction(X, sample, self.C)
-        fit = direct_fit(X, sample, region, anchor, max_iter=self._max_iter(), monitor=monitor)
-        scores = TableDesign(X).precise_scores(fit.coef)
+        fit = anchored_fit(
+            X, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
+        )
+        scores = TableDesign(X).scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
         self.anchor_coef_ = fit.anchor[np.newaxis]
         if fit.solution is None:
-            self.objective_ = self.lower_bound_ = self.gap_ = np.nan
+            self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
             self.n_iter_ = n_iter
             self.history_: list[dict[str, Any]] = []
-            self.status_ = "Logistic regression kept: too few rows in the range for a direct fit."
+            self.status_ = "Logistic regression kept: too few rows in the range to train for it."
         else:
             self._adopt_certificate(fit.solution)
 
@@ -314,11 +329,12 @@ class PartialAUCClassifier(RegionClassifier):
             return
         design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
         solution = self._solve_convex(design, None, sample, region, monitor, None)
-        # A collapsed model keeps one row, so that kernels with new rows are defined.
+        # A zero model keeps one row, so that kernels with new rows are defined.
         carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
         self.dual_coef_ = solution.coef[carries]
         self.kernel_rows_ = kept[carries] if precomputed else X[carries]
-        threshold = threshold_for(design.scores(solution.coef), sample, region.upper_limit)
+        scores = design.scores(solution.coef) if solution.scores is None else solution.scores
+        threshold = threshold_for(scores, sample, region.upper_limit)
         self.intercept_ = np.array([-threshold])
         self._adopt_certificate(solution)
 
@@ -340,21 +356,23 @@ class PartialAUCClassifier(RegionClassifier):
                 design, HingeDifference.from_region(sample, region), start=start, monitor=monitor
             )
         risk = make_risk(self.surrogate, sample, region)
-        solver = _SOLVERS[self.solver](self.C, self.tol, max_iter)
+        solver = _SOLVERS[self.solver](self.C, self.tol, max_iter, self.rtol)
         return solver.solve(design, risk, start=start, monitor=monitor)
 
     def _adopt_certificate(self, solution: Solution) -> None:
         self.objective_ = float(solution.objective)
         self.lower_bound_ = float(solution.lower_bound)
         self.gap_ = float(solution.gap)
+        self.relative_gap_ = float(solution.relative_gap)
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
         self.history_ = solution.history
-        if solution.status is Status.COLLAPSED:
+        if solution.status is Status.ZERO_AS_GOOD:
             warnings.warn(
-                f"The {self.surrogate} surrogate collapsed: its lower bound {self.lower_bound_:.6g} "
-                f"certifies that at C={self.C:g} no model beats the zero model, whose objective is "
-                f"{self.objective_:.6g}, and mostly no other C helps. coef_ is zero. Use "
+                f"At C={self.C:g} the {self.surrogate} surrogate hardly ranks: its lower bound "
+                f"{self.lower_bound_:.6g} certifies that no model has an objective below that of the "
+                f"zero model by more than the tolerance (tol={self.tol:g}, rtol={self.rtol}). The "
+                "minimiser of its cutting planes is returned; other values of C rarely help. Use "
                 "surrogate='direct', a wider fpr_range, or a kernel.",
                 ConvergenceWarning,
                 stacklevel=5,
@@ -362,13 +380,22 @@ class PartialAUCClassifier(RegionClassifier):
         elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
             warnings.warn(
                 f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
-                f"tol={self.tol:g}. Raise max_iter, raise tol, or lower C.",
+                f"tol={self.tol:g} or a relative gap of {self.relative_gap_:.2g} above "
+                f"rtol={self.rtol}. Raise max_iter, raise the tolerance, or lower C.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif solution.status is Status.NO_PROGRESS and self.surrogate != "direct":
+            warnings.warn(
+                f"Rounding errors stopped the fit at a gap of {self.gap_:.2g} (tol={self.tol:g}) and a "
+                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}). Centre and scale the "
+                "columns of X, raise the tolerance, or lower C.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
 
     def _uses_features(self, n_rows: int) -> bool:
-        """Whether the kernel is replaced by Nystroem features; says so where the size forces it."""
+        """Tell whether Nystroem features replace the kernel; warn where the size forces it."""
         if self.surrogate == "direct":
             return True
         if self.kernel == "precomputed" or n_rows <= MAX_KERNEL_ROWS:

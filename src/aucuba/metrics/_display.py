@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._core._positive_scores import positive_scores
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import check_fpr_range
 from aucuba._roc._curve import band_average, roc_curve
@@ -16,7 +17,7 @@ from aucuba._roc._sample import RankingSample
 
 
 class RocBandDisplay:
-    r"""ROC curve with the area under it shaded where ``alpha <= FPR <= beta``.
+    """ROC curve whose area is shaded where ``alpha <= FPR <= beta``.
 
     Make one with `from_estimator`, `from_predictions` or `from_cv_results`; each draws at once and
     returns the display, whose ``plot`` draws again.
@@ -24,11 +25,11 @@ class RocBandDisplay:
     Parameters
     ----------
     fpr, tpr : ndarray or list of ndarray
-        Vertices of one curve, or of one curve a fold.
+        Vertices of one curve, or of one curve per fold.
     fpr_range : (float, float)
         The band.
     partial_auc : float or list of float
-        Value in the band, one a curve.
+        Value in the band, one per curve.
     name : str, default=None
         Name for the legend.
 
@@ -62,7 +63,7 @@ class RocBandDisplay:
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
-        fpr_range: tuple[float, float] = (0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.05),
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
@@ -81,7 +82,7 @@ class RocBandDisplay:
         X: Any,
         y: ArrayLike,
         *,
-        fpr_range: tuple[float, float] = (0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.05),
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
@@ -108,14 +109,14 @@ class RocBandDisplay:
         X: Any,
         y: ArrayLike,
         *,
-        fpr_range: tuple[float, float] = (0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.05),
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
         **plot_params: Any,
     ) -> RocBandDisplay:
-        """Draw one curve a fold from ``cross_validate(return_estimator=True, return_indices=True)``."""
+        """Draw one curve per fold of ``cross_validate(return_estimator=True, return_indices=True)``."""
         missing = [key for key in ("estimator", "indices") if key not in cv_results]
         if missing:
             raise ValueError(
@@ -226,8 +227,8 @@ def _height(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> Floa
     else:
         index = np.maximum(np.searchsorted(fpr, at, side="left"), 1)
     run = fpr[index] - fpr[index - 1]
-    share = np.where(run > 0, (at - fpr[index - 1]) / np.where(run > 0, run, 1.0), 1.0)
-    return tpr[index - 1] + (tpr[index] - tpr[index - 1]) * share
+    along = np.where(run > 0, (at - fpr[index - 1]) / np.where(run > 0, run, 1.0), 1.0)
+    return tpr[index - 1] + (tpr[index] - tpr[index - 1]) * along
 
 
 def _curve(
@@ -254,8 +255,4 @@ def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[FloatArray, Any]:
     pos_label = classes[1] if pos_label is None else pos_label
     if pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not among the classes {list(classes)!r}.")
-    is_second = pos_label == classes[1]
-    if hasattr(estimator, "decision_function"):
-        score = np.asarray(estimator.decision_function(X))
-        return (score if is_second else -score), pos_label
-    return np.asarray(estimator.predict_proba(X))[:, int(is_second)], pos_label
+    return positive_scores(estimator, X, int(pos_label == classes[1]))[0], pos_label

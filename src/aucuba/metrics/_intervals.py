@@ -27,6 +27,7 @@ from aucuba._roc._placements import placements
 from aucuba._roc._queries import query_values
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._sample import RankingSample, Sample
+from aucuba._roc._standard_error import standard_error
 
 # Resamples are drawn in chunks of about this many row weights, so that memory stays near 100 MB
 # whatever the number of rows; the draws do not depend on the chunk.
@@ -239,18 +240,13 @@ def _placement_error(
     samples: list[RankingSample], alpha: float, beta: float
 ) -> tuple[list[float], float]:
     """Values, and the standard error of the first or of the difference of two."""
-    positive, weight = samples[0].positive, samples[0].weight
-    # Only the relations of weights matter here, since rows are what a resample draws.
-    mass = np.ones(positive.size) if weight is None else weight / weight.mean()
     ranks = RankWeights.from_range((alpha, beta))
-    placed = [placements(Sample(positive, mass), one.score, ranks) for one in samples]
+    # Only the relations of weights matter here, since rows are what a resample draws.
+    sample = Sample(samples[0].positive, samples[0].weights / samples[0].weights.mean())
+    placed = [placements(sample, one.score, ranks) for one in samples]
     influence = placed[0].influence - (placed[1].influence if len(placed) > 1 else 0.0)
-    variance = 0.0
-    for rows in (positive, ~positive):
-        centred = influence[rows] - np.average(influence[rows], weights=mass[rows])
-        variance += float(np.sum((mass[rows] * centred) ** 2) / mass[rows].sum() ** 2)
     values = [float(band_average(roc_curve(one), alpha, beta)) for one in samples]
-    return values, float(np.sqrt(variance))
+    return values, standard_error(sample, influence, meaning="sampling")
 
 
 def _bootstrap(
@@ -268,7 +264,7 @@ def _bootstrap(
         chosen = rng.randint(values.shape[1], size=(n_resamples, values.shape[1]))
         return values.mean(axis=1), values[:, chosen].mean(axis=2)
     value = np.array([float(band_average(roc_curve(one), alpha, beta)) for one in samples])
-    rows = [SortedRows.of(one.score) for one in samples]
+    rows = [SortedRows.from_scores(one.score) for one in samples]
     draws = np.empty((len(samples), n_resamples))
     chunk = max(1, _CHUNK_ENTRIES // samples[0].score.size)
     for start in range(0, n_resamples, chunk):

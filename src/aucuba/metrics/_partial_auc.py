@@ -1,16 +1,13 @@
-"""Partial AUC in a range of false positive rates, one-way and two-way."""
+"""Partial AUC in a region of the ROC plane: one-way, two-way, on a logarithmic axis."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fpr_range, check_fraction, check_positive_number
-from aucuba._roc._curve import RocCurve, band_average, roc_curve, tpr_at
-from aucuba._roc._queries import mean_over_queries
-from aucuba._roc._sample import RankingSample
+from aucuba._core._validation import check_fraction, check_positive_number
+from aucuba._roc._rank_weights import FprWeight
+from aucuba.metrics._measures import evaluate
 
 
 def partial_auc_score(
@@ -18,11 +15,14 @@ def partial_auc_score(
     y_score: ArrayLike,
     *,
     fpr_range: tuple[float, float] = (0.0, 1.0),
+    min_tpr: float = 0.0,
+    fpr_weight: FprWeight = None,
+    standardized: bool = False,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""Mean true positive rate over a range of false positive rates.
+    r"""Compute the mean true positive rate over a range of false positive rates.
 
     .. math::
         \mathrm{pAUC}(\alpha, \beta)
@@ -34,8 +34,9 @@ def partial_auc_score(
     :math:`c_j = |(j-1, j] \cap [n\alpha, n\beta]|` and :math:`Z = m n (\beta - \alpha)`. The value
     lies in [0, 1]: 1 is perfect, and scores without information give :math:`(\alpha + \beta)/2`.
 
-    **Not McClish-scaled.** ``roc_auc_score(max_fpr=b)`` rescales its area so that chance is 1/2;
-    this function returns the plain mean height of the curve.
+    **Not McClish-scaled** unless ``standardized=True``: ``roc_auc_score(max_fpr=b)`` rescales its area
+    so that chance is 1/2; this function returns the plain mean height of the curve. Also known as OPAUC
+    (one-way partial AUC); with ``min_tpr`` TPAUC (two-way).
 
     **Ties.** The ROC curve is a straight segment through rows of equal score. A block of tied
     negatives shares its rank weights evenly, and a tied pair counts ``t_j``, the mean of
@@ -53,6 +54,16 @@ def partial_auc_score(
     fpr_range : (float, float), default=(0.0, 1.0)
         Limits of the false positive rate, fractions with ``0 <= alpha < beta <= 1``. Ranges narrower
         than one negative are fine. See `froc_to_fpr_range` for limits in false positives per image.
+    min_tpr : float, default=0.0
+        Lowest true positive rate of interest, in [0, 1) (two-way partial AUC, TPAUC): only the height
+        above it counts, :math:`\max(\mathrm{TPR} - a, 0) / (1 - a)`.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        How much the rates u inside ``fpr_range`` count: a non-negative function of u, 1/u (the range
+        must start above 0), exp(-alpha u), or all alike. The result is the weighted mean height.
+    standardized : bool, default=False
+        Return McClish's form :math:`\frac12 (1 + (v - c)/(1 - c))` with v the mean height and
+        :math:`c = (\alpha + \beta)/2` its chance level: 1/2 is chance in every range, and ``(0, b)``
+        gives ``roc_auc_score(max_fpr=b)``. Not with ``min_tpr`` or ``fpr_weight``.
     sample_weight : array-like of shape (n_samples,), default=None
         A row of weight k counts as k equal rows.
     qid : array-like of shape (n_samples,), default=None
@@ -75,11 +86,13 @@ def partial_auc_score(
     >>> partial_auc_score(y, score, fpr_range=(0.1, 0.2))
     0.25
     """
-    alpha, beta = check_fpr_range(fpr_range)
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_queries(
-        sample, lambda query: float(band_average(roc_curve(query), alpha, beta))
-    )
+    params = {
+        "fpr_range": fpr_range,
+        "min_tpr": min_tpr,
+        "fpr_weight": fpr_weight,
+        "standardized": standardized,
+    }
+    return evaluate("partial_auc", params, y_true, y_score, sample_weight, qid, pos_label)
 
 
 def two_way_partial_auc_score(
@@ -92,12 +105,12 @@ def two_way_partial_auc_score(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""Area under the ROC curve inside the corner FPR <= b, TPR >= a, divided by the corner's.
+    r"""Compute the area under the ROC curve inside the corner FPR <= b, TPR >= a, as a part of it.
 
     .. math::
         \frac{1}{(1-a)\, b} \int_0^b \max\bigl(\mathrm{TPR}(u) - a, 0\bigr)\, du
 
-    With ``min_tpr=0`` it is ``partial_auc_score(fpr_range=(0, max_fpr))``.
+    Short for ``partial_auc_score(fpr_range=(0, max_fpr), min_tpr=min_tpr)``.
 
     Parameters
     ----------
@@ -119,53 +132,62 @@ def two_way_partial_auc_score(
     >>> two_way_partial_auc_score([0, 0, 1, 1], [1, 3, 2, 4], min_tpr=0.5, max_fpr=1.0)
     0.5
     """
-    a = check_fraction(min_tpr, "min_tpr", high_open=True)
-    b = check_fraction(max_fpr, "max_fpr", low_open=True)
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_queries(sample, lambda query: _corner_average(roc_curve(query), a, b))
+    return partial_auc_score(
+        y_true,
+        y_score,
+        fpr_range=(0.0, check_fraction(max_fpr, "max_fpr", low_open=True)),
+        min_tpr=min_tpr,
+        sample_weight=sample_weight,
+        qid=qid,
+        pos_label=pos_label,
+    )
 
 
-def tpr_at_fpr_score(
+def log_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    fpr: float,
+    fpr_range: tuple[float, float] = (0.001, 0.1),
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""TPR(u) at one false positive rate u, on the ROC curve with straight segments.
+    r"""Compute the mean true positive rate over a logarithmic FPR axis (logAUC).
 
-    Where the curve is vertical at ``fpr`` the upper end counts: the share of positives that a
-    threshold finds while its false positive rate stays at or below ``fpr``.
+    .. math::
+        \frac{1}{\ln(\beta/\alpha)} \int_\alpha^\beta \mathrm{TPR}(u)\, \frac{du}{u}
+
+    Every decade of false positive rates counts alike. Short for
+    ``partial_auc_score(fpr_range=fpr_range, fpr_weight="log")``.
 
     Parameters
     ----------
     y_true, y_score, sample_weight, qid, pos_label
         As in `partial_auc_score`.
-    fpr : float
-        False positive rate in [0, 1].
+    fpr_range : (float, float), default=(0.001, 0.1)
+        Limits of the false positive rate; the lower one must be above 0.
 
     Returns
     -------
     float
-        True positive rate, in [0, 1].
+        Between 0 and 1.
 
     Examples
     --------
-    >>> from aucuba.metrics import tpr_at_fpr_score
-    >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 2, 4], fpr=0.25)
-    0.5
+    >>> from aucuba.metrics import log_auc_score
+    >>> log_auc_score([0, 0, 1, 1], [1, 2, 3, 4])
+    1.0
     """
-    u = check_fraction(fpr, "fpr")
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_queries(sample, lambda query: tpr_at(roc_curve(query), u, query.score.size))
+    params = {"fpr_range": fpr_range}
+    return evaluate("log_auc", params, y_true, y_score, sample_weight, qid, pos_label)
 
 
 def froc_to_fpr_range(
     false_positives_per_image: tuple[float, float], *, n_images: int, n_negatives: int
 ) -> tuple[float, float]:
-    r"""FPR limits from free-response limits: ``fpr = false positives per image * images / negatives``.
+    r"""Convert free-response limits to limits of the false positive rate.
+
+    ``fpr = false positives per image * images / negatives``.
 
     The free-response curve counts false positives per image; a ROC curve counts them per negative
     region. KDD Cup 2008 scored 0.2 to 0.3 false positives per image, with 6,848 images and 101,671
@@ -206,18 +228,3 @@ def froc_to_fpr_range(
             "0 <= low < high <= 1."
         )
     return low, high
-
-
-def _corner_average(curve: RocCurve, min_tpr: float, max_fpr: float) -> float:
-    """Area above ``min_tpr`` and left of ``max_fpr``, by the crossing with the horizontal line."""
-    x, y = curve.fpr, curve.tpr
-    first = int(np.searchsorted(y, min_tpr, side="left"))
-    if first == 0:
-        start = 0.0
-    else:
-        rise = y[first] - y[first - 1]
-        start = x[first - 1] + (x[first] - x[first - 1]) * (min_tpr - y[first - 1]) / rise
-    if start >= max_fpr:
-        return 0.0
-    mean_above = float(band_average(curve, start, max_fpr)) - min_tpr
-    return float(mean_above * (max_fpr - start) / ((1 - min_tpr) * max_fpr))

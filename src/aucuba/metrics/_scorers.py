@@ -11,21 +11,24 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from aucuba._core._validation import check_fpr_range, check_fraction
+from aucuba._core._validation import check_fraction
+from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import Region
 from aucuba.metrics._binned import auc_at_k_score, check_k
-from aucuba.metrics._partial_auc import (
-    partial_auc_score,
-    tpr_at_fpr_score,
-    two_way_partial_auc_score,
-)
+from aucuba.metrics._operating_points import tpr_at_fpr_score
+from aucuba.metrics._partial_auc import partial_auc_score, two_way_partial_auc_score
 
 _RESPONSE = ("decision_function", "predict_proba")
 
 
 def make_partial_auc_scorer(
-    fpr_range: tuple[float, float] = (0.0, 0.1), *, pos_label: Any = None
+    fpr_range: tuple[float, float] = (0.0, 0.05),
+    *,
+    min_tpr: float = 0.0,
+    fpr_weight: FprWeight = None,
+    pos_label: Any = None,
 ) -> Callable[..., float]:
-    """Scorer of `partial_auc_score` on one range.
+    """Make a scorer of `partial_auc_score` for one region.
 
     Examples
     --------
@@ -41,27 +44,28 @@ def make_partial_auc_scorer(
     >>> print(f"{cross_val_score(model, X, y, scoring=scorer).mean():.2f}")
     0.91
     """
-    check_fpr_range(fpr_range)
-    return _maker(partial_auc_score, pos_label, fpr_range=fpr_range)
+    Region.from_params(fpr_range, fpr_weight, min_tpr)
+    region = {"fpr_range": fpr_range, "min_tpr": min_tpr, "fpr_weight": fpr_weight}
+    return _maker(partial_auc_score, pos_label, **region)
 
 
 def make_two_way_partial_auc_scorer(
     *, min_tpr: float, max_fpr: float, pos_label: Any = None
 ) -> Callable[..., float]:
-    """Scorer of `two_way_partial_auc_score`."""
+    """Make a scorer of `two_way_partial_auc_score`."""
     check_fraction(min_tpr, "min_tpr", high_open=True)
     check_fraction(max_fpr, "max_fpr", low_open=True)
     return _maker(two_way_partial_auc_score, pos_label, min_tpr=min_tpr, max_fpr=max_fpr)
 
 
 def make_tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Callable[..., float]:
-    """Scorer of `tpr_at_fpr_score`."""
+    """Make a scorer of `tpr_at_fpr_score`."""
     check_fraction(fpr, "fpr")
     return _maker(tpr_at_fpr_score, pos_label, fpr=fpr)
 
 
 def make_auc_at_k_scorer(k: int, *, pos_label: Any = None) -> Callable[..., float]:
-    """Scorer of `auc_at_k_score`."""
+    """Make a scorer of `auc_at_k_score`."""
     return _maker(auc_at_k_score, pos_label, k=check_k(k))
 
 

@@ -11,13 +11,13 @@ from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import (
     binary_target,
     check_choice,
-    check_fpr_range,
     check_positive_number,
     finite_scores,
     row_weights,
 )
+from aucuba._roc._rank_weights import FprWeight
 from aucuba.metrics import partial_auc_score
-from aucuba.risks import RankWeights, Risk, Sample, SmoothRamp, TightHinge, over_queries
+from aucuba.risks import Region, Risk, Sample, make_risk
 
 # Curvature of a row that the risk leaves alone; log-loss has at most 1/4.
 _LEAST_CURVATURE = 0.1
@@ -27,7 +27,7 @@ _METRIC_NAME = "auc_partial"
 
 @dataclass(frozen=True)
 class PartialAUCObjective:
-    r"""The risk of a range of false positive rates as a boosting objective:
+    r"""Boosting objective of a region of the ROC curve.
 
     .. math::
         g = \frac{\sum_j w_j}{4}\, \nabla R(s), \qquad h_i = |g_i| / \tau + 0.1\, w_i
@@ -39,10 +39,9 @@ class PartialAUCObjective:
     of boosting are made.
 
     **What to expect.** In our study no form of this objective gave a reliable gain over log-loss with
-    the same booster: between -1.5 and +0.2 points of pAUC on average, and with very wide smoothing
-    +0.4 to +0.6 on four sets with losses down to -2.6. `aucuba.ensemble.RegionReweighted` gives a
-    booster more, and `aucuba.ensemble.RegionStack` much more. Rounds chosen by `PartialAUCMetric` are
-    worth having in any case.
+    the same booster (``benchmarks/results/any_model_objectives.md``). `RegionReweighted` gives a
+    booster more, and `RegionStack` much more. Rounds chosen by `PartialAUCMetric` are worth having in
+    any case.
 
     Call conventions: the object itself is an objective for the scikit-learn classes,
     ``LGBMClassifier(objective=objective)`` and ``XGBClassifier(objective=objective)``; the method
@@ -52,6 +51,10 @@ class PartialAUCObjective:
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
+    min_tpr : float, default=0.0
+        The lowest true positive rate that matters.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        How much the rates inside ``fpr_range`` count; None where all count alike.
     surrogate : {"tight", "direct"}, default="tight"
         Hinge on the range's negatives, or the smooth ramp.
     width : float, default=1.0
@@ -72,9 +75,11 @@ class PartialAUCObjective:
     surrogate: str = "tight"
     width: float = 1.0
     step: float = 1.0
+    min_tpr: float = 0.0
+    fpr_weight: FprWeight = None
 
     def __post_init__(self) -> None:
-        check_fpr_range(self.fpr_range)
+        self._region()
         check_choice(self.surrogate, "surrogate", ("tight", "direct"))
         check_positive_number(self.width, "width")
         check_positive_number(self.step, "step")
@@ -86,7 +91,7 @@ class PartialAUCObjective:
         sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Gradient and curvature with respect to the scores.
+        """Compute gradient and curvature with respect to the scores.
 
         Parameters
         ----------
@@ -112,7 +117,7 @@ class PartialAUCObjective:
         return scaled, np.abs(scaled) / self.step + _LEAST_CURVATURE * mass
 
     def native(self, y_pred: FloatArray, data: Any) -> tuple[FloatArray, FloatArray]:
-        """Gradient and curvature for ``lightgbm.train`` and ``xgboost.train``.
+        """Compute gradient and curvature for ``lightgbm.train`` and ``xgboost.train``.
 
         Parameters
         ----------
@@ -132,20 +137,17 @@ class PartialAUCObjective:
         sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> Risk:
-        """The risk whose gradient is used, as a function of the scores of rows with weight."""
+        """Return the risk whose gradient is used, a function of the scores of rows with weight."""
         target = np.asarray(y_true)
         weight, query = row_weights(sample_weight, target.size), _query_of_row(group, target.size)
         counted = np.flatnonzero(np.ones(target.size) if weight is None else weight)
         positive = np.zeros(target.size, dtype=bool)
         positive[counted] = binary_target(target[counted])
         sample = Sample(positive, weight, query).take(counted)
-        return over_queries(self._risk_of_query, sample)
+        return make_risk(self.surrogate, sample, self._region(), ramp_width=self.width)
 
-    def _risk_of_query(self, sample: Sample) -> Risk:
-        ranks = RankWeights.from_range(self.fpr_range)
-        if self.surrogate == "tight":
-            return TightHinge(sample, ranks)
-        return SmoothRamp(sample, ranks, width=self.width)
+    def _region(self) -> Region:
+        return Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,10 @@ class PartialAUCMetric:
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
+    min_tpr : float, default=0.0
+        The lowest true positive rate that matters.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        How much the rates inside ``fpr_range`` count; None where all count alike.
 
     Examples
     --------
@@ -170,9 +176,11 @@ class PartialAUCMetric:
     """
 
     fpr_range: tuple[float, float] = (0.0, 0.05)
+    min_tpr: float = 0.0
+    fpr_weight: FprWeight = None
 
     def __post_init__(self) -> None:
-        check_fpr_range(self.fpr_range)
+        Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
 
     @property
     def __name__(self) -> str:
@@ -186,11 +194,17 @@ class PartialAUCMetric:
         sample_weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> float:
-        """Partial AUC of scores, queries counted alike."""
+        """Compute the partial AUC of scores; queries count alike."""
         score = finite_scores(y_pred)
         qid = _query_of_row(group, score.size)
         return partial_auc_score(
-            y_true, score, fpr_range=self.fpr_range, sample_weight=sample_weight, qid=qid
+            y_true,
+            score,
+            fpr_range=self.fpr_range,
+            min_tpr=self.min_tpr,
+            fpr_weight=self.fpr_weight,
+            sample_weight=sample_weight,
+            qid=qid,
         )
 
     def lightgbm(
@@ -200,15 +214,15 @@ class PartialAUCMetric:
         weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
     ) -> tuple[str, float, bool]:
-        """(name, value, higher is better) for LightGBM's scikit-learn classes."""
+        """Return (name, value, higher is better) for LightGBM's scikit-learn classes."""
         return _METRIC_NAME, self(y_true, y_pred, weight, group), True
 
     def native(self, y_pred: FloatArray, data: Any) -> tuple[str, float, bool]:
-        """(name, value, higher is better) for ``lightgbm.train``."""
+        """Return (name, value, higher is better) for ``lightgbm.train``."""
         return self.lightgbm(data.get_label(), y_pred, *_weight_and_group(data))
 
     def xgboost(self, y_pred: FloatArray, data: Any) -> tuple[str, float]:
-        """(name, value) for ``xgboost.train``."""
+        """Return (name, value) for ``xgboost.train``."""
         return _METRIC_NAME, self(data.get_label(), y_pred, *_weight_and_group(data))
 
 
@@ -223,7 +237,7 @@ def _weight_and_group(data: Any) -> tuple[FloatArray | None, Any]:
         group = data.get_group()
     if weight is None or len(weight) == 0:
         return None, group
-    # XGBoost keeps one weight a query.
+    # XGBoost keeps one weight per query.
     if group is not None and len(weight) == len(group):
         weight = np.repeat(weight, group)
     return weight, group

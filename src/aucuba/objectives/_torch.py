@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import FloatArray
-from aucuba._core._validation import check_choice, check_fpr_range, check_positive_number
-from aucuba.risks import RankWeights, Risk, Sample, SmoothRamp, TightHinge
+from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._rank_weights import FprWeight
+from aucuba.risks import Region, Risk, Sample, make_risk
 
 try:
     import torch
@@ -25,7 +26,7 @@ _SURROGATES = ("tight", "direct")
 
 
 class PartialAUCLoss(nn.Module):
-    r"""The risk of a range of false positive rates on mini-batches:
+    r"""Loss of a region of the ROC curve on mini-batches.
 
     .. math::
         L = R\bigl(s_{\mathrm{batch}}, s_{\mathrm{bank}}\bigr), \qquad
@@ -44,6 +45,10 @@ class PartialAUCLoss(nn.Module):
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
+    min_tpr : float, default=0.0
+        The lowest true positive rate that matters.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        How much the rates inside ``fpr_range`` count; None where all count alike.
     surrogate : {"tight", "direct"}, default="tight"
         The hinge trains from scratch; the ramp is for the last epochs, since its gradient vanishes on
         pairs far apart.
@@ -67,7 +72,7 @@ class PartialAUCLoss(nn.Module):
     Examples
     --------
     >>> import torch
-    >>> from aucuba.objectives._torch import PartialAUCLoss
+    >>> from aucuba.objectives import PartialAUCLoss
     >>> loss = PartialAUCLoss((0.0, 0.5))
     >>> round(float(loss(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([0, 0, 1]))), 6)
     2.0
@@ -80,12 +85,16 @@ class PartialAUCLoss(nn.Module):
         self,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
+        min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
         surrogate: str = "tight",
         bank_size: int = 2048,
         width: float = 1.0,
     ) -> None:
         super().__init__()
-        self.fpr_range = check_fpr_range(fpr_range)
+        self._region = Region.from_params(fpr_range, fpr_weight, min_tpr)
+        self.fpr_range, self.min_tpr = self._region.fpr_range, self._region.min_tpr
+        self.fpr_weight = fpr_weight
         self.surrogate = check_choice(surrogate, "surrogate", _SURROGATES)
         self.width = check_positive_number(width, "width")
         self.bank_size = (
@@ -96,7 +105,7 @@ class PartialAUCLoss(nn.Module):
         self.register_buffer("positives", torch.empty(0))
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
-        """The loss of a batch.
+        """Compute the loss of a batch.
 
         Parameters
         ----------
@@ -125,8 +134,9 @@ class PartialAUCLoss(nn.Module):
         of_positives, of_negatives = (
             rows.sum() / max(int(fresh.sum()), 1) for rows, fresh in ((known, new), (~known, ~new))
         )
-        share = np.where(known, of_positives, of_negatives)
-        loss: Tensor = _RiskOfScores.apply(everything, share, self._risk(known))
+        factor = np.where(known, of_positives, of_negatives)
+        risk = make_risk(self.surrogate, Sample(known), self._region, ramp_width=self.width)
+        loss: Tensor = _RiskOfScores.apply(everything, factor, risk)
         return loss
 
     def reset(self) -> None:
@@ -135,12 +145,6 @@ class PartialAUCLoss(nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.fpr_range}, surrogate={self.surrogate!r}, bank_size={self.bank_size}"
-
-    def _risk(self, positive: Any) -> Risk:
-        labels, ranks = Sample(positive), RankWeights.from_range(self.fpr_range)
-        if self.surrogate == "tight":
-            return TightHinge(labels, ranks)
-        return SmoothRamp(labels, ranks, width=self.width)
 
     def _check_covered(self, n_negatives: int) -> None:
         alpha, beta = self.fpr_range
@@ -184,7 +188,7 @@ class PartialAUCLoss(nn.Module):
 
 
 class AUMLoss(nn.Module):
-    r"""Area under the minimum of false positive and false negative rates, over the thresholds:
+    r"""Area under the minimum of false positive and false negative rates, as a loss.
 
     .. math::
         \mathrm{AUM} = \int_{-\infty}^{\infty} \min\{\mathrm{FPR}(c), \mathrm{FNR}(c)\}\, dc
@@ -195,13 +199,13 @@ class AUMLoss(nn.Module):
     Examples
     --------
     >>> import torch
-    >>> from aucuba.objectives._torch import AUMLoss
+    >>> from aucuba.objectives import AUMLoss
     >>> float(AUMLoss()(torch.tensor([3.0, 1.0]), torch.tensor([0, 1])))
     2.0
     """
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
-        """The AUM of a batch.
+        """Compute the AUM of a batch.
 
         Parameters
         ----------
@@ -233,10 +237,10 @@ class _RiskOfScores(torch.autograd.Function):
     """A Risk of the library as a torch function of the scores."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, share: FloatArray, risk: Risk) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, factor: FloatArray, risk: Risk) -> Tensor:
         # In double precision on the processor, whatever the type of the scores.
         value, gradient = risk.value_and_gradient(scores.detach().double().cpu().numpy())
-        ctx.save_for_backward(torch.as_tensor(gradient * share).to(scores))
+        ctx.save_for_backward(torch.as_tensor(gradient * factor).to(scores))
         return scores.new_tensor(value)
 
     @staticmethod

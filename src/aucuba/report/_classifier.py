@@ -25,7 +25,7 @@ def classifier_report(
     model: Any,
     sample: ScoredSample,
     *,
-    fpr_range: tuple[float, float] = (0.0, 0.1),
+    fpr_range: tuple[float, float] = (0.0, 0.05),
     X: Any = None,
     table: Any = None,
     feature_names: Sequence[str] | None = None,
@@ -34,7 +34,7 @@ def classifier_report(
     baseline_name: str = "logistic regression",
     random_state: Any = 0,
 ) -> Page:
-    """A page on one model and one labelled sample.
+    """Build the report page of one model on one labelled sample.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def classifier_report(
     sample : ScoredSample
         Labels and scores, with those of a baseline if there is one. The scores are those of the
         model's ``decision_function``.
-    fpr_range : (float, float), default=(0.0, 0.1)
+    fpr_range : (float, float), default=(0.0, 0.05)
         The band.
     X : array, sparse matrix or DataFrame, default=None
         What the model's ``decision_function`` takes: for kinds of columns and missing values, and
@@ -126,7 +126,7 @@ def _region_section(
     header = ["measure", names[0]]
     if sample.baseline is not None:
         header += [names[1], "difference", "p-value"]
-    unit = "rows" if sample.group is None else "queries"
+    unit = "rows" if sample.query is None else "queries"
     intervals = (
         f"Intervals are 95 % percentiles of 1000 bootstrap resamples of the {unit}"
         if any(measure.interval.n_resamples for measure in measures)

@@ -36,8 +36,8 @@ def data_section(
         entries["columns"] = f"{X.shape[1]:,}"
     if feature_names is not None and (X is None or len(feature_names) != X.shape[1]):
         entries["features"] = f"{len(feature_names):,}"
-    if sample.group is not None:
-        entries["queries"] = f"{np.unique(sample.group).size:,}"
+    if sample.query is not None:
+        entries["queries"] = f"{np.unique(sample.query).size:,}"
     if sample.weight is not None:
         entries["total weight"] = f"{sample.weight.sum():g}"
     return Section("data", "Data", facts(entries | _kinds(X)) + _missing(X, feature_names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,9 @@ from aucuba._core._validation import (
     row_weights,
 )
 from aucuba._roc._curve import RocCurve, roc_curve
-from aucuba._roc._sample import RankingSample
+from aucuba._roc._sample import RankingSample, Sample
+from aucuba._roc._standard_error import effective_rows
+from aucuba._roc._threshold import count_within
 from aucuba.metrics import (
     ScoreComparison,
     ScoreInterval,
@@ -27,25 +29,28 @@ from aucuba.metrics import (
 _Z = 1.959963984540054
 
 
-@dataclass(frozen=True)
 class ScoredSample:
     """Labels with the scores of a model, and those of a baseline on the same rows.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Two labels, of which the larger in sorted order is positive; kept as 0 and 1.
+        Two labels, of which the larger in sorted order is positive unless ``pos_label`` says otherwise.
     score : array-like of shape (n_rows,)
         Finite scores that grow towards the positive class.
     baseline : array-like of shape (n_rows,), default=None
         Scores of another model.
-    weight : array-like of shape (n_rows,), default=None
+    sample_weight : array-like of shape (n_rows,), default=None
         A row of weight k counts as k equal rows.
-    group : array-like of shape (n_rows,), default=None
-        Queries; kept as numbers 0, 1, ...
+    qid : array-like of shape (n_rows,), default=None
+        Query of each row.
+    pos_label : label, default=None
+        The positive class.
 
     Attributes
     ----------
+    rows : Sample
+        Class, weight and query of every row.
     labels : (str, str)
         The negative and the positive label, as given.
 
@@ -53,41 +58,48 @@ class ScoredSample:
     --------
     >>> from aucuba.report import ScoredSample
     >>> sample = ScoredSample(["ill", "well", "ill"], [0.3, 0.9, -1])
-    >>> sample.y, sample.labels
-    (array([0, 1, 0]), ('ill', 'well'))
+    >>> sample.rows.positive, sample.labels
+    (array([False,  True, False]), ('ill', 'well'))
     """
 
-    y: IntArray
-    score: FloatArray
-    baseline: FloatArray | None = None
-    weight: FloatArray | None = None
-    group: IntArray | None = None
-    labels: tuple[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        given = _column(self.y, "y")
-        positive = binary_target(given)
-        values = {
-            "y": positive.astype(np.intp),
-            "score": _scores(self.score, "score", given.size),
-            "weight": row_weights(self.weight, given.size),
-            "group": query_index(self.group, given.size),
-            "labels": (str(given[~positive][0]), str(given[positive][0])),
-        }
-        if self.baseline is not None:
-            values["baseline"] = _scores(self.baseline, "baseline", given.size)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    def __init__(
+        self,
+        y: ArrayLike,
+        score: ArrayLike,
+        baseline: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        pos_label: Any = None,
+    ) -> None:
+        given = _column(y, "y")
+        positive, n_rows = binary_target(given, pos_label), given.size
+        self.rows = Sample(positive, row_weights(sample_weight, n_rows), query_index(qid, n_rows))
+        self.score = _scores(score, "score", n_rows)
+        self.baseline = None if baseline is None else _scores(baseline, "baseline", n_rows)
+        self.labels = (str(given[~positive][0]), str(given[positive][0]))
 
     def curve(self, score: FloatArray | None = None) -> RocCurve:
-        """The ROC curve of all rows together."""
+        """Compute the ROC curve of all rows together."""
         score = self.score if score is None else score
-        return roc_curve(RankingSample.from_arrays(self.y, score, self.weight, None, 1))
+        return roc_curve(RankingSample.from_arrays(self.rows.positive, score, self.weight))
+
+    @property
+    def y(self) -> IntArray:
+        """Labels as 0 and 1."""
+        return self.rows.positive.astype(np.intp)
+
+    @property
+    def weight(self) -> FloatArray | None:
+        return self.rows.weight
+
+    @property
+    def query(self) -> IntArray | None:
+        return self.rows.query
 
     def class_weight(self, label: int) -> FloatArray:
         """Weights of the rows of one class."""
-        rows = self.y == label
-        return np.ones(int(rows.sum())) if self.weight is None else self.weight[rows]
+        return self.rows.weights[self.rows.positive == bool(label)]
 
 
 def _column(values: ArrayLike, name: str) -> AnyArray:
@@ -96,7 +108,7 @@ def _column(values: ArrayLike, name: str) -> AnyArray:
         column = column[:, 0]
     if column.ndim != 1:
         raise ValueError(
-            f"{name} must have one entry a row, got shape {column.shape}. Of probabilities take the "
+            f"{name} must have one entry per row, got shape {column.shape}. Of probabilities take the "
             "column of the positive class."
         )
     return column
@@ -141,7 +153,7 @@ def region_measures(
         options: dict[str, Any] = {
             "fpr_range": region,
             "sample_weight": sample.weight,
-            "qid": sample.group,
+            "qid": sample.query,
             "pos_label": 1,
             "random_state": random_state,
         }
@@ -169,7 +181,7 @@ def wilson_interval(rate: AnyArray, weight: FloatArray) -> tuple[FloatArray, Flo
     >>> print(f"{low[0]:.3f} {high[0]:.3f}")
     0.404 0.596
     """
-    n = float(weight.sum() ** 2 / np.sum(weight**2))
+    n = effective_rows(weight)
     p = np.asarray(rate, dtype=float)
     middle = p + _Z**2 / (2 * n)
     half = _Z * np.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
@@ -179,7 +191,7 @@ def wilson_interval(rate: AnyArray, weight: FloatArray) -> tuple[FloatArray, Flo
 
 def operating_point(sample: ScoredSample, curve: RocCurve, fpr: float) -> Operating:
     """The lowest threshold whose false positive rate stays at or below ``fpr``."""
-    vertex = int(np.searchsorted(curve.fpr, fpr * (1 + 1e-12), side="right")) - 1
+    vertex = count_within(curve.fpr, fpr, sample.rows.n_rows) - 1
     rates = curve.fpr[vertex], curve.tpr[vertex]
     flagged = float(curve.false_positive[vertex] + curve.true_positive[vertex])
     intervals = [

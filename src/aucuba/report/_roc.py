@@ -33,7 +33,7 @@ def roc_section(
     legend = _key("model", names[0])
     if base is not None:
         legend += _key("baseline", names[1])
-    pooled = "" if sample.group is None else " The curve pools the rows of all queries."
+    pooled = "" if sample.query is None else " The curve pools the rows of all queries."
     body = (
         f'<div class="figures">{figures}</div><p class="legend">{legend}</p>'
         '<p class="readout"><output id="roc-readout" aria-live="polite">'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +11,12 @@ from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
 from aucuba.risks._base import Risk, over_queries
 from aucuba.risks._prefix_hinge import PairwiseHinge, StructuralHinge, TightHinge
-from aucuba.risks._ramp import SmoothRamp
+from aucuba.risks._ramp import RAMP_WIDTH, SmoothRamp
 
 
-def make_risk(surrogate: str, sample: Sample, region: Region) -> Risk:
+def make_risk(
+    surrogate: str, sample: Sample, region: Region, *, ramp_width: float = RAMP_WIDTH
+) -> Risk:
     """Build the risk of a region, query by query.
 
     Parameters
@@ -26,6 +27,8 @@ def make_risk(surrogate: str, sample: Sample, region: Region) -> Risk:
         Class, weight and query of every row.
     region : Region
         The part of the ROC plane that counts.
+    ramp_width : float, default=0.133
+        Half-width of the ramp of ``"direct"``, in the unit of the scores.
 
     Returns
     -------
@@ -40,40 +43,21 @@ def make_risk(surrogate: str, sample: Sample, region: Region) -> Risk:
     >>> risk.value_and_gradient(np.array([0.0, 1.0, -1.0, 3.0]))[0]
     1.0
     """
-    check_choice(surrogate, "surrogate", tuple(_MAKERS))
-    return _MAKERS[surrogate](sample, region)
-
-
-def _structural(sample: Sample, region: Region) -> Risk:
-    """The structural hinge, query by query."""
-    if region.min_tpr > 0:
+    check_choice(surrogate, "surrogate", ("structural", "tight", "direct"))
+    if surrogate == "structural" and region.min_tpr > 0:
         raise ValueError(
-            "surrogate='structural' has no two-way form; use 'tight' or 'direct' with tpr_min."
+            "surrogate='structural' has no two-way form; use 'tight' or 'direct' with min_tpr."
         )
-    if region.weights.is_uniform:
+    weights, lowest = region.weights, region.min_tpr
+    if surrogate == "direct":
+        if sample.weight is not None:
+            # The ramp knows relations of weights only; divided by a power of two, to a sum in
+            # [1/2, 1), they lose no digit and their products stay finite.
+            weight = np.ldexp(sample.weight, -np.frexp(sample.weight.sum())[1])
+            sample = replace(sample, weight=weight)
+        return over_queries(lambda part: SmoothRamp(part, weights, lowest, ramp_width), sample)
+    if weights.is_uniform and lowest == 0:
         return over_queries(PairwiseHinge, sample)
-    return over_queries(lambda part: StructuralHinge(part, region.weights), sample)
-
-
-def _tight(sample: Sample, region: Region) -> Risk:
-    """The convex tight hinge, query by query."""
-    if region.weights.is_uniform and region.min_tpr == 0:
-        return over_queries(PairwiseHinge, sample)
-    return over_queries(lambda part: TightHinge(part, region.weights, region.min_tpr), sample)
-
-
-def _direct(sample: Sample, region: Region) -> Risk:
-    """The smooth ramp, query by query."""
-    if sample.weight is not None:
-        # The ramp knows relations of weights only; divided by a power of two, to a sum in
-        # [1/2, 1), they lose no digit and their products stay finite.
-        weight = np.ldexp(sample.weight, -np.frexp(sample.weight.sum())[1])
-        sample = replace(sample, weight=weight)
-    return over_queries(lambda part: SmoothRamp(part, region.weights, region.min_tpr), sample)
-
-
-_MAKERS: dict[str, Callable[[Sample, Region], Risk]] = {
-    "structural": _structural,
-    "tight": _tight,
-    "direct": _direct,
-}
+    if surrogate == "tight":
+        return over_queries(lambda part: TightHinge(part, weights, lowest), sample)
+    return over_queries(lambda part: StructuralHinge(part, weights), sample)

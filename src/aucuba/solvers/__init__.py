@@ -3,8 +3,9 @@
 from aucuba.solvers._bundle import BundleSolver
 from aucuba.solvers._cutting_plane import CuttingPlaneSolver
 from aucuba.solvers._dc import DCSolver
-from aucuba.solvers._driver import Monitor, Solution, Status, iterate
-from aucuba.solvers._lbfgs import LBFGSSolver
+from aucuba.solvers._driver import Monitor, Solution, Status, iterate, joined
+from aucuba.solvers._lbfgs import LBFGSSolver, minimize_lbfgs
+from aucuba.solvers._qp import solve_simplex_qp
 
 __all__ = [
     "BundleSolver",
@@ -15,4 +16,7 @@ __all__ = [
     "Solution",
     "Status",
     "iterate",
+    "joined",
+    "minimize_lbfgs",
+    "solve_simplex_qp",
 ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import BoolArray, FloatArray
 from aucuba.design import TableDesign
 from aucuba.risks import Risk
 from aucuba.solvers._driver import Monitor, Solution, Status
@@ -41,40 +42,99 @@ class LBFGSSolver:
         monitor: Monitor | None = None,
     ) -> Solution:
         """Minimise from ``start`` (zero by default)."""
-        trace = _Trace(monitor)
 
         def objective(model: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = risk.value_and_gradient(design.scores(model))
-            trace.see(model, value)
             return value, design.adjoint(gradient)
 
-        begin = design.zeros() if start is None else start
-        try:
-            result = minimize(
-                objective,
-                begin,
-                jac=True,
-                method="L-BFGS-B",
-                callback=trace.iteration,
-                options={"maxcor": 10, "maxiter": self.max_iter, "gtol": self.tol, "ftol": 1e-12},
-            )
-            status = _STATUS.get(int(result.status), Status.NO_PROGRESS)
-        except KeyboardInterrupt:
-            status = Status.INTERRUPTED
-        if trace.stopped:
-            status = Status.STOPPED_BY_CALLBACK
-        if not trace.history:
-            # A stationary start ends SciPy's loop before its first iteration; it was looked at.
-            trace.record()
-        return Solution(
-            coef=begin if trace.model is None else trace.model,
-            status=status,
-            n_iter=len(trace.history),
-            objective=trace.value,
-            lower_bound=np.nan,
-            gap=np.nan,
-            history=trace.history,
+        return minimize_lbfgs(
+            objective,
+            design.zeros() if start is None else start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            monitor=monitor,
         )
+
+
+def minimize_lbfgs(
+    objective: Callable[[FloatArray], tuple[float, FloatArray]],
+    start: FloatArray,
+    *,
+    nonnegative: BoolArray | None = None,
+    tol: float = 1e-6,
+    objective_tol: float = 1e-12,
+    max_iter: int = 100,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """Minimise a function of the model by SciPy's L-BFGS-B (memory 10).
+
+    Parameters
+    ----------
+    objective : callable
+        Returns the value and the gradient at a model.
+    start : ndarray
+        The first model.
+    nonnegative : ndarray of bool, default=None
+        Entries of the model that must not fall below zero.
+    tol : float, default=1e-6
+        Stop when no entry of the (projected) gradient exceeds it.
+    objective_tol : float, default=1e-12
+        Stop when an iteration lowers the objective by less, relative to its size.
+    max_iter : int, default=100
+        Limit on the number of iterations.
+    monitor : callable, default=None
+        Called with every row of the history; a true answer stops the descent.
+
+    Returns
+    -------
+    Solution
+        The best model seen, without a certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.solvers import minimize_lbfgs
+    >>> def objective(model):
+    ...     return float(np.sum((model - [1.0, -1.0]) ** 2)), 2 * (model - [1.0, -1.0])
+    >>> minimize_lbfgs(objective, np.zeros(2), nonnegative=np.array([False, True])).coef
+    array([1., 0.])
+    """
+    trace = _Trace(monitor)
+
+    def seen(model: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = objective(model)
+        trace.see(model, value)
+        return value, gradient
+
+    limits = {"maxcor": 10, "maxiter": max_iter, "gtol": tol, "ftol": objective_tol}
+    bounds = None if nonnegative is None else [(0.0 if low else None, None) for low in nonnegative]
+    try:
+        result = minimize(
+            seen,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=trace.iteration,
+            options=limits,
+        )
+        status = _STATUS.get(int(result.status), Status.NO_PROGRESS)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if trace.stopped:
+        status = Status.STOPPED_BY_CALLBACK
+    if not trace.history:
+        # A stationary start ends SciPy's loop before its first iteration; it was looked at.
+        trace.record()
+    return Solution(
+        coef=start if trace.model is None else trace.model,
+        status=status,
+        n_iter=len(trace.history),
+        objective=trace.value,
+        lower_bound=np.nan,
+        gap=np.nan,
+        history=trace.history,
+    )
 
 
 # SciPy's codes: 0 converged, 1 limit of iterations or evaluations, 2 abnormal end of a line search.
@@ -82,7 +142,7 @@ _STATUS = {0: Status.CONVERGED, 1: Status.ITERATION_LIMIT}
 
 
 class _Trace:
-    """The best model seen, and one row of history an iteration."""
+    """The best model seen, and one row of history per iteration."""
 
     def __init__(self, monitor: Monitor | None) -> None:
         self.monitor = monitor

@@ -1,0 +1,166 @@
+"""The direction of imports, private modules, and what lies in the repository's root."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "aucuba"
+
+# From the ground up; packages on one level do not see each other.
+LEVELS = [
+    ("_core",),
+    ("_roc",),
+    ("metrics",),
+    ("design", "risks"),
+    ("solvers",),
+    ("aum",),
+    ("linear", "threshold", "structured", "changepoint", "objectives"),
+    ("ensemble",),
+    ("persistence", "report"),
+    ("cli",),
+    ("__init__", "__main__", "demo", "_citation"),
+]
+LEVEL = {name: height for height, names in enumerate(LEVELS) for name in names}
+OPEN_TO_ALL = ("_core", "_roc")
+PUBLIC_MODULES = {"__init__", "__main__", "demo"}
+
+IN_ROOT = {
+    ".ci",
+    ".github",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "SECURITY.md",
+    "benchmarks",
+    "conftest.py",
+    "docs",
+    "examples",
+    "pyproject.toml",
+    "reproductions",
+    "src",
+    "tests",
+}
+
+
+def imports(tree):
+    """Dotted names of all modules that a module imports, inside functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "write imports in full"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}"
+
+
+def home(dotted):
+    """The package of the library that a dotted name lies in, and the rest of the name."""
+    parts = dotted.split(".")
+    if parts[0] != "aucuba":
+        return None
+    if len(parts) == 1 or parts[1] not in LEVEL:
+        return "__init__", parts[1:]
+    return parts[1], parts[2:]
+
+
+def problems(place, source):
+    """What is wrong with the imports of one module, given its dotted place below aucuba."""
+    own = place.split(".")[0]
+    for dotted in imports(ast.parse(source)):
+        found = home(dotted)
+        if found is None or found[0] == own:
+            continue
+        package, inner = found
+        if package == "__init__" and inner in ([], ["__version__"]):
+            # The version is a plain string, set before anything else is imported.
+            continue
+        if LEVEL[package] >= LEVEL[own] and LEVEL[own] < len(LEVELS) - 1:
+            yield f"aucuba.{place} imports {dotted}, which is not below it"
+        private = inner and inner[0].startswith("_")
+        if private and package not in OPEN_TO_ALL:
+            yield f"aucuba.{place} imports {dotted}, a private module of another package"
+
+
+def modules():
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield ".".join(path.relative_to(PACKAGE).with_suffix("").parts), path
+
+
+# Imports that are being turned around; the list only shrinks.
+NOT_YET = {
+    ("_core._callbacks", "solvers"),
+    ("aum._descent", "solvers"),
+    ("cli._pages", "changepoint"),
+    ("cli._report", "demo"),
+    ("ensemble._blend", "linear"),
+    ("linear._aum_classifier", "aum"),
+    ("report._changepoint", "changepoint"),
+    ("report._line_search", "aum"),
+    ("report._ranking", "structured"),
+    ("structured._descent", "solvers"),
+}
+
+
+def test_imports_point_down_and_leave_private_modules_alone():
+    found = [
+        line
+        for place, path in modules()
+        for line in problems(place, path.read_text())
+        if not any(f"{a} imports aucuba.{b}." in line for a, b in NOT_YET)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("place", "source", "complaint"),
+    [
+        ("metrics._x", "from aucuba.risks import Risk", "not below"),
+        ("linear._x", "from aucuba.structured import StructuredRanker", "not below"),
+        ("linear._x", "def f():\n    import aucuba.cli", "not below"),
+        ("linear._x", "from aucuba import RegionStack", "not below"),
+        ("linear._x", "from aucuba.solvers._driver import iterate", "private module"),
+        ("linear._x", "from aucuba.solvers import _driver", "private module"),
+    ],
+)
+def test_wrong_imports_are_seen(place, source, complaint):
+    (line,) = problems(place, source)
+    assert complaint in line
+
+
+def test_right_imports_are_not():
+    source = (
+        "from aucuba._roc._sample import Sample\nfrom aucuba.solvers import Status\nimport numpy"
+    )
+    assert not list(problems("linear._x", source))
+
+
+def test_modules_are_private():
+    names = {path.stem for _, path in modules()} - PUBLIC_MODULES
+    assert not [name for name in names if not name.startswith("_")]
+
+
+def test_no_option_text_outside_the_command_line():
+    option = re.compile(r"--[a-z]{2,}")
+    for place, path in modules():
+        if place.split(".")[0] in ("cli", "demo") or place == "_core._files":
+            continue
+        assert not option.findall(path.read_text(encoding="utf-8")), f"aucuba.{place}"
+
+
+def test_the_root_holds_only_what_belongs_there():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout, so it is not known which files belong to the project")
+    tracked = {name.split("/")[0] for name in listed.stdout.split("\0") if name}
+    assert tracked <= IN_ROOT
