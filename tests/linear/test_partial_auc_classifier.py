@@ -99,7 +99,7 @@ def test_zero_as_good_is_a_warning_with_a_remedy(surrogate):
     y = np.arange(400) < 30
     table[y] *= 0.05
     model = PartialAUCClassifier((0, 0.1), surrogate=surrogate)
-    with pytest.warns(ConvergenceWarning, match="tol=0.001.*Use surrogate='direct', a wider"):
+    with pytest.warns(ConvergenceWarning, match="tol=0.001.*Use surrogate='direct', widen"):
         model.fit(table, y)
     assert model.coef_.any()
     assert model.lower_bound_ >= 1 - 1e-3
@@ -261,7 +261,7 @@ def test_few_rows_fall_back_with_a_warning():
 
 
 def test_badly_scaled_columns_are_a_warning():
-    with pytest.warns(UserWarning, match="put a StandardScaler before"):
+    with pytest.warns(UserWarning, match="Put a StandardScaler before"):
         PartialAUCClassifier().fit(X * np.logspace(0, 6, 8), Y)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 
+from aucuba._core._advice import ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
@@ -165,12 +165,13 @@ class AUMClassifier(RegionClassifier):
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
         if solution.status is Status.ITERATION_LIMIT:
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"AUMClassifier took max_iter={self.max_iter} steps and AUM or AUC was still "
-                f"improving by more than tol={self.tol}; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"improving by more than tol={self.tol}.",
+                Remedy("raise max_iter", "max_iter"),
+                Remedy("raise tol", "tol"),
             )
+            warnings.warn(advice, stacklevel=3)
 
     def _split(self, positive: BoolArray) -> tuple[Any, Any]:
         if self.validation_fraction is None:

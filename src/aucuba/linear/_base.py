@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucuba._core._advice import Advice, Remedy
 from aucuba._core._estimator import BinaryClassifier, check_two_classes
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import ArrayLike, FloatArray
@@ -102,9 +103,9 @@ def warn_if_badly_scaled(X: Any) -> None:
         sd = rows.std(axis=0, dtype=np.float64)
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
     if sd.size and sd.max() > _SCALE_RATIO * sd.min():
-        warnings.warn(
+        advice = Advice(
             f"The standard deviations of the columns of X range from {sd.min():.2g} to "
-            f"{sd.max():.2g}. X is not scaled here; put a StandardScaler before this estimator.",
-            UserWarning,
-            stacklevel=3,
+            f"{sd.max():.2g}, and X is not scaled here.",
+            Remedy("put a StandardScaler before this estimator", "pipeline"),
         )
+        warnings.warn(advice, stacklevel=3)

@@ -8,8 +8,8 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from aucuba._core._advice import ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
@@ -368,31 +368,35 @@ class PartialAUCClassifier(RegionClassifier):
         self.status_ = str(solution.status)
         self.history_ = solution.history
         if solution.status is Status.ZERO_AS_GOOD:
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"At C={self.C:g} the {self.surrogate} surrogate hardly ranks: its lower bound "
                 f"{self.lower_bound_:.6g} certifies that no model has an objective below that of the "
                 f"zero model by more than the tolerance (tol={self.tol:g}, rtol={self.rtol}). The "
-                "minimiser of its cutting planes is returned; other values of C rarely help. Use "
-                "surrogate='direct', a wider fpr_range, or a kernel.",
-                ConvergenceWarning,
-                stacklevel=5,
+                "minimiser of its cutting planes is returned; other values of C rarely help.",
+                Remedy("use surrogate='direct'", "surrogate"),
+                Remedy("widen fpr_range", "fpr_range"),
+                Remedy("use a kernel", "kernel"),
             )
+            warnings.warn(advice, stacklevel=5)
         elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
                 f"tol={self.tol:g} or a relative gap of {self.relative_gap_:.2g} above "
-                f"rtol={self.rtol}. Raise max_iter, raise the tolerance, or lower C.",
-                ConvergenceWarning,
-                stacklevel=5,
+                f"rtol={self.rtol}.",
+                Remedy("raise max_iter", "max_iter"),
+                Remedy("raise the tolerance", "tol"),
+                Remedy("lower C", "C"),
             )
+            warnings.warn(advice, stacklevel=5)
         elif solution.status is Status.NO_PROGRESS and self.surrogate != "direct":
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"Rounding errors stopped the fit at a gap of {self.gap_:.2g} (tol={self.tol:g}) and a "
-                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}). Centre and scale the "
-                "columns of X, raise the tolerance, or lower C.",
-                ConvergenceWarning,
-                stacklevel=5,
+                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}).",
+                Remedy("centre and scale the columns of X", "pipeline"),
+                Remedy("raise the tolerance", "tol"),
+                Remedy("lower C", "C"),
             )
+            warnings.warn(advice, stacklevel=5)
 
     def _uses_features(self, n_rows: int) -> bool:
         """Tell whether Nystroem features replace the kernel; warn where the size forces it."""
