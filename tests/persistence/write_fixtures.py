@@ -20,8 +20,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucuba import (
+    AlertBudgetClassifier,
     AUMClassifier,
     FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
     RegionReweighted,
@@ -70,6 +73,11 @@ def classifiers():
     return {
         "AUMClassifier": AUMClassifier(max_iter=3),
         "FixedFPRClassifier": FixedFPRClassifier(LogisticRegression(), max_fpr=0.3, random_state=0),
+        "AlertBudgetClassifier": AlertBudgetClassifier(LogisticRegression(), 0.3, random_state=0),
+        "FixedPrecisionClassifier": FixedPrecisionClassifier(
+            LogisticRegression(), 0.3, 0.5, random_state=0
+        ),
+        "FixedTPRClassifier": FixedTPRClassifier(LogisticRegression(), 0.7, random_state=0),
         "PartialAUCClassifier": PartialAUCClassifier(RANGE),
         "PartialAUCClassifier-structural": PartialAUCClassifier(RANGE, surrogate="structural"),
         "PartialAUCClassifier-rbf": PartialAUCClassifier(RANGE, surrogate="tight", kernel="rbf"),

@@ -33,7 +33,10 @@ SHAPES: dict[str, dict[str, str]] = {
         "classes_": "2",
         "dual_coef_": "rows",
     },
+    "aucuba.AlertBudgetClassifier": {"classes_": "2"},
     "aucuba.FixedFPRClassifier": {"classes_": "2"},
+    "aucuba.FixedPrecisionClassifier": {"classes_": "2"},
+    "aucuba.FixedTPRClassifier": {"classes_": "2"},
     "aucuba.RegionReweighted": {"classes_": "2"},
     "aucuba.RegionStack": {
         "coef_": "members",
