@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.linear._kernel
 import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
+from aucuba._core._callbacks import LOG
 from aucuba._roc._threshold import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
 from aucuba.risks import HingeDifference, Sample
@@ -316,10 +317,10 @@ def test_an_interrupt_keeps_the_model_and_is_raised(monkeypatch):
     model = PartialAUCClassifier((0.0, 0.1), surrogate="structural", C=100.0, tol=1e-9, verbose=1)
 
     def interrupt(*args):
-        if args[1] == 3:
+        if args[2] == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(aucuba.linear._partial_auc._LOG, "info", interrupt)
+    monkeypatch.setattr(LOG, "info", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert model.status_ == str(Status.INTERRUPTED)

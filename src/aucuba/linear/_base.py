@@ -17,6 +17,7 @@ from aucuba._core._validation import largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba._roc._threshold import threshold_for
 from aucuba.risks import Sample
+from aucuba.solvers import Solution
 
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
@@ -59,6 +60,16 @@ class RegionClassifier(BinaryClassifier):
         """Store a linear model with the threshold of its training scores."""
         self.coef_ = coef[np.newaxis]
         self.intercept_ = np.array([-threshold_for(scores, sample, upper_limit)])
+
+    def _adopt_certificate(self, solution: Solution) -> None:
+        """Store how a solver ended."""
+        self.objective_ = float(solution.objective)
+        self.lower_bound_ = float(solution.lower_bound)
+        self.gap_ = float(solution.gap)
+        self.relative_gap_ = float(solution.relative_gap)
+        self.n_iter_ = solution.n_iter
+        self.status_ = str(solution.status)
+        self.history_ = solution.history
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: above 0 is positive, and the training FPR at 0 is the range's upper limit.
