@@ -89,7 +89,9 @@ def promise_section(model: FixedFPRClassifier, sample: ScoredSample) -> Section:
         "threshold of the base score": f"{model.threshold_:.6g}",
         "held-out negatives": f"{model.n_negatives_:,}",
         "of them above the threshold": f"{model.n_negatives_ - model.rank_:,}",
-        "bound on P(FPR above promise)": f"{model.violation_probability_:.3g}",
+        "bound on P(FPR above promise)": (
+            f"{model.violation_probability_:.3g}" if model.guarantee_ else "none"
+        ),
         "base classifier": called(model.estimator_),
     }
     if model.guarantee_:
