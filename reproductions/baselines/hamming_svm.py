@@ -78,6 +78,8 @@ class Labelling:
 
     def max_marginals(self) -> FloatArray:
         """Return what each item's best labelling with it has over the best without it."""
+        if not self.graph.n_edges:
+            return self.unary
         best = self.best()
         top = self.value(best)
         others = [self.value(self.best((item, not best[item]))) for item in range(best.size)]
