@@ -101,7 +101,7 @@ ESTIMATORS = {
     "IntervalRegression": Case(lambda: aucuba.changepoint.IntervalRegression(), intervals),
     "IntervalRegressionCV": Case(lambda: aucuba.changepoint.IntervalRegressionCV(), intervals),
     "SupervisedChangepointDetector": Case(
-        lambda: aucuba.changepoint.SupervisedChangepointDetector(8), signals, keeps_partial=True
+        lambda: aucuba.changepoint.SupervisedChangepointDetector(8), signals
     ),
 }
 

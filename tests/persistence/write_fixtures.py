@@ -143,7 +143,7 @@ def write_rankers():
     values = [np.round(y + rng.normal(size=6), 2) for y in labels]
     graphs = [RankingGraph(one, edges) for one in values]
     rows = [one.tolist() for one in values[:2]]
-    measures = {"auc": "auc", "AUC": AUC(), "AUCAtK": AUCAtK(2), "BinnedAUC": BinnedAUC([2, 3])}
+    measures = {"named": "auc", "AUC": AUC(), "AUCAtK": AUCAtK(2), "BinnedAUC": BinnedAUC([2, 3])}
     measures["UnnestedAUC"] = UnnestedAUC(2)
     for name, measure in measures.items():
         ranker = StructuredRanker(measure, C=10.0, max_iter=5).fit(graphs, labels)

@@ -48,7 +48,11 @@ SHAPES: dict[str, dict[str, str]] = {
     "aucuba.changepoint.IntervalRegression": {"coef_": "f"},
     "aucuba.changepoint.IntervalRegressionCV": {"coef_": "f"},
     "aucuba.changepoint.SupervisedChangepointDetector": {"coef_": "f", "used_features_": "f"},
-    "aucuba.structured.StructuredRanker": {"coef_": "nodes", "edge_coef_": "edges"},
+    "aucuba.structured.StructuredRanker": {
+        "coef_": "nodes",
+        "edge_coef_": "edges",
+        "term_coef_": "terms",
+    },
     "aucuba.structured.StructuredLabelRanker": {
         "coef_": "labels f",
         "intercept_": "labels",
