@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from aucuba._core._typing import AnyArray
 from aucuba.persistence._errors import DamagedFileError
@@ -123,8 +124,14 @@ def _check_support_vectors(part: Any, n_features: int) -> None:
     """The counts by class, and the coefficients, must be those of the support vectors."""
     n_classes, n_vectors = len(part.classes_), len(part.support_)
     n_pairs = n_classes * (n_classes - 1) // 2
-    _demand(part.support_vectors_.shape == (n_vectors, n_features))
-    _demand(part._dual_coef_.shape == part.dual_coef_.shape == (n_classes - 1, n_vectors))
+    precomputed = part.kernel == "precomputed"
+    _demand(part.support_vectors_.shape == ((0, 0) if precomputed else (n_vectors, n_features)))
+    _demand(not precomputed or part.shape_fit_[0] == n_features)
+    check_range(part.support_, part.shape_fit_[0])
+    for coef in (part._dual_coef_, part.dual_coef_):
+        # Zeros of a sparse matrix are left out; compiled code takes what is there for all.
+        stored = coef.data.size if sparse.issparse(coef) else coef.size
+        _demand(coef.shape == (n_classes - 1, n_vectors) and stored == (n_classes - 1) * n_vectors)
     _demand(part._n_support.shape == (n_classes,) and part._n_support.min() >= 0)
     _demand(part._n_support.sum() == n_vectors and part._intercept_.shape == (n_pairs,))
     _demand(all(array.size in (0, n_pairs) for array in (part._probA, part._probB)))
