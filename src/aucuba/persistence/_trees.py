@@ -86,7 +86,7 @@ def check_range(numbers: AnyArray, size: int) -> None:
 
 
 def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> int:
-    """Every node but the first is the child of one earlier node; returns the depth of the last leaf."""
+    """Expect each node but the first to be the child of one earlier node, and return the depth."""
     if inner.ndim != 1 or inner.size == 0:
         raise DamagedFileError("a tree without nodes")
     parents = np.flatnonzero(inner)
@@ -105,7 +105,7 @@ def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> int:
 
 
 def _check_preprocessor(encoder: Any, n_features: int) -> None:
-    """The columns go into the trees as they are: coded or checked, none lost, none added."""
+    """Expect that all columns go into the trees, coded or checked, none lost and none added."""
     kinds = {"encoder": "OrdinalEncoder", "numerical": "FunctionTransformer"}
     seen = np.zeros(n_features, dtype=int)
     for name, step, columns in encoder.transformers_:
