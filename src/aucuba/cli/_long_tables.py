@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aucuba.changepoint import SupervisedChangepointDetector
-from aucuba.changepoint._labels import KINDS
+from aucuba.changepoint import LABEL_KINDS, SupervisedChangepointDetector
 from aucuba.cli._errors import TableError
 from aucuba.cli._tables import TableFile
 from aucuba.report import Page, changepoint_report, ranking_report
@@ -100,12 +99,12 @@ def _regions(labels: TableFile) -> pd.DataFrame:
     table = labels.read()
     kinds = table.column("kind", "the labels")
     sequences = table.column("sequence", "the labels")
-    unknown = ~kinds.isin(list(KINDS)).to_numpy()
+    unknown = ~kinds.isin(list(LABEL_KINDS)).to_numpy()
     if unknown.any():
         row = int(np.argmax(unknown))
         raise TableError(
             f"{labels.path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
-            f"{kinds.iloc[row]!r}; a label is one of {', '.join(KINDS)}."
+            f"{kinds.iloc[row]!r}; a label is one of {', '.join(LABEL_KINDS)}."
         )
     return table.frame
 

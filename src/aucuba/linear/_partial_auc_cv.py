@@ -280,10 +280,7 @@ class PartialAUCClassifierCV(RegionClassifier):
                 Remedy("widen fpr_range", "fpr_range"),
             )
             warnings.warn(advice, stacklevel=5)
-        self.objective_, self.lower_bound_ = float(solution.objective), float(solution.lower_bound)
-        self.gap_, self.history_ = float(solution.gap), solution.history
-        self.relative_gap_ = float(solution.relative_gap)
-        self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
+        self._adopt_certificate(solution)
         self.region_coef_ = solution.coef[np.newaxis]
         return solution.coef
 

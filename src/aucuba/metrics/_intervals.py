@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, binom, norm
+from scipy.stats import binom, norm
 
 from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
 from aucuba._core._validation import check_choice
+from aucuba._roc._binomial import clopper_pearson, wilson_interval
 from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._rank_weights import FprWeight
@@ -238,27 +239,6 @@ def _rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArra
     if rate == "alert_rate":
         return np.ones(sample.n_rows, dtype=bool)
     return sample.positive == (rate == "tpr")
-
-
-def clopper_pearson(hits: float, rows: float, tail: float) -> tuple[float, float]:
-    """Exact binomial limits with a probability of at most ``tail`` beyond each."""
-    low = 0.0 if hits == 0 else float(beta.ppf(tail, hits, rows - hits + 1))
-    high = 1.0 if hits == rows else float(beta.ppf(1 - tail, hits + 1, rows - hits))
-    return low, high
-
-
-def wilson_interval(rate: Any, n: float, tail: float = 0.025) -> tuple[FloatArray, FloatArray]:
-    r"""Compute the score interval of rates of n rows.
-
-    .. math::
-        \frac{p + z^2/2n \pm z \sqrt{p(1-p)/n + z^2/4n^2}}{1 + z^2/n}
-    """
-    z = float(norm.isf(tail))
-    p = np.asarray(rate, dtype=float)
-    middle = p + z**2 / (2 * n)
-    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    size = 1 + z**2 / n
-    return np.clip((middle - half) / size, 0, 1), np.clip((middle + half) / size, 0, 1)
 
 
 def _conservative_limits(study: Study, tail: float) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from aucuba._core._validation import (
     check_positive_number,
     query_index,
 )
-from aucuba._core._warnings import warn_user
+from aucuba._core._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._sample import RankingSample, Sample
 from aucuba._roc._standard_error import standard_error
@@ -170,7 +170,8 @@ class Study:
             if n_units < FEWEST_UNITS:
                 warn_user(
                     f"Only {n_units} {self.sampling} are drawn; intervals and p-values from fewer than "
-                    f"{FEWEST_UNITS} are rough."
+                    f"{FEWEST_UNITS} are rough.",
+                    FewRowsWarning,
                 )
             return
         one = self.samples[0]
@@ -181,7 +182,8 @@ class Study:
             warn_user(
                 f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
                 f"range; with fewer than {FEWEST_POSITIVES} and {FEWEST_NEGATIVES} intervals are too "
-                "narrow."
+                "narrow.",
+                FewRowsWarning,
             )
 
 
