@@ -419,3 +419,20 @@ def test_callbacks_see_every_iteration_and_can_stop():
     model.fit(X, Y)
     assert stopper.heard.count("end iteration") == model.n_iter_ == 2
     assert model.status_ == str(Status.STOPPED_BY_CALLBACK)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.01), (0.0, 0.05), (0.02, 0.05), (0.0, 0.3)])
+@pytest.mark.parametrize("shift", [0.2, 0.5, 1.5])
+def test_direct_training_never_falls_below_logistic_regression(fpr_range, shift):
+    rng = np.random.default_rng(0)
+    y = rng.random(3000) < 0.1
+    table = rng.normal(size=(3000, 6))
+    table[y, 0] += shift
+    table[y, 1] *= 1.5
+    model = PartialAUCClassifier(fpr_range).fit(table, y)
+    reached, anchor = (
+        partial_auc_score(y, table @ coef[0], fpr_range=fpr_range)
+        for coef in (model.coef_, model.anchor_coef_)
+    )
+    assert reached >= anchor - 1e-12
+    assert not np.allclose(model.coef_, model.anchor_coef_)
