@@ -1,5 +1,6 @@
 """Methods that the papers compare with."""
 
+from reproductions.baselines.hamming_svm import HammingSVM
 from reproductions.baselines.link_scores import (
     adamic_adar,
     common_neighbours,
@@ -10,6 +11,7 @@ from reproductions.baselines.link_scores import (
 from reproductions.baselines.svm_rank import svm_rank
 
 __all__ = [
+    "HammingSVM",
     "adamic_adar",
     "common_neighbours",
     "jaccard",
