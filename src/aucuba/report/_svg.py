@@ -116,7 +116,7 @@ class Axes:
         )
 
     def geometry(self) -> dict[str, float]:
-        """Return what the page's script needs to place marks: ``column = x0 + x * dx``, likewise rows."""
+        """Return what places marks on the page: ``column = x0 + x * dx``, and so for rows."""
         x0, x1 = (float(value) for value in self.column([0.0, 1.0]))
         y0, y1 = (float(value) for value in self.row([0.0, 1.0]))
         return {
