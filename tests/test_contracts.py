@@ -1,11 +1,18 @@
-"""What every Design, Risk and Solver must keep, over the lists of `tests.members`."""
+"""What every Design, Risk and Solver must keep, over the lists of `tests.contract_cases`."""
 
 import numpy as np
 import pytest
 
 from aucuba.risks import Sample
 from aucuba.solvers import Status
-from tests.members import CONVEX_SOLVERS, DESIGN_NAMES, RISK_NAMES, designs, random_labels, risks
+from tests.contract_cases import (
+    CONVEX_SOLVERS,
+    DESIGN_NAMES,
+    RISK_NAMES,
+    designs,
+    random_labels,
+    risks,
+)
 
 # Risks that refer to fixed scores, and so change when all scores are shifted or rows repeated.
 DEPEND_ON_LEVEL = {"anchored"}
@@ -16,7 +23,7 @@ REFER_TO_ROWS = {name for name in RISK_NAMES if "queries" in name or "tilted" in
 def test_design_is_a_linear_map_with_its_adjoint(name):
     rng = np.random.default_rng(0)
     design = designs(rng)[name]
-    rtol = 1e-5 if "32" in name else 1e-12
+    rtol = 1e-12
     a, b = (rng.normal(size=design.zeros().size) for _ in range(2))
     g = rng.normal(size=design.n_rows)
     assert design.scores(a).dtype == np.float64
@@ -29,9 +36,7 @@ def test_design_is_a_linear_map_with_its_adjoint(name):
     np.testing.assert_allclose(design.scores(a) @ g, dual, rtol=rtol, atol=10 * rtol)
     many = design.adjoint([g, 2 * g])
     np.testing.assert_allclose(many, [design.adjoint(g), design.adjoint(2 * g)], atol=10 * rtol)
-    exact = design.precise_scores(a)
-    assert exact.dtype == np.float64
-    np.testing.assert_allclose(exact, design.scores(a), rtol=rtol, atol=10 * rtol)
+    assert np.abs(design.scores(a)).max() <= design.largest * np.abs(a).sum()
     stacked = design.inner(np.stack([a, b]), a)
     np.testing.assert_allclose(stacked, [design.inner(a, a), design.inner(b, a)])
 
@@ -119,7 +124,7 @@ def test_convex_solver_certifies_its_solution(solver, design_name, risk_name):
     if not risk.is_convex:
         pytest.skip("only for convex risks")
     solution = solver(C=3.0, tol=1e-3).solve(design, risk)
-    assert solution.status in (Status.CONVERGED, Status.COLLAPSED)
+    assert solution.status in (Status.CONVERGED, Status.ZERO_AS_GOOD)
     assert solution.gap <= 1e-3
     value = risk.value_and_gradient(design.scores(solution.coef))[0]
     objective = design.inner(solution.coef, solution.coef) / 2 + 3.0 * value

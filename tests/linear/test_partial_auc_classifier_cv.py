@@ -11,7 +11,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from aucuba import PartialAUCClassifierCV
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.linear._cross_validation import Splits
 from aucuba.metrics import partial_auc_score
 
@@ -89,7 +89,12 @@ def test_convex_surrogates_choose_C_in_the_region(surrogate):
     ).fit(table, y)
     best = fitted.cv_results_["C"][np.argmax(fitted.cv_results_["region"])]
     assert best == fitted.C_
+    assert fitted.partial_auc_ == {"region": fitted.cv_results_["region"].max()}
+    assert set(fitted.cv_results_) == {"C", "region"}
     assert fitted.gap_ <= 1e-3
+    assert fitted.relative_gap_ <= 1e-3
+    single = PartialAUCClassifier((0.0, 0.2), surrogate=surrogate, C=fitted.C_).fit(table, y)
+    np.testing.assert_array_equal(fitted.coef_, single.coef_)
     assert partial_auc_score(y, fitted.decision_function(table), fpr_range=(0, 0.2)) > 0.4
 
 
@@ -175,9 +180,7 @@ def test_pickle_and_skops(model, tmp_path):
 NO_QUERY = np.concatenate([np.zeros(100, int), np.arange(1, 101)])
 UNRANKED = [
     ({}, {"qid": NO_QUERY}),
-    ({"surrogate": "tight"}, {"qid": NO_QUERY}),
     ({"cv": [(np.arange(100), np.flatnonzero(~Y[:200])[-20:])]}, {}),
-    ({"surrogate": "tight", "cv": [(np.arange(100), np.flatnonzero(~Y[:200])[-20:])]}, {}),
 ]
 
 
@@ -192,10 +195,20 @@ def test_held_out_rows_that_cannot_be_ranked_leave_logistic_regression(params, r
     assert np.isfinite(fitted.decision_function(X)).all()
 
 
+def test_held_out_rows_that_cannot_be_ranked_leave_a_convex_fit_with_the_middle_C():
+    splits = [(np.arange(100), np.flatnonzero(~Y[:200])[-20:])]
+    fitted = PartialAUCClassifierCV((0, 0.5), surrogate="tight", cv=splits)
+    with pytest.warns(UserWarning, match="C=1 is used. Add data, or give other splits"):
+        fitted.fit(X[:200], Y[:200])
+    assert (fitted.C_, fitted.partial_auc_, fitted.cv_results_) == (1.0, {}, {})
+    single = PartialAUCClassifier((0, 0.5), surrogate="tight").fit(X[:200], Y[:200])
+    np.testing.assert_array_equal(fitted.coef_, single.coef_)
+
+
 def test_single_rows_may_be_held_out():
     # No test part has both classes, and all together are ranked.
     fitted = PartialAUCClassifierCV((0, 0.5), cv=LeaveOneOut(), Cs=2, surrogate="tight")
-    assert fitted.fit(X[:40], Y[:40]).partial_auc_["logistic"] > 0.5
+    assert fitted.fit(X[:40], Y[:40]).partial_auc_["region"] > 0.5
 
 
 def test_a_refit_forgets_the_certificate_of_another_surrogate():
@@ -208,6 +221,7 @@ def test_a_refit_forgets_the_certificate_of_another_surrogate():
 @pytest.mark.parametrize("surrogate", ["direct", "tight"])
 @pytest.mark.parametrize("each", [1e-300, 1e-200, 1e16, 1e200, 1e300])
 @pytest.mark.filterwarnings("ignore:Plain logistic regression is returned")
+@pytest.mark.filterwarnings("ignore:At C=0.001, the best in cross-validation")
 def test_weights_in_any_unit_are_no_numerical_trouble(surrogate, each):
     fitted = PartialAUCClassifierCV((0, 0.2), surrogate=surrogate, Cs=2, random_state=0)
     fitted.fit(X[:400], Y[:400], sample_weight=np.full(400, each))

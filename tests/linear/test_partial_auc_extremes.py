@@ -39,10 +39,10 @@ def test_the_threshold_of_a_float32_table_is_that_of_predict(surrogate):
 @pytest.mark.parametrize("surrogate", ["tight", "structural"])
 @pytest.mark.parametrize("scale", [0.0, 1e-200])
 @pytest.mark.parametrize("C", [1.0, 100.0])
-def test_a_table_without_information_collapses_quietly(surrogate, scale, C):
-    with pytest.warns(ConvergenceWarning, match="collapsed"):
+def test_a_table_without_information_gives_next_to_zero(surrogate, scale, C):
+    with pytest.warns(ConvergenceWarning, match="hardly ranks"):
         model = PartialAUCClassifier((0, 0.3), surrogate=surrogate, C=C).fit(scale * X, Y)
-    assert not model.coef_.any()
+    assert np.abs(model.coef_).max() <= 10 * C * scale
 
 
 @pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 1e30), (np.float64, 1e200)])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge, TightHinge
-from tests.members import RISK_NAMES, random_labels, risks
+from tests.contract_cases import RISK_NAMES, random_labels, risks
 
 
 @pytest.mark.parametrize("name", RISK_NAMES)

@@ -87,7 +87,7 @@ def test_structural_oracle_equals_all_orderings(fpr_range):
 def test_history_and_bounds_are_monotone():
     X, positive = small_problem(3, n_rows=200)
     solution = BundleSolver(C=50.0, tol=1e-5).solve(
-        TableDesign(X), StructuralHinge(Sample(positive), RankWeights.from_range((0.0, 0.2)))
+        TableDesign(X), StructuralHinge(Sample(positive), RankWeights.from_range((0.0, 0.5)))
     )
     rows = solution.history
     assert solution.n_iter == len(rows) > 2
@@ -120,15 +120,19 @@ def collapsed_data():
     return X, positive
 
 
-def test_collapse_is_certified_and_returns_exactly_zero():
+@pytest.mark.parametrize("make", [BundleSolver, CuttingPlaneSolver])
+def test_zero_is_certified_as_good_and_the_minimiser_of_the_planes_returned(make):
     X, positive = collapsed_data()
     risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
     for C in (1.0, 1e4):
-        solution = BundleSolver(C=C).solve(TableDesign(X), risk)
-        assert solution.status is Status.COLLAPSED
-        np.testing.assert_array_equal(solution.coef, 0.0)
+        solution = make(C=C).solve(TableDesign(X), risk)
+        assert solution.status is Status.ZERO_AS_GOOD
         assert solution.lower_bound / C >= 1 - 1e-3
-        assert solution.gap <= 1e-3
+        assert 0 <= solution.gap <= 1e-3
+        # The model is a combination of the planes that gave the bound, not a point of a line search.
+        minimum = solution.warm_start.minimum(TableDesign(X))
+        np.testing.assert_array_equal(solution.coef, minimum.model)
+        np.testing.assert_allclose(minimum.lower_bound, solution.lower_bound, rtol=1e-9)
     # An independent test: the positives' mean is a mixture of negatives with
     # weights of at most 1/(n beta) each.
     negatives = X[~positive]
@@ -142,30 +146,43 @@ def test_collapse_is_certified_and_returns_exactly_zero():
     assert feasible.status == 0
 
 
-def test_a_gain_below_the_tolerance_is_a_collapse_to_exactly_zero():
-    X, positive = collapsed_data()
-    X[positive, 0] += 1.7
-    risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
-    solution = BundleSolver(C=100.0, tol=10.0).solve(TableDesign(X), risk)
-    assert solution.history[-1]["objective"] < 100.0
-    assert solution.status is Status.COLLAPSED
+@pytest.mark.parametrize("make", [BundleSolver, CuttingPlaneSolver])
+def test_a_table_of_zeros_gives_exactly_zero(make):
+    solution = make(C=10.0).solve(
+        TableDesign(np.zeros((20, 2))), StructuralHinge(Sample(np.arange(20) < 5))
+    )
+    assert solution.status is Status.ZERO_AS_GOOD
     np.testing.assert_array_equal(solution.coef, 0.0)
-    assert solution.objective == pytest.approx(100.0)
+    assert solution.gap == pytest.approx(0.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("make", [BundleSolver, CuttingPlaneSolver])
-def test_zero_is_not_returned_where_a_finer_gap_finds_a_better_model(make):
+def test_a_gain_below_the_tolerance_is_found_at_a_finer_one(make):
     X, positive = collapsed_data()
     X[positive, 0] += 1.7
     risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
     # The optimum is 95.2: zero is within a tolerance of 0.1, which counts in units of C = 100.
-    solution = make(C=100.0, tol=0.1).solve(TableDesign(X), risk)
-    assert solution.status is Status.CONVERGED
-    assert solution.objective == pytest.approx(95.2, abs=0.1)
-    assert solution.coef[0] > 1
-    assert [row["iteration"] for row in solution.history] == list(range(1, solution.n_iter + 1))
-    for key in {"n_evaluations", "seconds"} & solution.history[0].keys():
-        assert np.all(np.diff([row[key] for row in solution.history]) > 0)
+    coarse = make(C=100.0, tol=0.1, rtol=None).solve(TableDesign(X), risk)
+    assert coarse.status is Status.ZERO_AS_GOOD
+    assert 0 < coarse.gap <= 0.1
+    assert [row["iteration"] for row in coarse.history] == list(range(1, coarse.n_iter + 1))
+    for key in ("n_evaluations", "seconds"):
+        assert np.all(np.diff([row[key] for row in coarse.history]) > 0)
+    fine = make(C=100.0, tol=0.1, rtol=1e-3).solve(TableDesign(X), risk)
+    assert fine.status is Status.CONVERGED
+    assert fine.objective == pytest.approx(95.2, abs=0.1)
+    assert fine.coef[0] > 1
+
+
+def test_the_relative_gap_must_be_reached_too():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(500, 5))
+    positive = X[:, 0] > 0.5
+    design, risk = TableDesign(X), StructuralHinge(Sample(positive))
+    loose = BundleSolver(tol=0.1, rtol=None).solve(design, risk)
+    assert loose.objective - loose.lower_bound > 1e-4 * loose.objective
+    close = BundleSolver(tol=0.1, rtol=1e-4).solve(design, risk)
+    assert close.objective - close.lower_bound <= 1e-4 * close.objective
 
 
 @pytest.mark.parametrize("seed", [1321, *range(40)])
@@ -208,7 +225,7 @@ def test_limits_callbacks_and_interrupts_keep_the_best_model():
     assert (stopped.status, stopped.n_iter) == (Status.STOPPED_BY_CALLBACK, 2)
 
     whole = StructuralHinge(Sample(positive))
-    finished = BundleSolver(C=100.0, tol=0.1).solve(
+    finished = BundleSolver(C=100.0, tol=0.1, rtol=None).solve(
         design, whole, monitor=lambda row: row["gap"] <= 0.1
     )
     assert finished.status is Status.CONVERGED
@@ -237,7 +254,7 @@ def test_a_risk_that_is_not_convex_is_refused():
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_the_objective_of_a_float32_table_is_exact(is_sparse, monkeypatch):
-    monkeypatch.setattr("aucuba.design._table._ROWS_AT_ONCE", 64)
+    monkeypatch.setattr("aucuba.design._table._ENTRIES_AT_ONCE", 64)
     X, positive = small_problem(3, n_rows=200)
     X = (X + 1e3).astype(np.float32)
     table = sparse.csr_array(X) if is_sparse else X

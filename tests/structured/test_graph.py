@@ -81,8 +81,8 @@ def test_bad_masses(mass, message):
         tv_scores([0, 1, 2], [[0, 1]], [1.0], mass=mass)
 
 
-def test_rankings_need_one_score_an_item():
-    with pytest.raises(ValueError, match="score has 2 entries and unary 3; give one of each"):
+def test_rankings_need_one_score_per_item():
+    with pytest.raises(ValueError, match="score has 2 entries and unary 3; both need one entry"):
         rank_order([1.0, 2.0], [1.0, 2.0, 3.0])
     assert rank_order([], []).tolist() == []
 

@@ -17,9 +17,10 @@ from aucuba.structured import (
     unnested_auc_score,
 )
 from aucuba.structured._data import join
-from aucuba.structured._descent import Direct, _Planes
+from aucuba.structured._descent import Descent, _SignedPlanes
 from aucuba.structured._frank_wolfe import FrankWolfe, _Blocks
-from aucuba.structured._risk import AgreementTerms, StructuredRisk
+from aucuba.structured._risk import StructuredRisk
+from aucuba.structured._terms import AgreementTerms
 from reproductions.baselines import svm_rank
 from tests.structured import oracles
 
@@ -55,6 +56,13 @@ def make_risk(graphs, labels, measure=None, objective="consistent", agree=False)
     if objective == "fixed":
         risk = risk.with_fixed(replace(risk, objective="consistent").reference(np.ones(4)))
     return risk
+
+
+def with_weights(ranker, node, edge):
+    """A ranker as if fitted with these weights."""
+    ranker.coef_, ranker.edge_coef_ = np.asarray(node), np.asarray(edge)
+    ranker.term_coef_ = np.zeros(0)
+    return ranker
 
 
 SIGNED = np.array([False, False, True, True])
@@ -189,7 +197,7 @@ def test_risk_bounds_the_loss_of_the_prediction(measure, objective):
     for _ in range(5):
         weights = np.abs(rng.normal(size=4))
         ranker = StructuredRanker(measure, pair_score="together")
-        ranker.coef_, ranker.edge_coef_ = weights[:2], weights[2:]
+        with_weights(ranker, weights[:2], weights[2:])
         loss = 1 - ranker.score(graphs, labels)
         assert risk.value_and_gradient(weights)[0] >= loss - 1e-9
 
@@ -212,7 +220,7 @@ def test_solvers_agree_on_the_convex_problem():
     graphs, labels = communities(7, n_graphs=4, high=9)
     risk = make_risk(graphs, labels, objective="fixed", agree=True)
     start = np.array([0.5, 0.5, 0.0, 0.0])
-    direct = Direct(10.0, SIGNED, tol=1e-5, max_iter=300).solve(risk, start)
+    direct = Descent(10.0, SIGNED, tol=1e-5, max_iter=300).solve(risk, start)
     paper = FrankWolfe(10.0, SIGNED, tol=3e-3, max_iter=100).solve(risk, start)
     assert direct.gap <= 1e-5
     assert 0 <= paper.gap <= 3e-3
@@ -231,7 +239,7 @@ def test_planes_are_minimised_under_sign_constraints():
     for _ in range(20):
         slopes, offsets = rng.normal(size=(6, 4)), rng.random(6)
         reference = 0.3 * rng.normal(size=4)
-        planes = _Planes(slopes, offsets, np.full(6, 2.0 / 6))
+        planes = _SignedPlanes(slopes, offsets, np.full(6, 2.0 / 6))
         solved, weights, value = planes.minimised(reference, SIGNED)
 
         def model(w, slopes=slopes, offsets=offsets, reference=reference):
@@ -249,11 +257,13 @@ def test_lower_bounds_hold_before_convergence():
     alone = [RankingGraph(graph.node_features) for graph in graphs]
     risk = make_risk(alone, labels)
     signed = np.zeros(2, dtype=bool)
-    optimum = Direct(20.0, signed, tol=1e-11).solve(risk, np.zeros(2)).objective
+    optimum = Descent(20.0, signed, tol=1e-11).solve(risk, np.zeros(2)).objective
     rng = np.random.default_rng(4)
     for limit in (1, 2, 3, 5, 8):
         for _ in range(4):
-            stopped = Direct(20.0, signed, tol=1e-9, max_iter=limit).solve(risk, rng.normal(size=2))
+            stopped = Descent(20.0, signed, tol=1e-9, max_iter=limit).solve(
+                risk, rng.normal(size=2)
+            )
             assert stopped.lower_bound <= optimum + 1e-8
             assert stopped.objective >= optimum - 1e-8
 
@@ -356,7 +366,7 @@ def test_free_weights_reach_no_higher_objective():
 def test_unnested_rows_of_repelling_pairs():
     graph = RankingGraph(np.array([1.0, 0.95, 0.9, 0.1]), [[0, 1], [0, 2]], [[1.0], [1.0]])
     ranker = StructuredRanker("unnested", edge_weights="free", pair_score="together")
-    ranker.coef_, ranker.edge_coef_ = np.array([1.0]), np.array([-1.0])
+    with_weights(ranker, [1.0], [-1.0])
     rows = ranker.predict_rows(graph)
     np.testing.assert_allclose(rows[0], [1, 0, 0, 0], atol=1e-9)
     np.testing.assert_allclose(rows[1], [0, 1, 1, 0], atol=1e-9)
@@ -400,7 +410,7 @@ def test_rounding_does_not_break_ties():
         np.concatenate([features, features[::-1]]),
     )
     ranker = StructuredRanker(pair_score="together")
-    ranker.coef_, ranker.edge_coef_ = np.array([1.0]), np.array([0.7])
+    with_weights(ranker, [1.0], [0.7])
     score = ranker.decision_function(twice)
     np.testing.assert_array_equal(score[:4], score[4:])
 
@@ -429,13 +439,13 @@ def test_iteration_limit_is_said():
     assert "max_iter" in ranker.status_
 
 
-@pytest.mark.parametrize("solver", ["direct", "frank_wolfe"])
+@pytest.mark.parametrize("solver", ["lbfgs", "frank_wolfe"])
 def test_a_monitor_can_stop_training(solver):
     graphs, labels = communities(16, n_graphs=4)
     risk = make_risk(graphs, labels, agree=True)
     start = np.array([0.5, 0.5, 0.1, 0.1])
     rows = []
-    chosen = {"direct": Direct, "frank_wolfe": FrankWolfe}[solver](10.0, SIGNED, 1e-9, 100)
+    chosen = {"lbfgs": Descent, "frank_wolfe": FrankWolfe}[solver](10.0, SIGNED, 1e-9, 100)
 
     def monitor(row):
         rows.append(row)
@@ -455,7 +465,7 @@ def test_an_interrupt_keeps_the_best_model():
             raise KeyboardInterrupt
 
     risk = make_risk(graphs, labels)
-    solution = Direct(10.0, SIGNED).solve(risk, np.array([0.5, 0.5, 0.0, 0.0]), interrupt)
+    solution = Descent(10.0, SIGNED).solve(risk, np.array([0.5, 0.5, 0.0, 0.0]), interrupt)
     assert solution.status is Status.INTERRUPTED
     assert solution.n_iter == 4
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from aucuba._core._typing import FloatArray
+from aucuba._core._warnings import warn_user
 from aucuba._roc._sample import RankingSample, Sample, rows_by_query
 
 Statistic = Callable[[RankingSample], float]
@@ -20,27 +21,34 @@ def mean_over_queries(sample: RankingSample, statistic: Statistic) -> float:
     return float(np.mean(query_values(sample, statistic)))
 
 
-def query_values(sample: RankingSample, statistic: Statistic) -> FloatArray:
-    """The statistic of every query that has both classes; a warning counts the others."""
+def query_values(
+    sample: RankingSample,
+    statistic: Statistic,
+    needs: Literal["both", "positive", "any"] = "both",
+) -> FloatArray:
+    """Compute the statistic of every query that counts; a warning counts the others."""
     assert sample.query is not None
-    values, skipped = [], 0
-    for rows in rows_by_query(sample.query):
-        query = sample.as_one_query(rows)
-        if query.positive.all() or not query.positive.any():
-            skipped += 1
-        else:
-            values.append(statistic(query))
-    if not values:
-        raise ValueError(
-            f"None of the {skipped} queries in qid has both a positive and a negative row."
-        )
+    queries = [sample.as_one_query(rows) for rows in rows_by_query(sample.query)]
+    counted = [one for one in queries if _counts(one, needs)]
+    skipped, lacking = len(queries) - len(counted), _LACKING[needs]
+    if not counted:
+        raise ValueError(f"None of the {skipped} queries in qid has {lacking[0]}.")
     if skipped:
-        warnings.warn(
-            f"{skipped} of {skipped + len(values)} queries have only one class and are skipped.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return np.asarray(values)
+        warn_user(f"{skipped} of {len(queries)} queries have {lacking[1]} and are skipped.")
+    return np.asarray([statistic(one) for one in counted])
+
+
+_LACKING = {
+    "both": ("both a positive and a negative row", "only one class"),
+    "positive": ("a positive row", "no positive row"),
+    "any": ("a row", "no row"),
+}
+
+
+def _counts(query: Sample, needs: str) -> bool:
+    if needs == "any":
+        return True
+    return bool(query.positive.any() and (needs == "positive" or not query.positive.all()))
 
 
 def warn_about_queries(sample: Sample) -> None:
@@ -54,8 +62,6 @@ def warn_about_queries(sample: Sample) -> None:
             f"None of the {n_queries} queries in qid has both a positive and a negative row."
         )
     if skipped:
-        warnings.warn(
-            f"{skipped} of {n_queries} queries have only one class and do not count in training.",
-            UserWarning,
-            stacklevel=4,
+        warn_user(
+            f"{skipped} of {n_queries} queries have only one class and do not count in training."
         )

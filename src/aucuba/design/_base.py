@@ -25,16 +25,17 @@ class Design(Protocol):
         """Number of scores."""
         ...
 
+    @property
+    def largest(self) -> float:
+        """Size of the largest entry of A: ``scores(a)`` never exceed ``largest * sum |a|``."""
+        ...
+
     def zeros(self) -> FloatArray:
         """The model that scores every row zero."""
         ...
 
     def scores(self, model: FloatArray) -> FloatArray:
         """``A model``: ``X @ w`` for a table, ``K @ v`` for a kernel."""
-        ...
-
-    def precise_scores(self, model: FloatArray) -> FloatArray:
-        """The scores in double precision whatever the precision of the data, for certificates."""
         ...
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:

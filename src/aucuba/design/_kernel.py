@@ -28,14 +28,15 @@ class KernelDesign:
     def n_rows(self) -> int:
         return int(self.K.shape[0])
 
+    @property
+    def largest(self) -> float:
+        return float(self.K.diagonal().max())
+
     def zeros(self) -> FloatArray:
         return np.zeros(self.K.shape[0])
 
     def scores(self, model: FloatArray) -> FloatArray:
-        return np.asarray(self.K @ model.astype(self.K.dtype, copy=False), dtype=np.float64)
-
-    def precise_scores(self, model: FloatArray) -> FloatArray:
-        return np.asarray(self.K.astype(np.float64, copy=False) @ model)
+        return np.asarray(self.K @ model)
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         return np.asarray(gradient)

@@ -139,9 +139,7 @@ class AUMClassifier(RegionClassifier):
             with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
                 start = _difference_of_means(subtrain)
                 solution = solver.solve(subtrain, start, validation, monitor)
-                self._adopt_linear(
-                    solution.coef, TableDesign(X).precise_scores(solution.coef), sample, 1.0
-                )
+                self._adopt_linear(solution.coef, TableDesign(X).scores(solution.coef), sample, 1.0)
             self._report(solution)
         # The best model so far is kept, and the interrupt still ends what called for it.
         solution.raise_interrupt()

@@ -181,7 +181,7 @@ def convex_path(
     part = sample.take(train)
     design, risk, planes, rows = TableDesign(X[train]), make_risk(surrogate, part, region), None, []
     for C in Cs:
-        solution = BundleSolver(C, tol, max_iter).solve(design, risk, warm_start=planes)
+        solution = BundleSolver(C, tol, max_iter=max_iter).solve(design, risk, warm_start=planes)
         solution.raise_interrupt()
         planes = solution.warm_start
         mean, sd = weighted_mean_and_sd(design.scores(solution.coef), part.weight)

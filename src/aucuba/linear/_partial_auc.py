@@ -87,6 +87,9 @@ class PartialAUCClassifier(RegionClassifier):
         For the convex surrogates. The second is the plain method of the paper, for comparison.
     tol : float, default=1e-3
         Certified gap ``(objective - lower bound) / C`` at which a convex fit stops.
+    rtol : float or None, default=1e-3
+        Certified gap ``(objective - lower bound) / objective``, which a convex fit must reach too;
+        None switches it off.
     max_iter : int, default=None
         Limit on iterations; by default 1000 for the convex surrogates, 100 for ``"direct"``.
     warm_start : bool, default=False
@@ -110,14 +113,14 @@ class PartialAUCClassifier(RegionClassifier):
         Kernel models: name, gamma, degree and constant of the kernel.
     classes_ : ndarray of shape (2,)
         The second is positive.
-    objective_, lower_bound_, gap_ : float
-        Value reached, certified lower bound, and their difference over C; the last two are nan for
-        fits that are not convex.
+    objective_, lower_bound_, gap_, relative_gap_ : float
+        Value reached, certified lower bound, and their difference over C and over the objective. The
+        bound is lowered by what rounding may have added to it. nan for fits that are not convex.
     n_iter_ : int
     status_ : str
         Why the fit stopped.
     history_ : list of dict
-        One row an iteration.
+        One dict per iteration.
 
     Examples
     --------
@@ -145,6 +148,7 @@ class PartialAUCClassifier(RegionClassifier):
         tight_form: str = "bound",
         solver: str = "bundle",
         tol: float = 1e-3,
+        rtol: float | None = 1e-3,
         max_iter: int | None = None,
         warm_start: bool = False,
         random_state: Any = None,
@@ -163,6 +167,7 @@ class PartialAUCClassifier(RegionClassifier):
         self.tight_form = tight_form
         self.solver = solver
         self.tol = tol
+        self.rtol = rtol
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.random_state = random_state
@@ -235,6 +240,8 @@ class PartialAUCClassifier(RegionClassifier):
         check_choice(self.tight_form, "tight_form", ("bound", "dc"))
         check_positive_number(self.C, "C")
         check_positive_number(self.tol, "tol")
+        if self.rtol is not None:
+            check_positive_number(self.rtol, "rtol")
         if self.max_iter is not None:
             check_positive_number(self.max_iter, "max_iter", integer=True)
 
@@ -267,7 +274,7 @@ class PartialAUCClassifier(RegionClassifier):
         design = TableDesign(X)
         start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
         solution = self._solve_convex(design, X, sample, region, monitor, start)
-        scores = design.precise_scores(solution.coef)
+        scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
         self._adopt_certificate(solution)
 
@@ -275,11 +282,11 @@ class PartialAUCClassifier(RegionClassifier):
         warn_if_few(sample, region)
         anchor, n_iter = anchor_direction(X, sample, self.C)
         fit = direct_fit(X, sample, region, anchor, max_iter=self._max_iter(), monitor=monitor)
-        scores = TableDesign(X).precise_scores(fit.coef)
+        scores = TableDesign(X).scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
         self.anchor_coef_ = fit.anchor[np.newaxis]
         if fit.solution is None:
-            self.objective_ = self.lower_bound_ = self.gap_ = np.nan
+            self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
             self.n_iter_ = n_iter
             self.history_: list[dict[str, Any]] = []
             self.status_ = "Logistic regression kept: too few rows in the range for a direct fit."
@@ -314,11 +321,12 @@ class PartialAUCClassifier(RegionClassifier):
             return
         design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
         solution = self._solve_convex(design, None, sample, region, monitor, None)
-        # A collapsed model keeps one row, so that kernels with new rows are defined.
+        # A zero model keeps one row, so that kernels with new rows are defined.
         carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
         self.dual_coef_ = solution.coef[carries]
         self.kernel_rows_ = kept[carries] if precomputed else X[carries]
-        threshold = threshold_for(design.scores(solution.coef), sample, region.upper_limit)
+        scores = design.scores(solution.coef) if solution.scores is None else solution.scores
+        threshold = threshold_for(scores, sample, region.upper_limit)
         self.intercept_ = np.array([-threshold])
         self._adopt_certificate(solution)
 
@@ -340,21 +348,23 @@ class PartialAUCClassifier(RegionClassifier):
                 design, HingeDifference.from_region(sample, region), start=start, monitor=monitor
             )
         risk = make_risk(self.surrogate, sample, region)
-        solver = _SOLVERS[self.solver](self.C, self.tol, max_iter)
+        solver = _SOLVERS[self.solver](self.C, self.tol, max_iter, self.rtol)
         return solver.solve(design, risk, start=start, monitor=monitor)
 
     def _adopt_certificate(self, solution: Solution) -> None:
         self.objective_ = float(solution.objective)
         self.lower_bound_ = float(solution.lower_bound)
         self.gap_ = float(solution.gap)
+        self.relative_gap_ = float(solution.relative_gap)
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
         self.history_ = solution.history
-        if solution.status is Status.COLLAPSED:
+        if solution.status is Status.ZERO_AS_GOOD:
             warnings.warn(
-                f"The {self.surrogate} surrogate collapsed: its lower bound {self.lower_bound_:.6g} "
-                f"certifies that at C={self.C:g} no model beats the zero model, whose objective is "
-                f"{self.objective_:.6g}, and mostly no other C helps. coef_ is zero. Use "
+                f"At C={self.C:g} the {self.surrogate} surrogate hardly ranks: its lower bound "
+                f"{self.lower_bound_:.6g} certifies that no model has an objective below that of the "
+                f"zero model by more than the tolerance (tol={self.tol:g}, rtol={self.rtol}). The "
+                "minimiser of its cutting planes is returned; other values of C rarely help. Use "
                 "surrogate='direct', a wider fpr_range, or a kernel.",
                 ConvergenceWarning,
                 stacklevel=5,
@@ -362,7 +372,16 @@ class PartialAUCClassifier(RegionClassifier):
         elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
             warnings.warn(
                 f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
-                f"tol={self.tol:g}. Raise max_iter, raise tol, or lower C.",
+                f"tol={self.tol:g} or a relative gap of {self.relative_gap_:.2g} above "
+                f"rtol={self.rtol}. Raise max_iter, raise the tolerance, or lower C.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        elif solution.status is Status.NO_PROGRESS and self.surrogate != "direct":
+            warnings.warn(
+                f"Rounding errors stopped the fit at a gap of {self.gap_:.2g} (tol={self.tol:g}) and a "
+                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}). Centre and scale the "
+                "columns of X, raise the tolerance, or lower C.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

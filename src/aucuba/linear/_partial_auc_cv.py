@@ -53,8 +53,8 @@ class PartialAUCClassifierCV(RegionClassifier):
     C is ahead in the region by more than two standard errors; (2) direct fits on ten random halvings of
     the data, averaged; (3) the blend of the two whose out-of-sample partial AUC is best by more than
     its standard error. Logistic regression stays among the candidates, so on new data the result is
-    rarely worse and often better. For the convex surrogates: a warm-started path over C in every fold,
-    the best C in the region, and logistic regression kept where it is not beaten.
+    rarely worse and often better. For the convex surrogates, as in the paper: a warm-started path over
+    C in every fold, and the convex fit of the C that is best in the region out of sample.
 
     X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``. For
     probabilities wrap the classifier in `CalibratedClassifierCV`.
@@ -84,25 +84,28 @@ class PartialAUCClassifierCV(RegionClassifier):
     C_ : float
         The C chosen.
     blend_ : float
-        Share ``t`` of the region's own model: 0 is logistic regression, 1 the model trained for the
-        region alone.
-    logistic_coef_, region_coef_ : ndarray of shape (1, n_features)
-        The two models that are blended, scaled to training scores of unit variance.
+        Weight ``t`` of the region's own model: 0 is logistic regression, 1 the model trained for the
+        region alone, as always for the convex surrogates.
+    logistic_coef_ : ndarray of shape (1, n_features)
+        Direct only: logistic regression, scaled to training scores of unit variance.
+    region_coef_ : ndarray of shape (1, n_features)
+        The model trained for the region, for ``"direct"`` scaled likewise.
     partial_auc_ : dict
-        Out-of-sample partial AUC of ``"logistic"``, ``"blend"`` and ``"region"``.
+        Out-of-sample partial AUC of ``"logistic"``, ``"blend"`` and ``"region"``; of ``"region"``
+        alone for the convex surrogates.
     partial_auc_error_ : dict
-        Standard errors of the two differences that decided, ``"blend - logistic"`` and
+        Direct only: standard errors of the two differences that decided, ``"blend - logistic"`` and
         ``"region - blend"``.
     cv_results_ : dict of ndarray
-        For every C: ``"C"``, ``"log_loss"`` and ``"logistic"`` (partial AUC of logistic regression),
-        and for convex surrogates ``"region"``.
+        For every C: ``"C"`` and, for ``"direct"``, ``"log_loss"`` and ``"logistic"`` (partial AUC of
+        logistic regression), or ``"region"`` (partial AUC of the convex fit).
     n_iter_ : int
         Iterations of the last fit on all rows: of logistic regression for ``"direct"``, of the bundle
         method for the convex surrogates.
-    objective_, lower_bound_, gap_, history_
+    objective_, lower_bound_, gap_, relative_gap_, history_
         Certificate of the convex surrogates, as in `PartialAUCClassifier`.
     status_ : str
-        Which model was kept, and why.
+        Which model was kept, and why; for the convex surrogates, why the last fit stopped.
 
     Examples
     --------
@@ -170,11 +173,11 @@ class PartialAUCClassifierCV(RegionClassifier):
             X_kept, sample, kept = self._validate(X, y, sample_weight, qid)
             warn_if_badly_scaled(X_kept)
             splits = Splits.make(self.cv, X, y, qid, kept, self.random_state)
-            region_splits = splits.halves if self.surrogate == "direct" else splits.folds
-            limit = len(splits.folds) + len(region_splits)
+            choose = self._choose if self.surrogate == "direct" else self._choose_convex
+            limit = len(splits.folds) + len(splits.halves) * (self.surrogate == "direct")
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
-                coef = self._choose(X_kept, sample, region, splits, Cs, Progress(monitor))
-                scores = TableDesign(X_kept).precise_scores(coef)
+                coef = choose(X_kept, sample, region, splits, Cs, Progress(monitor))
+                scores = TableDesign(X_kept).scores(coef)
                 self._adopt_linear(coef, scores, sample, region.upper_limit)
         return self
 
@@ -196,7 +199,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         Cs: FloatArray,
         progress: Progress,
     ) -> FloatArray:
-        """The procedure: C, the region's own model, the blend; its coefficients."""
+        """The direct procedure: C, the region's own model, the blend; its coefficients."""
         splits = splits.usable(sample)
         if not splits.can_compare(sample):
             return self._keep_logistic(X, sample, float(Cs[Cs.size // 2]))
@@ -207,11 +210,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         anchor, self.n_iter_ = anchor_direction(X, sample, self.C_)
         if progress.stopped:
             return self._stop_at_logistic(anchor)
-        if self.surrogate == "direct":
-            warn_if_few(sample, region)
-            own, held_out = self._direct(X, sample, region, splits, progress)
-        else:
-            own, held_out = self._convex(X, sample, region, splits, Cs, progress)
+        warn_if_few(sample, region)
+        own, held_out = self._direct(X, sample, region, splits, progress)
         self._blend(sample, region, logistic, chosen, held_out)
         self.logistic_coef_, self.region_coef_ = anchor[np.newaxis], own[np.newaxis]
         return (1.0 - self.blend_) * anchor + self.blend_ * own
@@ -239,7 +239,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         mean = np.mean([coef for coef, _ in fits], axis=0)
         return normalised(mean, X, sample.weight), held_out
 
-    def _convex(
+    def _choose_convex(
         self,
         X: Any,
         sample: Sample,
@@ -247,47 +247,46 @@ class PartialAUCClassifierCV(RegionClassifier):
         splits: Splits,
         Cs: FloatArray,
         progress: Progress,
-    ) -> tuple[FloatArray, OutOfFold]:
-        """The convex fit of best C in the region, and its out-of-fold scores."""
-        parts = in_parallel(
-            convex_path,
-            splits.folds,
-            self.n_jobs,
-            progress,
-            X,
-            sample,
-            self.surrogate,
-            region,
-            Cs,
-            self.tol,
-            int(self.max_iter),
-        )
-        held_out = OutOfFold.collect(sample.positive.size, splits.folds, parts)
-        tested = sample.take(held_out.covered)
-        values = RegionComparison.from_scores(tested, held_out.scores, region).values
-        self.cv_results_["region"] = values
-        best = int(np.argmax(values))
-        self.C_ = float(Cs[best])
+    ) -> FloatArray:
+        """The coefficients of the convex fit whose C is best in the region out of sample."""
+        splits = Splits(splits.folds, splits.folds).usable(sample)
+        self.blend_, self.C_ = 1.0, float(Cs[Cs.size // 2])
+        self.partial_auc_, self.cv_results_ = {}, {}
+        self.partial_auc_error_: dict[str, float] = {}
+        if splits.can_compare(sample):
+            settings = (X, sample, self.surrogate, region, Cs, self.tol, int(self.max_iter))
+            parts = in_parallel(convex_path, splits.folds, self.n_jobs, progress, *settings)
+            held_out = OutOfFold.collect(sample.positive.size, splits.folds, parts)
+            tested = sample.take(held_out.covered)
+            values = RegionComparison.from_scores(tested, held_out.scores, region).values
+            best = int(np.argmax(values))
+            self.C_, self.cv_results_ = float(Cs[best]), {"C": Cs, "region": values}
+            self.partial_auc_ = {"region": float(values[best])}
+        else:
+            self._warn_of_few_rows(f"C={self.C_:g} is used")
         solver = BundleSolver(self.C_, self.tol, int(self.max_iter))
         solution = solver.solve(TableDesign(X), make_risk(self.surrogate, sample, region))
         solution.raise_interrupt()
-        if solution.status is Status.COLLAPSED:
+        if solution.status is Status.ZERO_AS_GOOD:
             warnings.warn(
-                f"The {self.surrogate} surrogate collapsed to zero at its best C, so logistic "
-                "regression is kept. Use surrogate='direct' or a wider fpr_range.",
+                f"At C={self.C_:g}, the best in cross-validation, the {self.surrogate} surrogate "
+                "hardly ranks: its lower bound certifies that no model has an objective below that of "
+                f"the zero model by more than tol={self.tol:g}. Use surrogate='direct' or a wider "
+                "fpr_range.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
         self.objective_, self.lower_bound_ = float(solution.objective), float(solution.lower_bound)
         self.gap_, self.history_ = float(solution.gap), solution.history
-        self.n_iter_ = solution.n_iter
-        own = normalised(solution.coef, X, sample.weight)
-        return own, OutOfFold(held_out.scores[[best]], held_out.covered)
+        self.relative_gap_ = float(solution.relative_gap)
+        self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
+        self.region_coef_ = solution.coef[np.newaxis]
+        return solution.coef
 
     def _blend(
         self, sample: Sample, region: Region, logistic: OutOfFold, chosen: int, own: OutOfFold
     ) -> None:
-        """Choose the share of the region's own model by out-of-sample partial AUC."""
+        """Choose the weight of the region's own model by out-of-sample partial AUC."""
         rows, at_logistic, at_own = np.intersect1d(
             logistic.covered, own.covered, return_indices=True
         )
@@ -321,19 +320,22 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     def _keep_logistic(self, X: Any, sample: Sample, C: float) -> FloatArray:
         """Too few rows to cross-validate: logistic regression, and a warning."""
-        warnings.warn(
-            "Too few rows (or queries) of each class for cross-validation, in the training or the test "
-            f"parts: plain logistic regression with C={C:g} is returned. Add data, or give other "
-            "splits as cv.",
-            UserWarning,
-            stacklevel=5,
-        )
+        self._warn_of_few_rows(f"plain logistic regression with C={C:g} is returned")
         self.C_, self.blend_ = C, 0.0
         coef, self.n_iter_ = anchor_direction(X, sample, C)
         self.logistic_coef_ = self.region_coef_ = coef[np.newaxis]
         self.status_ = "Logistic regression kept: too few rows for cross-validation."
         self.partial_auc_, self.partial_auc_error_, self.cv_results_ = {}, {}, {}
         return coef
+
+    @staticmethod
+    def _warn_of_few_rows(consequence: str) -> None:
+        warnings.warn(
+            "Too few rows (or queries) of each class for cross-validation, in the training or the test "
+            f"parts: {consequence}. Add data, or give other splits as cv.",
+            UserWarning,
+            stacklevel=6,
+        )
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:

@@ -9,10 +9,21 @@ from aucuba.metrics._intervals import (
     compare_partial_auc,
     partial_auc_interval,
 )
+from aucuba.metrics._operating_points import (
+    OperatingPoint,
+    Rates,
+    equal_error_rate_score,
+    fpr_at_tpr_score,
+    operating_point,
+    precision_at_recall_score,
+    rates_at_threshold,
+    recall_at_precision_score,
+    tpr_at_fpr_score,
+)
 from aucuba.metrics._partial_auc import (
     froc_to_fpr_range,
+    log_auc_score,
     partial_auc_score,
-    tpr_at_fpr_score,
     two_way_partial_auc_score,
 )
 from aucuba.metrics._scorers import (
@@ -21,22 +32,43 @@ from aucuba.metrics._scorers import (
     make_tpr_at_fpr_scorer,
     make_two_way_partial_auc_scorer,
 )
+from aucuba.metrics._top_ranks import (
+    bedroc_score,
+    enrichment_factor_score,
+    precision_at_k_score,
+    recall_at_k_score,
+    rie_score,
+)
 
 __all__ = [
+    "OperatingPoint",
+    "Rates",
     "RocBandDisplay",
     "ScoreComparison",
     "ScoreInterval",
     "auc_at_k_score",
     "aum_score",
+    "bedroc_score",
     "binned_auc_score",
     "compare_partial_auc",
+    "enrichment_factor_score",
+    "equal_error_rate_score",
+    "fpr_at_tpr_score",
     "froc_to_fpr_range",
+    "log_auc_score",
     "make_auc_at_k_scorer",
     "make_partial_auc_scorer",
     "make_tpr_at_fpr_scorer",
     "make_two_way_partial_auc_scorer",
+    "operating_point",
     "partial_auc_interval",
     "partial_auc_score",
+    "precision_at_k_score",
+    "precision_at_recall_score",
+    "rates_at_threshold",
+    "recall_at_k_score",
+    "recall_at_precision_score",
+    "rie_score",
     "tpr_at_fpr_score",
     "two_way_partial_auc_score",
 ]

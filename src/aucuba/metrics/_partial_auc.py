@@ -1,4 +1,4 @@
-"""Partial AUC in a range of false positive rates, one-way and two-way."""
+"""Partial AUC in a region of the ROC plane: one-way, two-way, on a logarithmic axis."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from typing import Any
 
 from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import check_fraction, check_positive_number
-from aucuba._roc._curve import roc_curve, tpr_at
-from aucuba._roc._placements import region_average
-from aucuba._roc._queries import mean_over_queries
 from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
-from aucuba._roc._sample import RankingSample
+from aucuba.metrics._measures import evaluate
 
 
 def partial_auc_score(
@@ -21,6 +17,7 @@ def partial_auc_score(
     fpr_range: tuple[float, float] = (0.0, 1.0),
     min_tpr: float = 0.0,
     fpr_weight: FprWeight = None,
+    standardized: bool = False,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -37,8 +34,9 @@ def partial_auc_score(
     :math:`c_j = |(j-1, j] \cap [n\alpha, n\beta]|` and :math:`Z = m n (\beta - \alpha)`. The value
     lies in [0, 1]: 1 is perfect, and scores without information give :math:`(\alpha + \beta)/2`.
 
-    **Not McClish-scaled.** ``roc_auc_score(max_fpr=b)`` rescales its area so that chance is 1/2;
-    this function returns the plain mean height of the curve.
+    **Not McClish-scaled** unless ``standardized=True``: ``roc_auc_score(max_fpr=b)`` rescales its area
+    so that chance is 1/2; this function returns the plain mean height of the curve. Also known as OPAUC
+    (one-way partial AUC); with ``min_tpr`` TPAUC (two-way).
 
     **Ties.** The ROC curve is a straight segment through rows of equal score. A block of tied
     negatives shares its rank weights evenly, and a tied pair counts ``t_j``, the mean of
@@ -62,6 +60,10 @@ def partial_auc_score(
     fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
         How much the rates u inside ``fpr_range`` count: a non-negative function of u, 1/u (the range
         must start above 0), exp(-alpha u), or all alike. The result is the weighted mean height.
+    standardized : bool, default=False
+        Return McClish's form :math:`\frac12 (1 + (v - c)/(1 - c))` with v the mean height and
+        :math:`c = (\alpha + \beta)/2` its chance level: 1/2 is chance in every range, and ``(0, b)``
+        gives ``roc_auc_score(max_fpr=b)``. Not with ``min_tpr`` or ``fpr_weight``.
     sample_weight : array-like of shape (n_samples,), default=None
         A row of weight k counts as k equal rows.
     qid : array-like of shape (n_samples,), default=None
@@ -84,9 +86,13 @@ def partial_auc_score(
     >>> partial_auc_score(y, score, fpr_range=(0.1, 0.2))
     0.25
     """
-    region = Region.from_params(fpr_range, fpr_weight, min_tpr)
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_queries(sample, lambda query: region_average(roc_curve(query), region))
+    params = {
+        "fpr_range": fpr_range,
+        "min_tpr": min_tpr,
+        "fpr_weight": fpr_weight,
+        "standardized": standardized,
+    }
+    return evaluate("partial_auc", params, y_true, y_score, sample_weight, qid, pos_label)
 
 
 def two_way_partial_auc_score(
@@ -137,43 +143,43 @@ def two_way_partial_auc_score(
     )
 
 
-def tpr_at_fpr_score(
+def log_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
-    fpr: float,
+    fpr_range: tuple[float, float] = (0.001, 0.1),
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""Compute the true positive rate (sensitivity, recall) at one false positive rate.
+    r"""Compute the mean true positive rate over a logarithmic FPR axis (logAUC).
 
-    The ROC curve is drawn with straight segments through rows of equal score.
+    .. math::
+        \frac{1}{\ln(\beta/\alpha)} \int_\alpha^\beta \mathrm{TPR}(u)\, \frac{du}{u}
 
-    Where the curve is vertical at ``fpr`` the upper end counts: the fraction of positives that a
-    threshold finds while its false positive rate stays at or below ``fpr``.
+    Every decade of false positive rates counts alike. Short for
+    ``partial_auc_score(fpr_range=fpr_range, fpr_weight="log")``.
 
     Parameters
     ----------
     y_true, y_score, sample_weight, qid, pos_label
         As in `partial_auc_score`.
-    fpr : float
-        False positive rate in [0, 1].
+    fpr_range : (float, float), default=(0.001, 0.1)
+        Limits of the false positive rate; the lower one must be above 0.
 
     Returns
     -------
     float
-        True positive rate, in [0, 1].
+        Between 0 and 1.
 
     Examples
     --------
-    >>> from aucuba.metrics import tpr_at_fpr_score
-    >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 2, 4], fpr=0.25)
-    0.5
+    >>> from aucuba.metrics import log_auc_score
+    >>> log_auc_score([0, 0, 1, 1], [1, 2, 3, 4])
+    1.0
     """
-    u = check_fraction(fpr, "fpr")
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
-    return mean_over_queries(sample, lambda query: tpr_at(roc_curve(query), u, query.score.size))
+    params = {"fpr_range": fpr_range}
+    return evaluate("log_auc", params, y_true, y_score, sample_weight, qid, pos_label)
 
 
 def froc_to_fpr_range(

@@ -15,11 +15,8 @@ from aucuba._core._validation import check_fraction
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.metrics._binned import auc_at_k_score, check_k
-from aucuba.metrics._partial_auc import (
-    partial_auc_score,
-    tpr_at_fpr_score,
-    two_way_partial_auc_score,
-)
+from aucuba.metrics._operating_points import tpr_at_fpr_score
+from aucuba.metrics._partial_auc import partial_auc_score, two_way_partial_auc_score
 
 _RESPONSE = ("decision_function", "predict_proba")
 

@@ -1,67 +1,117 @@
-"""Trees that come from a file: their prediction loops follow node numbers without looking."""
+"""Trees that come from a file: compiled loops follow their node numbers without looking."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from aucuba._core._typing import AnyArray
+from aucuba.persistence._errors import DamagedFileError
+
+# Words of a set of categories.
+_BITSET_WORDS = 8
 
 
-class BrokenTreeError(ValueError):
-    """A tree that must not be used."""
+def check_tree(tree: Any, n_features: int, n_outputs: int = 1) -> None:
+    """Refuse a tree of a forest whose nodes lead anywhere but down, or ask for missing columns."""
+    # Views of the nodes are as long as the tree says, not as long as they are.
+    if not 1 <= tree.node_count == tree.capacity:
+        raise DamagedFileError("a tree of another size than it says")
+    if tree.n_outputs != n_outputs or tree.n_features != n_features:
+        raise DamagedFileError("a tree for other columns")
+    inner = tree.children_left != -1
+    depth = _check_nodes(tree.children_left, tree.children_right, inner)
+    if tree.max_depth != depth:
+        raise DamagedFileError("a tree of another depth than it says")
+    check_range(tree.feature[inner], n_features)
 
 
-def check_trees(model: Any) -> None:
-    """Refuse trees whose nodes point backwards, outside the tree or at columns that do not exist.
-
-    Compiled loops of scikit-learn would read whatever lies there, or never end.
-    """
-    for part in _parts(model, set()):
-        if hasattr(part, "tree_"):
-            tree = part.tree_
-            inner = tree.children_left != -1
-            _check_nodes(tree.children_left, tree.children_right, inner)
-            _check_range(tree.feature[inner], part.n_features_in_)
-        for predictor in (one for stage in getattr(part, "_predictors", ()) for one in stage):
-            nodes = predictor.nodes
-            inner = nodes["is_leaf"] == 0
-            _check_nodes(nodes["left"].astype(np.int64), nodes["right"].astype(np.int64), inner)
-            _check_range(nodes["feature_idx"][inner], part.n_features_in_)
-            split = inner & (nodes["is_categorical"] != 0)
-            for bits in (predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets):
-                _check_range(nodes["bitset_idx"][split], len(bits))
+def check_forest(forest: Any, n_features: int) -> None:
+    """Check every tree of a forest against the columns of the forest, which are those of its input."""
+    for member in forest.estimators_:
+        if member.n_features_in_ != n_features:
+            raise DamagedFileError("a tree for other columns")
+        check_tree(member.tree_, n_features, forest.n_outputs_)
 
 
-def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> None:
-    own = np.arange(inner.size)[inner]
-    for child in (left[inner], right[inner]):
-        if np.any(child <= own):
-            raise BrokenTreeError("A tree in the file runs in circles.")
-        _check_range(child, inner.size)
+def check_stages(model: Any, n_features: int) -> None:
+    """Check the regression trees of gradient boosting, and the number in each stage."""
+    n_classes = len(model.classes_)
+    per_stage = 1 if n_classes == 2 else n_classes
+    stages = model.estimators_
+    if (
+        stages.ndim != 2
+        or stages.shape[1] != per_stage
+        or model.n_trees_per_iteration_ != per_stage
+    ):
+        raise DamagedFileError("stages of another number of trees")
+    start = model.init_
+    if not (isinstance(start, str) and start == "zero") and len(start.classes_) != n_classes:
+        raise DamagedFileError("a start for other classes")
+    for member in stages.ravel():
+        check_tree(member.tree_, n_features)
 
 
-def _check_range(numbers: AnyArray, size: int) -> None:
-    if numbers.size and (numbers.min() < 0 or numbers.max() >= size):
-        raise BrokenTreeError("A tree in the file points outside itself or its columns.")
+def check_predictors(model: Any, n_features: int) -> None:
+    """Check the trees of histogram boosting, and what turns its input into their columns."""
+    if "_in_fit" in vars(model) or model._n_features != n_features:
+        raise DamagedFileError("a model that is still being fitted")
+    mapper = model._bin_mapper
+    if mapper.is_categorical_.shape != (n_features,) or len(mapper.bin_thresholds_) != n_features:
+        raise DamagedFileError("bins of other columns")
+    if model._preprocessor is not None:
+        _check_preprocessor(model._preprocessor, n_features)
+    for predictor in (one for stage in model._predictors for one in stage):
+        nodes = predictor.nodes
+        inner = nodes["is_leaf"] == 0
+        _check_nodes(nodes["left"].astype(np.int64), nodes["right"].astype(np.int64), inner)
+        check_range(nodes["feature_idx"][inner], n_features)
+        split = inner & (nodes["is_categorical"] != 0)
+        for bits in (predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets):
+            if bits.ndim != 2 or bits.shape[1] != _BITSET_WORDS:
+                raise DamagedFileError("sets of categories of another size")
+            check_range(nodes["bitset_idx"][split], len(bits))
 
 
-def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
-    """The model and everything of scikit-learn or of this library inside it."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    inside: Any = ()
-    if isinstance(value, Mapping):
-        inside = value.values()
-    elif isinstance(value, list | tuple):
-        inside = value
-    elif isinstance(value, np.ndarray) and value.dtype == object:
-        inside = value.ravel()
-    elif type(value).__module__.split(".")[0] in ("sklearn", "aucuba"):
-        yield value
-        inside = getattr(value, "__dict__", {}).values()
-    for one in inside:
-        yield from _parts(one, seen)
+def check_range(numbers: AnyArray, size: int) -> None:
+    """Refuse numbers that are no places among ``size``."""
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() < size):
+        raise DamagedFileError("a number points outside of what it counts")
+
+
+def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> int:
+    """Every node but the first is the child of one earlier node; returns the depth of the last leaf."""
+    if inner.ndim != 1 or inner.size == 0:
+        raise DamagedFileError("a tree without nodes")
+    parents = np.flatnonzero(inner)
+    children = np.concatenate([left[inner], right[inner]])
+    check_range(children, inner.size)
+    if np.any(children <= np.concatenate([parents, parents])):
+        raise DamagedFileError("a tree that runs in circles")
+    if np.any(np.bincount(children, minlength=inner.size)[1:] != 1):
+        raise DamagedFileError("a tree with loose branches")
+    depth, level = -1, np.zeros(1, dtype=np.intp)
+    while level.size:
+        level = level[inner[level]]
+        level = np.concatenate([left[level], right[level]])
+        depth += 1
+    return depth
+
+
+def _check_preprocessor(encoder: Any, n_features: int) -> None:
+    """The columns go into the trees as they are: coded or checked, none lost, none added."""
+    kinds = {"encoder": "OrdinalEncoder", "numerical": "FunctionTransformer"}
+    seen = np.zeros(n_features, dtype=int)
+    for name, step, columns in encoder.transformers_:
+        own = np.asarray(columns)
+        if own.dtype != bool or own.shape != (n_features,):
+            raise DamagedFileError("columns of other places")
+        if not own.any():
+            continue
+        places = encoder._transformer_to_input_indices[name]
+        if type(step).__name__ != kinds.get(name) or list(places) != np.flatnonzero(own).tolist():
+            raise DamagedFileError("columns that are lost on the way")
+        seen += own
+    if encoder.n_features_in_ != n_features or np.any(seen != 1):
+        raise DamagedFileError("columns that are lost on the way")

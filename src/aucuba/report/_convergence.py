@@ -122,9 +122,10 @@ def _candidates(known: Mapping[str, Any]) -> str:
     errors = known["partial_auc_error_"]
     rows = [[name, f"{value:.4f}"] for name, value in values.items()]
     why = "; ".join(f"{name} ± {error:.4f}" for name, error in errors.items())
-    return table(
+    shown = table(
         ["candidate", "out-of-sample partial AUC"], rows, "What cross-validation chose from."
-    ) + paragraph(f"Standard errors of the differences: {why}.", "fine")
+    )
+    return shown + (paragraph(f"Standard errors of the differences: {why}.", "fine") * bool(why))
 
 
 def _cross_validation(results: Mapping[str, Any], chosen: float) -> str:

@@ -13,8 +13,7 @@ from aucuba.metrics import partial_auc_score
 from aucuba.report._convergence import training_section
 from aucuba.report._page import Page, Section, facts, paragraph, table
 from aucuba.report._svg import Axes
-from aucuba.structured import RankingGraph, StructuredRanker
-from aucuba.structured._data import as_graphs, as_labels
+from aucuba.structured import RankingGraph, StructuredRanker, as_graphs, as_labels
 
 _MOST_NODES = 150
 _MOST_EDGES = 600
@@ -31,12 +30,12 @@ def ranking_report(
     graph_names: Sequence[str] | None = None,
     n_graphs: int = 6,
 ) -> Page:
-    """A page on a fitted ranker and labelled graphs, those of least AUC first.
+    """Make a page on a fitted ranker and labelled graphs, those of least AUC first.
 
     Parameters
     ----------
     ranker : StructuredRanker
-        Fitted.
+        A fitted ranker.
     graphs : list of RankingGraph
     labels : list of arrays
         Binary labels of the nodes of each graph.
@@ -169,17 +168,28 @@ def _coefficient_section(
     ranker: StructuredRanker, node_names: Sequence[str] | None, edge_names: Sequence[str] | None
 ) -> Section:
     rows = []
-    for kind, coef, names in (
-        ("node", ranker.coef_, node_names),
-        ("edge", ranker.edge_coef_, edge_names),
-    ):
-        named = names or [f"{kind} feature {k}" for k in range(coef.size)]
-        if len(named) != coef.size:
-            raise ValueError(f"{kind}_names has {len(named)} entries for {coef.size} features.")
-        rows += [
-            [named[k], kind, f"{coef[k]:+.4g}"]
-            for k in np.argsort(-np.abs(coef), kind="stable")[:20]
-        ]
+    kinds = [("node", ranker.coef_, node_names), ("term", ranker.term_coef_, None)]
+    if ranker.edge_coef_.ndim == 1:
+        kinds.insert(1, ("edge", ranker.edge_coef_, edge_names))
+        text = "A larger edge coefficient pulls the two items of a pair closer together."
+    else:
+        states = zip(("both", "neither", "one"), ranker.edge_coef_, strict=True)
+        kinds[1:1] = [(f"edge, {state}", coef, edge_names) for state, coef in states]
+        text = (
+            "A pair counts by how many of its items a top-ranked set holds: both, neither or one. It "
+            "is pulled together by both + neither - 2 one."
+        )
+    for kind, coef, names in kinds:
+        rows += _largest(kind, coef, names)
     body = table(["feature", "of", "coefficient"], rows)
-    text = "A larger edge coefficient pulls the two items of a pair closer together in the ranking."
     return Section("coefficients", "Coefficients", body + paragraph(text, "fine"))
+
+
+def _largest(kind: str, coef: FloatArray, names: Sequence[str] | None) -> list[list[str]]:
+    """Return one row for each of the 20 largest coefficients."""
+    word = kind.split(",")[0]
+    named = names or [f"{word} feature {k}" for k in range(coef.size)]
+    if len(named) != coef.size:
+        raise ValueError(f"{word}_names has {len(named)} entries for {coef.size} features.")
+    order = np.argsort(-np.abs(coef), kind="stable")[:20]
+    return [[named[k], kind, f"{coef[k]:+.4g}"] for k in order]

@@ -7,7 +7,6 @@ import numpy as np
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._sample import Sample
-from aucuba.risks._base import Risk
 from aucuba.risks._ranking import rank_shares, top
 
 # Half-width of the ramp in units of the score's standard deviation; results are flat from .044 to .27.
@@ -121,43 +120,3 @@ class _Prefix:
         left = self._between(1, low, middle) + (h - at) * self._between(0, low, middle)
         right = (h + at) * self._between(0, middle, high) - self._between(1, middle, high)
         return (left + right) / h**2
-
-
-class Anchored:
-    r"""A risk tied to reference scores ``a``:
-
-    .. math::
-        R(s) + \frac{\lambda}{2} \sum_i v_i (s_i - a_i)^2 \Big/ \sum_i v_i
-
-    The anchor is what keeps a bounded loss from fitting the few top negatives of the sample.
-
-    Parameters
-    ----------
-    risk : Risk
-    reference : ndarray
-        ``a``.
-    strength : float
-        ``lambda``.
-    weight : ndarray or None
-        Row weights ``v``; equal by default.
-    """
-
-    def __init__(
-        self, risk: Risk, reference: FloatArray, strength: float, weight: FloatArray | None = None
-    ) -> None:
-        self.risk, self.reference, self.strength = risk, reference, strength
-        weight = np.ones(reference.size) if weight is None else weight
-        self.share = weight / weight.sum()
-
-    @property
-    def is_convex(self) -> bool:
-        return self.risk.is_convex
-
-    @property
-    def lower_bound(self) -> float:
-        return self.risk.lower_bound
-
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = self.risk.value_and_gradient(scores)
-        pull = self.strength * self.share * (scores - self.reference)
-        return value + float(pull @ (scores - self.reference)) / 2, gradient + pull

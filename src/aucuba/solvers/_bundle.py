@@ -1,8 +1,8 @@
-"""Bundle method with line search for convex risks (OCAS, Franc and Sonnenburg 2009)."""
+"""Bundle method with a line search, after OCAS (Franc and Sonnenburg 2009), for convex risks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers._certificate import PlaneRun, certified_solution, require_convex
-from aucuba.solvers._driver import Monitor, Solution, Status, iterate
-from aucuba.solvers._planes import Planes
+from aucuba.solvers._cutting_plane import CuttingPlanes
+from aucuba.solvers._driver import Monitor, Run, Status, iterate, joined
+from aucuba.solvers._plane_solver import Bound, PlaneSolver
+from aucuba.solvers._planes import Planes, Tangent
 
 # One of the planes is taken this share of the way beyond the best point towards the target, as
 # recommended by the authors of OCAS.
@@ -31,14 +32,13 @@ _RELAX = 4.0
 
 @dataclass(frozen=True)
 class Point:
-    """A model with what was computed at it: scores, objective, risk and the risk's subgradient."""
+    """A model with what was computed at it: scores, objective and the tangent of the risk."""
 
     model: FloatArray
     scores: FloatArray
     norm2: float
     objective: float
-    risk: float
-    gradient: FloatArray
+    tangent: Tangent
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,21 @@ class BundleState:
 
     best: Point
     planes: Planes
-    lower_bound: float
+    bound: Bound
     stiffness: float
     n_evaluations: int
 
+    @property
+    def model(self) -> FloatArray:
+        return self.best.model
+
+    @property
+    def objective(self) -> float:
+        return self.best.objective
+
 
 @dataclass(frozen=True)
-class BundleSolver:
+class BundleSolver(PlaneSolver):
     r"""``min_w 1/2 |w|^2 + C R(A w)`` by cutting planes of R and a line search on the scores.
 
     Every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
@@ -61,8 +69,8 @@ class BundleSolver:
     term that keeps the solution near the best point, which gives a steadier target than the minimiser
     itself (a proximal bundle); (3) searches the line from the best point through the target, which
     needs two score vectors but no pass over the data; (4) adds planes of R at the ends of the search's
-    bracket and a little beyond the best point. Two passes over the data an iteration. It stops when
-    ``(objective - lower bound) / C <= tol``.
+    bracket and a little beyond the best point. Two passes over the data per iteration. It stops when
+    ``(objective - lower bound) / C <= tol`` and ``objective - lower bound <= rtol * objective``.
 
     Parameters
     ----------
@@ -72,6 +80,8 @@ class BundleSolver:
         Certified gap at which to stop, in units of the risk.
     max_iter : int, default=1000
         Limit on the number of iterations.
+    rtol : float or None, default=1e-3
+        Certified gap relative to the objective, which must be reached too; None switches it off.
 
     Examples
     --------
@@ -85,49 +95,23 @@ class BundleSolver:
     True
     """
 
-    C: float = 1.0
-    tol: float = 1e-3
-    max_iter: int = 1000
-
-    def solve(
+    def _run(
         self,
         design: Design,
         risk: Risk,
-        *,
-        start: FloatArray | None = None,
-        warm_start: Planes | None = None,
-        monitor: Monitor | None = None,
-    ) -> Solution:
-        """Minimise.
+        start: FloatArray | None,
+        planes: Planes | None,
+        monitor: Monitor | None,
+    ) -> Run[BundleState]:
+        return iterate(_Bundle(self, design, risk, start, planes), self.max_iter, monitor)
 
-        Parameters
-        ----------
-        design : Design
-        risk : Risk
-            Convex.
-        start : ndarray, default=None
-            A model to begin from instead of zero.
-        warm_start : Planes, default=None
-            Planes of an earlier solve of the same risk and data, for any C.
-        monitor : callable, default=None
-            Called with every row of the history; a true answer stops the solver.
-
-        Returns
-        -------
-        Solution
-        """
-        require_convex(self, risk)
-
-        def run(options: BundleSolver, begin: FloatArray | None, planes: Planes | None) -> PlaneRun:
-            found = iterate(
-                _Bundle(options, design, risk, begin, planes), options.max_iter, monitor
-            )
-            state = found.state
-            return PlaneRun(
-                found.status, found.history, state.best.model, state.lower_bound, state.planes
-            )
-
-        return certified_solution(self, design, risk, run, start, warm_start)
+    def _at_minimiser(
+        self, run: Run[Any], design: Design, risk: Risk, monitor: Monitor | None
+    ) -> Run[Any]:
+        method = CuttingPlanes(self, design, risk, None, run.state.planes)
+        more = iterate(method, max(self.max_iter - len(run.history), 1), monitor)
+        counts = ("iteration", "n_evaluations", "seconds")
+        return replace(more, history=joined(run.history, more.history, counts))
 
 
 @dataclass(frozen=True)
@@ -142,24 +126,23 @@ class _Bundle:
 
     def init(self) -> BundleState:
         zero, C = self.design.zeros(), self.options.C
-        planes, at_zero, gradient = Planes.started(self.design, self.risk, C, self.warm_start)
-        best = Point(zero, np.zeros(self.design.n_rows), 0.0, C * at_zero, at_zero, gradient)
+        planes, at_zero = Planes.started(self.design, self.risk, C, self.warm_start)
+        best = Point(zero, np.zeros(self.design.n_rows), 0.0, C * at_zero.value, at_zero)
         if self.start is not None and self.start.any():
             given = self._point(self.start)
-            offset = np.array([given.risk - float(given.gradient @ given.scores)])
-            planes = planes.added(self.design, self.design.adjoint([given.gradient]), offset)
+            planes = planes.with_tangents(self.design, [given.tangent])
             best = min(best, given, key=lambda point: point.objective)
-        return BundleState(best, planes, lower_bound=-np.inf, stiffness=0.0, n_evaluations=1)
+        return BundleState(best, planes, Bound(), stiffness=0.0, n_evaluations=1)
 
     def _point(self, model: FloatArray) -> Point:
         scores = self.design.scores(model)
         norm2 = float(self.design.inner(model, model))
-        value, gradient = self.risk.value_and_gradient(scores)
-        return Point(model, scores, norm2, norm2 / 2 + self.options.C * value, value, gradient)
+        tangent = Tangent.at(self.risk, scores)
+        return Point(model, scores, norm2, norm2 / 2 + self.options.C * tangent.value, tangent)
 
     def step(self, state: BundleState) -> BundleState:
-        planes = state.planes.minimised()
-        lower = max(state.lower_bound, planes.dual_value)
+        planes, minimum = state.planes.minimised(self.design)
+        bound = state.bound.raised(minimum)
         target, planes = planes.near(self.design, state.best.model, state.stiffness)
         # Steps get small as the method converges, and the search goes up to a hundred times as far:
         # their scores and products must not be differences of larger numbers.
@@ -174,24 +157,20 @@ class _Bundle:
             float(norm2),
             float(cross),
         )
-        best, probes, n_search = _search(line, lower)
+        best, probes, n_search = _search(line, bound.value)
         beyond = line.evaluate(best.share + _PLANE_SHARE * abs(1.0 - best.share))
         probes.append(beyond)
-        offsets = [
-            probe.risk - float(probe.gradient @ line.scores_at(probe.share)) for probe in probes
-        ]
-        slopes = self.design.adjoint([probe.gradient for probe in probes])
-        planes = planes.added(self.design, slopes, np.array(offsets))
+        planes = planes.with_tangents(self.design, [probe.tangent for probe in probes])
         point = line.point_at(min(best, beyond, key=_objective))
         n_evaluations = state.n_evaluations + n_search + 1
-        stiffness = self._stiffness(state, best.share, point, lower)
-        return BundleState(point, planes, lower, stiffness, n_evaluations)
+        stiffness = self._stiffness(state, best.share, point, bound.value)
+        return BundleState(point, planes, bound, stiffness, n_evaluations)
 
     def _stiffness(self, state: BundleState, share: float, point: Point, lower: float) -> float:
         """How strongly the next target is held near the best point."""
         if state.stiffness == 0.0:
             return _FIRST_STIFFNESS * self.options.C / point.norm2 if point.norm2 > 0 else 0.0
-        gap, old_gap = point.objective - lower, state.best.objective - state.lower_bound
+        gap, old_gap = point.objective - lower, state.best.objective - state.bound.value
         if gap > _LITTLE_PROGRESS * old_gap:
             return state.stiffness / _RELAX
         if share < 0.5:
@@ -199,18 +178,10 @@ class _Bundle:
         return state.stiffness / _ADAPT if share > 0.9 else state.stiffness
 
     def terminate(self, state: BundleState) -> Status | None:
-        if state.best.objective - state.lower_bound <= self.options.tol * self.options.C:
-            return Status.CONVERGED
-        return None
+        return self.options.terminate(state)
 
     def report(self, state: BundleState) -> dict[str, Any]:
-        return {
-            "objective": state.best.objective,
-            "lower_bound": state.lower_bound,
-            "gap": (state.best.objective - state.lower_bound) / self.options.C,
-            "n_planes": state.planes.size,
-            "n_evaluations": state.n_evaluations,
-        }
+        return {**self.options.report(state), "n_evaluations": state.n_evaluations}
 
 
 @dataclass(frozen=True)
@@ -220,9 +191,8 @@ class _Probe:
     share: float
     objective: float
     slope: float
-    risk: float
     risk_slope: float
-    gradient: FloatArray
+    tangent: Tangent
 
 
 def _objective(probe: _Probe) -> float:
@@ -258,15 +228,12 @@ class _Line:
         return self.start.scores + share * self.direction
 
     def evaluate(self, share: float) -> _Probe:
-        if share == 0.0:
-            return self._probe(share, self.start.risk, self.start.gradient)
-        return self._probe(share, *self.risk.value_and_gradient(self.scores_at(share)))
-
-    def _probe(self, share: float, value: float, gradient: FloatArray) -> _Probe:
-        risk_slope = float(gradient @ self.direction)
+        at_start = share == 0.0
+        tangent = self.start.tangent if at_start else Tangent.at(self.risk, self.scores_at(share))
+        risk_slope = float(tangent.gradient @ self.direction)
         slope = self.b + self.c * share + self.C * risk_slope
-        objective = self.norm2_at(share) / 2 + self.C * value
-        return _Probe(share, objective, slope, value, risk_slope, gradient)
+        objective = self.norm2_at(share) / 2 + self.C * tangent.value
+        return _Probe(share, objective, slope, risk_slope, tangent)
 
     def point_at(self, probe: _Probe) -> Point:
         if probe.share == 0.0:
@@ -276,16 +243,15 @@ class _Line:
             self.scores_at(probe.share),
             self.norm2_at(probe.share),
             probe.objective,
-            probe.risk,
-            probe.gradient,
+            probe.tangent,
         )
 
     def model_minimum(self, left: _Probe, right: _Probe) -> tuple[float, float]:
         """Minimiser and minimum of the parabola plus C times the larger of two tangents."""
         crossing = right.share
         if right.risk_slope > left.risk_slope:
-            rise = (left.risk - left.risk_slope * left.share) - (
-                right.risk - right.risk_slope * right.share
+            rise = (left.tangent.value - left.risk_slope * left.share) - (
+                right.tangent.value - right.risk_slope * right.share
             )
             crossing = rise / (right.risk_slope - left.risk_slope)
             crossing = min(max(crossing, left.share), right.share)
@@ -300,7 +266,8 @@ class _Line:
 
     def _model(self, share: float, left: _Probe, right: _Probe) -> float:
         tangent = max(
-            probe.risk + probe.risk_slope * (share - probe.share) for probe in (left, right)
+            probe.tangent.value + probe.risk_slope * (share - probe.share)
+            for probe in (left, right)
         )
         return self.norm2_at(share) / 2 + self.C * tangent
 

@@ -1,18 +1,16 @@
-"""The plain cutting-plane method of the paper (Algorithm 2), for comparison."""
+"""Cutting planes as published: Algorithm 2 of Narasimhan and Agarwal (ICML 2013)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers._certificate import PlaneRun, certified_solution, require_convex
-from aucuba.solvers._driver import Monitor, Solution, Status, iterate
-from aucuba.solvers._planes import Planes
+from aucuba.solvers._driver import Monitor, Run, Status, iterate
+from aucuba.solvers._plane_solver import Bound, PlaneSolver
+from aucuba.solvers._planes import Planes, Tangent
 
 
 @dataclass(frozen=True)
@@ -22,11 +20,12 @@ class CuttingPlaneState:
     model: FloatArray
     objective: float
     planes: Planes
-    lower_bound: float
+    bound: Bound
+    n_evaluations: int
 
 
 @dataclass(frozen=True)
-class CuttingPlaneSolver:
+class CuttingPlaneSolver(PlaneSolver):
     r"""``min_w 1/2 |w|^2 + C R(A w)``: minimise the planes, add the plane at the minimiser, repeat.
 
     It stops when the most violated constraint at the current model is violated by at most ``tol``,
@@ -41,76 +40,60 @@ class CuttingPlaneSolver:
         Certified gap at which to stop, in units of the risk.
     max_iter : int, default=1000
         Limit on the number of iterations.
+    rtol : float or None, default=1e-3
+        Certified gap relative to the objective, which must be reached too; None switches it off.
     """
 
-    C: float = 1.0
-    tol: float = 1e-3
-    max_iter: int = 1000
-
-    def solve(
+    def _run(
         self,
         design: Design,
         risk: Risk,
-        *,
-        start: FloatArray | None = None,
-        warm_start: Planes | None = None,
-        monitor: Monitor | None = None,
-    ) -> Solution:
-        """Minimise, from the planes ``warm_start`` or the plane at the model ``start``."""
-        require_convex(self, risk)
+        start: FloatArray | None,
+        planes: Planes | None,
+        monitor: Monitor | None,
+    ) -> Run[CuttingPlaneState]:
+        return iterate(CuttingPlanes(self, design, risk, start, planes), self.max_iter, monitor)
 
-        def run(
-            options: CuttingPlaneSolver, begin: FloatArray | None, planes: Planes | None
-        ) -> PlaneRun:
-            method = _CuttingPlane(options, design, risk, begin, planes)
-            found = iterate(method, options.max_iter, monitor)
-            state = found.state
-            return PlaneRun(
-                found.status, found.history, state.model, state.lower_bound, state.planes
-            )
-
-        return certified_solution(self, design, risk, run, start, warm_start)
+    def _at_minimiser(
+        self, run: Run[Any], design: Design, risk: Risk, monitor: Monitor | None
+    ) -> Run[Any]:
+        return run
 
 
 @dataclass(frozen=True)
-class _CuttingPlane:
+class CuttingPlanes:
     """The iteration of `CuttingPlaneSolver` on one problem."""
 
-    options: CuttingPlaneSolver
+    options: PlaneSolver
     design: Design
     risk: Risk
     start: FloatArray | None
     warm_start: Planes | None
 
     def init(self) -> CuttingPlaneState:
-        zero, C = self.design.zeros(), self.options.C
-        planes, at_zero, _ = Planes.started(self.design, self.risk, C, self.warm_start)
+        planes, at_zero = Planes.started(self.design, self.risk, self.options.C, self.warm_start)
         if self.start is None:
-            return CuttingPlaneState(zero, C * at_zero, planes, -np.inf)
-        return self._visit(self.start, planes, -np.inf)
+            objective = self.options.C * at_zero.value
+            return CuttingPlaneState(self.design.zeros(), objective, planes, Bound(), 1)
+        return self._visit(self.start, planes, Bound(), 2)
 
     def step(self, state: CuttingPlaneState) -> CuttingPlaneState:
-        planes = state.planes.minimised()
-        return self._visit(planes.model, planes, max(state.lower_bound, planes.dual_value))
+        planes, minimum = state.planes.minimised(self.design)
+        return self._visit(
+            minimum.model, planes, state.bound.raised(minimum), state.n_evaluations + 1
+        )
 
-    def _visit(self, model: FloatArray, planes: Planes, lower_bound: float) -> CuttingPlaneState:
+    def _visit(
+        self, model: FloatArray, planes: Planes, bound: Bound, n_evaluations: int
+    ) -> CuttingPlaneState:
         """Move to a model and add the plane there."""
-        scores = self.design.scores(model)
-        value, gradient = self.risk.value_and_gradient(scores)
-        objective = float(self.design.inner(model, model)) / 2 + self.options.C * value
-        offset = np.array([value - float(gradient @ scores)])
-        planes = planes.added(self.design, self.design.adjoint([gradient]), offset)
-        return CuttingPlaneState(model, objective, planes, lower_bound)
+        tangent = Tangent.at(self.risk, self.design.scores(model))
+        objective = float(self.design.inner(model, model)) / 2 + self.options.C * tangent.value
+        planes = planes.with_tangents(self.design, [tangent])
+        return CuttingPlaneState(model, objective, planes, bound, n_evaluations)
 
     def terminate(self, state: CuttingPlaneState) -> Status | None:
-        if state.objective - state.lower_bound <= self.options.tol * self.options.C:
-            return Status.CONVERGED
-        return None
+        return self.options.terminate(state)
 
     def report(self, state: CuttingPlaneState) -> dict[str, Any]:
-        return {
-            "objective": state.objective,
-            "lower_bound": state.lower_bound,
-            "gap": (state.objective - state.lower_bound) / self.options.C,
-            "n_planes": state.planes.size,
-        }
+        return {**self.options.report(state), "n_evaluations": state.n_evaluations}

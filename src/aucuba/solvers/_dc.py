@@ -1,4 +1,4 @@
-"""Difference-of-convex programming: a sequence of convex problems."""
+"""Difference-of-convex programming (Narasimhan and Agarwal, Neural Computation 2017)."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class DCSolver:
         status = Status.ITERATION_LIMIT
         for _ in range(self.max_rounds):
             convex = risk.linearised(design.scores(model))
-            inner = BundleSolver(self.C, self.tol, self.max_iter - len(history))
+            inner = BundleSolver(self.C, self.tol, max_iter=self.max_iter - len(history))
             solution = inner.solve(design, convex, start=model, monitor=monitor)
             history = joined(history, solution.history, ("iteration", "n_evaluations", "seconds"))
             reached = self._objective(design, risk, solution.coef)
             progress = objective - reached
             if progress > 0:
                 model, objective = solution.coef, reached
-            if solution.status not in (Status.CONVERGED, Status.COLLAPSED):
+            if solution.status not in (Status.CONVERGED, Status.ZERO_AS_GOOD):
                 status = solution.status
                 break
             if progress <= self.tol * self.C:

@@ -20,12 +20,12 @@ class Status(Enum):
     """Why a solver stopped. The value is the sentence that a person reads."""
 
     CONVERGED = "Converged: the stopping rule is met."
-    COLLAPSED = (
-        "Collapsed: at this C no model has a lower objective than the zero model, as the lower bound "
-        "certifies, so all coefficients are zero."
+    ZERO_AS_GOOD = (
+        "Converged, but zero is as good: the lower bound certifies that at this C no model has an "
+        "objective below that of the zero model by more than the tolerance."
     )
     ITERATION_LIMIT = "Stopped at max_iter before the stopping rule was met."
-    NO_PROGRESS = "Stopped: rounding errors prevent further progress."
+    NO_PROGRESS = "Stopped short of the stopping rule: rounding errors prevent further progress."
     STOPPED_BY_CALLBACK = "Stopped early by a callback; the best model so far is kept."
     INTERRUPTED = "Interrupted by the user; the best model so far is kept."
 
@@ -38,8 +38,9 @@ class Solution:
     """What a solver returns.
 
     ``gap`` is the certified distance from the optimum in the solver's own unit (nan where the
-    problem is not convex), ``history`` one plain dict an iteration, ready for a DataFrame, and
-    ``warm_start`` what the same solver may be given to go on from here.
+    problem is not convex), ``history`` one dict per iteration, ready for a DataFrame, ``warm_start``
+    what the same solver may be given to go on from here, and ``scores`` those of the model where the
+    solver has them.
     """
 
     coef: FloatArray
@@ -50,6 +51,13 @@ class Solution:
     gap: float
     history: list[dict[str, Any]] = field(repr=False)
     warm_start: Any = field(default=None, repr=False)
+    scores: FloatArray | None = field(default=None, repr=False)
+
+    @property
+    def relative_gap(self) -> float:
+        """Certified distance from the optimum over the objective."""
+        distance = self.objective - self.lower_bound
+        return distance / self.objective if self.objective > 0 else distance
 
     def raise_interrupt(self) -> None:
         """Raise the keyboard interrupt that ended the solver, where one did.
@@ -110,7 +118,7 @@ def iterate(
 def joined(
     history: list[dict[str, Any]], more: list[dict[str, Any]], counts: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The rows of two runs as one history, the named columns counted on from the end of the first."""
+    """Join the rows of two runs, counting the named columns on from the end of the first."""
     last = history[-1] if history else {}
     known = [key for key in counts if key in last]
     return history + [{**row, **{key: row[key] + last[key] for key in known}} for row in more]

@@ -3,10 +3,11 @@
 - problems: `RankingGraph`, `grid_edges`
 - inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`, and
   `RankingBatch` for prediction, loss-augmented and consistent rankings of whole data sets
-- learning: `StructuredRanker`, `StructuredLabelRanker`
+- learning: `StructuredRanker`, `StructuredLabelRanker`; `as_graphs` and `as_labels` check their input
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
 
+from aucuba.structured._data import as_graphs, as_labels
 from aucuba.structured._graph import RankingGraph, grid_edges
 from aucuba.structured._high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
 from aucuba.structured._inference import Ranking, RankingBatch
@@ -43,6 +44,8 @@ __all__ = [
     "StructuredLabelRanker",
     "StructuredRanker",
     "UnnestedAUC",
+    "as_graphs",
+    "as_labels",
     "as_measure",
     "grid_edges",
     "high_order_scores",

@@ -1,4 +1,4 @@
-"""Checks of graphs, shared by inference and learning."""
+"""Checks of graphs, for inference and learning alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST_FEATURE = 1e100
 
 
 def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> IntArray:
-    """Pairs of node numbers: in range, no self-loop, no pair twice (in either direction)."""
+    """Return pairs of node numbers: in range, no self-loop, no pair twice (in either direction)."""
     if edges is None:
         return np.zeros((0, 2), dtype=np.intp)
     pairs = np.asarray(edges)
@@ -55,7 +55,7 @@ def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> I
 
 
 def check_couplings(coupling: ArrayLike | None, pairs: IntArray) -> FloatArray:
-    """One non-negative number an edge."""
+    """Return one non-negative number per edge."""
     values = check_signed_couplings(coupling, pairs)
     if values.min(initial=0.0) < 0:
         row = int(values.argmin())
@@ -67,7 +67,7 @@ def check_couplings(coupling: ArrayLike | None, pairs: IntArray) -> FloatArray:
 
 
 def check_signed_couplings(coupling: ArrayLike | None, pairs: IntArray) -> FloatArray:
-    """One finite number an edge."""
+    """Return one finite number per edge."""
     if coupling is None:
         if len(pairs):
             raise ValueError(f"There are {len(pairs)} edges but no coupling.")
@@ -79,7 +79,7 @@ def check_signed_couplings(coupling: ArrayLike | None, pairs: IntArray) -> Float
 
 
 def check_matrix(values: Any, n_rows: int | None, name: str, rows: str) -> FloatArray:
-    """A finite 2-D array; a 1-D array is one column."""
+    """Return a finite 2-D array; a 1-D array is one column."""
     matrix = np.asarray(values)
     if matrix.dtype.kind not in "fiubO":
         raise ValueError(f"{name} must be numeric, got dtype {matrix.dtype}.")
@@ -105,7 +105,7 @@ def check_matrix(values: Any, n_rows: int | None, name: str, rows: str) -> Float
 
 
 def check_size_of_features(features: FloatArray, name: str) -> None:
-    """Features whose products can be represented."""
+    """Refuse features whose products would overflow."""
     size = np.abs(features)
     if size.max(initial=0.0) >= _LARGEST_FEATURE:
         row, column = np.unravel_index(int(size.argmax()), size.shape)
@@ -116,7 +116,7 @@ def check_size_of_features(features: FloatArray, name: str) -> None:
 
 
 def check_mass(mass: ArrayLike | None, n_nodes: int) -> FloatArray:
-    """1 for an item, 0 for an auxiliary node; ones by default."""
+    """Return 1 for an item and 0 for an auxiliary node; ones by default."""
     if mass is None:
         return np.ones(n_nodes)
     values = finite_scores(mass, "mass")

@@ -1,4 +1,4 @@
-"""From lists of graphs and labels to one checked batch."""
+"""Lists of graphs and labels, checked and joined to one batch."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from aucuba.structured._checks import check_size_of_features
 from aucuba.structured._graph import RankingGraph
 from aucuba.structured._inference import RankingBatch
 from aucuba.structured._measures import Measure
-from aucuba.structured._risk import FeatureTerms
+from aucuba.structured._terms import FeatureTerms
 
 
 @dataclass(frozen=True)
 class GraphData:
-    """Graphs laid end to end, with the features of their nodes and edges."""
+    """Graphs laid end to end, with the features of their nodes, edges and terms."""
 
     batch: RankingBatch
     terms: FeatureTerms
 
 
 def as_graphs(graphs: Any) -> list[RankingGraph]:
-    """A list of graphs with equal numbers of features of a size to compute with."""
+    """Return a list of graphs, after checking the number and the size of their features."""
     listed = [graphs] if isinstance(graphs, RankingGraph) else list(graphs)
     if not listed:
         raise ValueError("graphs is empty: give at least one RankingGraph.")
@@ -38,13 +38,15 @@ def as_graphs(graphs: Any) -> list[RankingGraph]:
             )
         check_size_of_features(graph.node_features, f"graphs[{index}].node_features")
         check_size_of_features(graph.edge_features, f"graphs[{index}].edge_features")
+        check_size_of_features(graph.term_features, f"graphs[{index}].term_features")
     _same_width([graph.node_features for graph in listed], "node_features")
     _same_width([graph.edge_features for graph in listed if graph.n_edges], "edge_features")
+    _same_width([graph.term_features for graph in listed if graph.terms], "term_features")
     return listed
 
 
 def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
-    """Edge features a model with non-negative edge weights can use."""
+    """Refuse edge features with which non-negative weights could make a pair repel."""
     for index, graph in enumerate(graphs):
         if graph.edge_features.min(initial=0.0) < 0:
             row, column = np.argwhere(graph.edge_features < 0)[0]
@@ -56,30 +58,31 @@ def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
 
 
 def join(graphs: Sequence[RankingGraph], measure: Measure, backend: str) -> GraphData:
-    """One block-diagonal graph."""
+    """Lay graphs end to end as one block-diagonal graph."""
+    number = np.arange(len(graphs))
     n_nodes = np.array([graph.n_nodes for graph in graphs])
-    n_edges = np.array([graph.n_edges for graph in graphs])
     offsets = np.cumsum(n_nodes) - n_nodes
-    width = max((graph.edge_features.shape[1] for graph in graphs if graph.n_edges), default=0)
-    features = [graph.edge_features for graph in graphs if graph.n_edges]
     shifted = [graph.edges + offset for graph, offset in zip(graphs, offsets, strict=True)]
     batch = RankingBatch(
         edges=np.concatenate(shifted),
-        node_graph=np.repeat(np.arange(len(graphs)), n_nodes),
-        edge_graph=np.repeat(np.arange(len(graphs)), n_edges),
+        node_graph=np.repeat(number, n_nodes),
+        edge_graph=np.repeat(number, [graph.n_edges for graph in graphs]),
         n_graphs=len(graphs),
         measure=measure,
         backend=backend,
+        terms=tuple(term for graph in graphs for term in graph.terms),
+        term_graph=np.repeat(number, [len(graph.terms) for graph in graphs]),
     )
     terms = FeatureTerms(
         np.concatenate([graph.node_features for graph in graphs]),
-        np.concatenate(features) if features else np.zeros((0, width)),
+        _stacked([graph.edge_features for graph in graphs if graph.n_edges]),
+        _stacked([graph.term_features for graph in graphs if graph.terms]),
     )
     return GraphData(batch, terms)
 
 
 def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
-    """One boolean array a graph; the larger of the two labels of the data set is positive."""
+    """Return one boolean array per graph; the larger of the two labels of the data set is positive."""
     listed = list(labels)
     if len(graphs) == 1 and _is_flat(listed):
         listed = [listed]
@@ -104,7 +107,7 @@ def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
 
 
 def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
-    """Graphs that can be ranked; a warning counts the others."""
+    """Return the numbers of the graphs that can be ranked, with a warning about the others."""
     kept = [index for index, labels in enumerate(positive) if labels.any() and not labels.all()]
     if not kept:
         raise ValueError("No graph has both a positive and a negative node.")
@@ -118,8 +121,8 @@ def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
     return kept
 
 
-def graph_shares(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> FloatArray:
-    """Weights of the kept graphs in the mean."""
+def graph_weights(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> FloatArray:
+    """Return the weights of the kept graphs in the mean."""
     if sample_weight is None:
         return np.full(len(kept), 1.0 / len(kept))
     weight = column_or_1d(sample_weight).astype(float)
@@ -132,6 +135,10 @@ def graph_shares(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> Floa
     return weight[kept] / weight[kept].sum()
 
 
+def _stacked(matrices: Sequence[FloatArray]) -> FloatArray:
+    return np.concatenate(matrices) if matrices else np.zeros((0, 0))
+
+
 def _same_width(matrices: Sequence[FloatArray], name: str) -> None:
     widths = sorted({matrix.shape[1] for matrix in matrices})
     if len(widths) > 1:
@@ -139,5 +146,5 @@ def _same_width(matrices: Sequence[FloatArray], name: str) -> None:
 
 
 def _is_flat(labels: list[Any]) -> bool:
-    """Whether labels are those of one graph rather than one array a graph."""
+    """Tell whether labels are those of one graph rather than one array per graph."""
     return not labels or np.ndim(labels[0]) == 0

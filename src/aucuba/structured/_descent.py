@@ -1,35 +1,42 @@
-r"""Direct minimisation of the structured objective.
+r"""Training by L-BFGS-B, then by cutting planes where that stalls at a kink.
 
 .. math:: J(w) = \tfrac12 \lVert w \rVert^2 + C\,[A(w) - B(w)]
 
-Every evaluation solves both inference problems at the same ``w``. L-BFGS-B makes the way; where it
-stalls at a kink, cutting planes of A (all that were met) and the tangent of B go on.
+Every evaluation solves both inference problems at the same ``w``. The planes are those of A, all that
+were met, against the tangent of B at the best point. Unlike the planes of `aucuba.solvers.BundleSolver`
+they obey signs of the weights, and their slopes move with the tangent.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from aucuba._core._typing import BoolArray, FloatArray
-from aucuba.solvers import Monitor, Solution, Status, iterate
-from aucuba.solvers._driver import joined
-from aucuba.solvers._qp import solve_simplex_qp
+from aucuba.solvers import (
+    Monitor,
+    Solution,
+    Status,
+    iterate,
+    joined,
+    minimize_lbfgs,
+    solve_simplex_qp,
+)
 from aucuba.structured._risk import StructuredRisk
 
 # Planes kept for the second phase; those with weight in the last model always stay.
 _MAX_PLANES = 150
 # After null steps trials stay near the best point, but not so near that planes repeat.
-_SMALLEST_SHARE = 0.1
+_SMALLEST_STEP = 0.1
+# Signs of the weights settle within a few pivots; rounding could make them cycle.
+_MAX_PIVOTS = 20
 
 
 @dataclass(frozen=True)
-class Direct:
-    """min 1/2 |w|^2 + C R(w) by L-BFGS-B and a DC bundle method.
+class Descent:
+    """Minimise 1/2 |w|^2 + C R(w) by L-BFGS-B and a DC bundle method.
 
     Parameters
     ----------
@@ -40,7 +47,7 @@ class Direct:
         Ends when the cutting planes promise to lower the objective by at most
         ``tol * C``; where the risk is convex this is a certificate.
     max_iter : int
-        Evaluations of the objective in each of the two phases.
+        Iterations of each of the two phases.
     """
 
     C: float
@@ -52,36 +59,43 @@ class Direct:
         self, risk: StructuredRisk, start: FloatArray, monitor: Monitor | None = None
     ) -> Solution:
         """Run from ``start``."""
-        trace = _Trace(self, risk, monitor)
-        bounds = [(0.0 if low else None, None) for low in self.nonnegative]
-        options = {"maxfun": self.max_iter, "ftol": 1e-9, "gtol": 1e-8 * self.C}
-        ended: Status | None = None
-        try:
-            minimize(trace, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        except StopIteration:
-            ended = Status.STOPPED_BY_CALLBACK
-        except KeyboardInterrupt:
-            if trace.best is None:
-                raise
-            ended = Status.INTERRUPTED
-        bundle = _DCBundle(self, risk, trace.state())
-        run = iterate(bundle, self.max_iter if ended is None else 0, monitor)
+        seen: list[_Point] = []
+
+        def objective(weights: FloatArray) -> tuple[float, FloatArray]:
+            point = self.evaluate(risk, weights.copy())
+            seen.append(point)
+            return point.objective, weights + self.C * (point.worst - point.reference)
+
+        way = minimize_lbfgs(
+            objective,
+            start,
+            nonnegative=self.nonnegative,
+            tol=1e-8 * self.C,
+            objective_tol=1e-9,
+            max_iter=self.max_iter,
+            monitor=monitor,
+        )
+        if not seen:
+            raise KeyboardInterrupt
+        cut_short = way.status in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)
+        bundle = _DCBundle(self, risk, self._first_state(seen))
+        run = iterate(bundle, 0 if cut_short else self.max_iter, monitor)
         state = run.state
         # The second phase goes on with the number of evaluations by itself.
-        history = joined(trace.history, run.history, ("iteration", "seconds"))
-        certified = risk.is_convex
+        history = joined(way.history, run.history, ("iteration", "seconds"))
+        bound = state.lower_bound if risk.is_convex else float("nan")
         return Solution(
             coef=state.best.weights,
-            status=run.status if ended is None else ended,
+            status=way.status if cut_short else run.status,
             n_iter=len(history),
             objective=state.best.objective,
-            lower_bound=state.lower_bound if certified else float("nan"),
-            gap=(state.best.objective - state.lower_bound) / self.C if certified else float("nan"),
+            lower_bound=bound,
+            gap=(state.best.objective - bound) / self.C,
             history=history,
         )
 
     def evaluate(self, risk: StructuredRisk, weights: FloatArray) -> _Point:
-        """Both inference problems at one point.
+        """Solve both inference problems at one point.
 
         Where R is convex as a whole its own planes take the place of those of A; they bound J, while
         planes of A with the tangent of B only bound a function above it.
@@ -93,6 +107,17 @@ class Direct:
         value = loss + float(weights @ (worst - reference))
         objective = float(weights @ weights) / 2 + self.C * value
         return _Point(weights, objective, loss, worst, reference)
+
+    def _first_state(self, seen: list[_Point]) -> _State:
+        """Begin the second phase at the best point, with the planes of the latest ones."""
+        recent = seen[-_MAX_PLANES // 2 :]
+        planes = _SignedPlanes(
+            np.array([point.worst for point in recent]),
+            np.array([point.loss for point in recent]),
+            np.full(len(recent), self.C / len(recent)),
+        )
+        best = min(seen, key=lambda point: point.objective)
+        return _State(best, planes, -np.inf, 1.0, len(seen))
 
 
 @dataclass(frozen=True)
@@ -106,61 +131,21 @@ class _Point:
     reference: FloatArray
 
 
-class _Trace:
-    """The objective for L-BFGS-B; keeps the best point, the planes and the history."""
-
-    def __init__(self, solver: Direct, risk: StructuredRisk, monitor: Monitor | None) -> None:
-        self.solver, self.risk, self.monitor = solver, risk, monitor
-        self.best: _Point | None = None
-        self.points: list[_Point] = []
-        self.history: list[dict[str, Any]] = []
-        self.start = time.perf_counter()
-
-    def __call__(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        point = self.solver.evaluate(self.risk, weights.copy())
-        if self.best is None or point.objective < self.best.objective:
-            self.best = point
-        self.points.append(point)
-        row = {
-            "iteration": len(self.history) + 1,
-            "phase": "l-bfgs-b",
-            "objective": self.best.objective,
-            "n_evaluations": len(self.points),
-            "seconds": time.perf_counter() - self.start,
-        }
-        self.history.append(row)
-        if self.monitor is not None and self.monitor(row):
-            raise StopIteration
-        gradient = weights + self.solver.C * (point.worst - point.reference)
-        return point.objective, gradient
-
-    def state(self) -> _State:
-        """Where the cutting planes go on."""
-        assert self.best is not None
-        recent = self.points[-_MAX_PLANES // 2 :]
-        planes = _Planes(
-            np.array([point.worst for point in recent]),
-            np.array([point.loss for point in recent]),
-            np.full(len(recent), self.solver.C / len(recent)),
-        )
-        return _State(self.best, planes, -np.inf, 1.0, len(self.points))
-
-
 @dataclass(frozen=True)
-class _Planes:
+class _SignedPlanes:
     """Planes of A with the dual weights of the last model; the weights sum to C."""
 
     slopes: FloatArray
     offsets: FloatArray
     dual: FloatArray
 
-    def added(self, point: _Point) -> _Planes:
-        """With the plane at a point, without the oldest idle ones."""
+    def added(self, point: _Point) -> _SignedPlanes:
+        """Add the plane at a point and drop the oldest idle ones."""
         kept = np.ones(self.dual.size, dtype=bool)
         surplus = self.dual.size + 1 - _MAX_PLANES
         if surplus > 0:
             kept[np.flatnonzero(self.dual == 0)[:surplus]] = False
-        return _Planes(
+        return _SignedPlanes(
             np.vstack([self.slopes[kept], point.worst]),
             np.append(self.offsets[kept], point.loss),
             np.append(self.dual[kept], 0.0),
@@ -168,7 +153,7 @@ class _Planes:
 
     def minimised(
         self, reference: FloatArray, nonnegative: BoolArray
-    ) -> tuple[_Planes, FloatArray, float]:
+    ) -> tuple[_SignedPlanes, FloatArray, float]:
         r"""Minimise :math:`\tfrac12 |w|^2 + C [\max_t (l_t + w \cdot \varphi_t) - w \cdot b]`.
 
         Signs are found by pivoting: weights that would turn negative are held at zero, and let go
@@ -177,30 +162,28 @@ class _Planes:
         slopes = self.slopes - reference
         total, dual = float(self.dual.sum()), self.dual
         free = np.ones(nonnegative.size, dtype=bool)
-        best = (-np.inf, dual)
-        for _ in range(20):
+        best = (-np.inf, dual, np.zeros(nonnegative.size))
+        for _ in range(_MAX_PIVOTS):
             part = slopes[:, free]
             dual = solve_simplex_qp(part @ part.T, self.offsets, total, dual)
             pushed = -(dual @ slopes)
             weights = np.where(nonnegative, np.maximum(pushed, 0.0), pushed)
             value = float(dual @ self.offsets - weights @ weights / 2)
-            best = max(best, (value, dual), key=lambda pair: pair[0])
+            best = max(best, (value, dual, weights), key=lambda found: found[0])
             wanted = ~nonnegative | (pushed > 0)
             if np.array_equal(wanted, free):
                 break
             free = wanted
-        value, dual = best
-        pushed = -(dual @ slopes)
-        weights = np.where(nonnegative, np.maximum(pushed, 0.0), pushed)
+        value, dual, weights = best
         return replace(self, dual=dual), weights, value
 
 
 @dataclass(frozen=True)
 class _State:
     best: _Point
-    planes: _Planes
+    planes: _SignedPlanes
     lower_bound: float
-    share: float
+    step: float
     n_evaluations: int
 
 
@@ -212,7 +195,7 @@ class _DCBundle:
     what this tangent can still gain; where B is linear, it bounds J itself.
     """
 
-    solver: Direct
+    solver: Descent
     risk: StructuredRisk
     start: _State
 
@@ -222,17 +205,15 @@ class _DCBundle:
     def step(self, state: _State) -> _State:
         state, target = self._modelled(state)
         best = state.best
-        trial = best.weights + state.share * (target - best.weights)
-        point = self.solver.evaluate(self.risk, trial)
-        planes = state.planes.added(point)
+        point = self.solver.evaluate(self.risk, best.weights + state.step * (target - best.weights))
         better = point.objective < best.objective
         # A null step teaches the planes; the next trial stays closer to the best point.
-        share = min(1.0, 2 * state.share) if better else max(state.share / 2, _SMALLEST_SHARE)
+        step = min(1.0, 2 * state.step) if better else max(state.step / 2, _SMALLEST_STEP)
         return replace(
             state,
             best=point if better else best,
-            planes=planes,
-            share=share,
+            planes=state.planes.added(point),
+            step=step,
             n_evaluations=state.n_evaluations + 1,
         )
 
@@ -243,7 +224,6 @@ class _DCBundle:
 
     def report(self, state: _State) -> dict[str, Any]:
         return {
-            "phase": "planes",
             "objective": state.best.objective,
             "promised": state.best.objective - state.lower_bound,
             "n_evaluations": state.n_evaluations,

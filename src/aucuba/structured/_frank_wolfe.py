@@ -1,10 +1,11 @@
-r"""Block-coordinate Frank-Wolfe inside the DC algorithm, as the structured AUC paper trains.
+r"""Algorithm 1 of Rosenfeld et al. (AISTATS 2014) with block-coordinate Frank-Wolfe inside.
 
-For a fixed reference the dual of :math:`\tfrac12 \lVert w \rVert^2 + C R(w)` has one block a graph,
-a convex combination of corners
+The convex problems of the DC algorithm are solved as by Lacoste-Julien et al. (ICML 2013). For a fixed
+reference the dual of :math:`\tfrac12 \lVert w \rVert^2 + C R(w)` has one block per graph, a convex
+combination of corners
 
 .. math:: w_s = C_m \psi_m(z), \quad l_s = C_m \Delta_m(z), \qquad
-          \psi_m(z) = \varphi_m(\hat z_m) - \varphi_m(z), \quad C_m = C \cdot \text{share}_m,
+          \psi_m(z) = \varphi_m(\hat z_m) - \varphi_m(z), \quad C_m = C \cdot \text{weight}_m,
 
 and :math:`w = \sum_m w_m` with the weights that must not be negative clipped at zero. The block gaps
 :math:`g_m = w \cdot (w_m - w_s) - l_m + l_s` at one ``w`` sum to primal minus dual.
@@ -25,7 +26,7 @@ from aucuba.structured._risk import StructuredRisk
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """min 1/2 |w|^2 + C R(w) by blocks.
+    """Minimise 1/2 |w|^2 + C R(w) by blocks.
 
     Parameters
     ----------
@@ -66,12 +67,12 @@ class FrankWolfe:
         )
 
     def objective(self, risk: StructuredRisk, weights: FloatArray) -> float:
-        """J(w)."""
+        """Evaluate J(w)."""
         return float(weights @ weights) / 2 + self.C * risk.value_and_gradient(weights)[0]
 
 
 class _Blocks:
-    """The dual iterate: one vector and one loss a graph, their corners' references, their sum."""
+    """The dual iterate: one vector and one loss per graph, their corners' references, their sum."""
 
     def __init__(self, solver: FrankWolfe, risk: StructuredRisk, weights: FloatArray) -> None:
         self.solver, self.risk = solver, risk
@@ -84,12 +85,12 @@ class _Blocks:
         self.total = self.vectors.sum(axis=0)
 
     def weights(self) -> FloatArray:
-        """The primal weights of the dual iterate."""
+        """Return the primal weights of the dual iterate."""
         positive = np.maximum(self.total, 0.0)
         return np.where(self.solver.nonnegative, positive, self.total)
 
     def sweep(self) -> None:
-        """One step in every block, in random order."""
+        """Step once in every block, in random order."""
         C = self.solver.C
         for block in self.rng.permutation(len(self.parts)):
             weights = self.weights()
@@ -105,7 +106,7 @@ class _Blocks:
         self.total = self.vectors.sum(axis=0)
 
     def block_gaps(self) -> FloatArray:
-        """Every block's gap at the current weights."""
+        """Return every block's gap at the current weights."""
         weights, C = self.weights(), self.solver.C
         corners = [part.worst(weights) for part in self.parts]
         loss = np.array([loss for loss, _ in corners])
@@ -114,7 +115,7 @@ class _Blocks:
         return direction @ weights - self.losses + C * loss
 
     def bounds(self) -> tuple[float, float]:
-        """Primal and dual value of the convex problem, by one batched call."""
+        """Return the primal and the dual value of the convex problem, by one batched call."""
         weights = self.weights()
         loss, worst = self.risk.worst(weights)
         half = float(weights @ weights) / 2
@@ -129,21 +130,13 @@ class _Blocks:
         self.total = self.vectors.sum(axis=0)
 
     def _joint(self, ranking: Ranking) -> FloatArray:
-        """The joint features of the graphs, one row each."""
-        batch = self.risk.batch
-        nodes = np.searchsorted(batch.node_graph, np.arange(batch.n_graphs + 1))
-        edges = np.searchsorted(batch.edge_graph, np.arange(batch.n_graphs + 1))
-        rows = [
-            part.joint(
-                Ranking(
-                    ranking.node_mass[nodes[graph] : nodes[graph + 1]],
-                    ranking.edge_mass[edges[graph] : edges[graph + 1]],
-                    ranking.value[[graph]],
-                )
-            )
-            for graph, part in enumerate(self.parts)
-        ]
-        return np.array(rows)
+        """Return the joint features of the graphs, one row each."""
+        return np.array(
+            [
+                part.joint(one)
+                for part, one in zip(self.parts, self.risk.batch.rankings(ranking), strict=True)
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -157,7 +150,7 @@ class _State:
 
 
 class _Passes:
-    """One pass over the blocks a step; a new reference where the convex problem is solved."""
+    """One pass over the blocks per step; a new reference where the convex problem is solved."""
 
     def __init__(self, solver: FrankWolfe, risk: StructuredRisk, start: FloatArray) -> None:
         self.solver, self.risk, self.start = solver, risk, start
@@ -201,5 +194,5 @@ class _Passes:
 
 
 def _forget(state: _State) -> _State:
-    """The improvement is counted anew for every reference."""
+    """Count the improvement anew for the next reference."""
     return _State(state.best_weights, state.best_objective, np.inf, -np.inf, state.dc_step, 0.0)

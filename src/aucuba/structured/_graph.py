@@ -10,24 +10,29 @@ import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba.structured._checks import check_edges, check_matrix
+from aucuba.structured._high_order import HighOrderTerm
 
 
 @dataclass(frozen=True, eq=False)
 class RankingGraph:
     r"""Items to rank, :math:`\phi_i`, and pairs that belong together, :math:`\phi_{ij}`.
 
-    A data set is a list of graphs; each is ranked on its own and all share the weights of the
-    model.
+    A data set is a list of graphs; each is ranked on its own, and one model serves them all.
 
     Parameters
     ----------
     node_features : array of shape (n_nodes, n_node_features)
-        One row an item; a 1-D array is one feature.
+        One row per item; a 1-D array is one feature.
     edges : array of shape (n_edges, 2), optional
         Pairs of node numbers, each pair once; direction has no meaning.
     edge_features : array of shape (n_edges, n_edge_features), optional
-        One row a pair. Without it every edge has the single feature 1. A model with non-negative
+        One row per pair. Without it every edge has the single feature 1. A model with non-negative
         edge weights needs non-negative features.
+    terms : sequence of HighOrderTerm, optional
+        Scores of sets of items beyond pairs, such as `CliqueTerm`.
+    term_features : array of shape (n_terms, n_term_features), optional
+        One row per term, not negative; a learned, non-negative combination of them is the strength
+        of the term. Without it every term has the single feature 1.
 
     Examples
     --------
@@ -40,22 +45,34 @@ class RankingGraph:
     node_features: FloatArray
     edges: IntArray
     edge_features: FloatArray
+    terms: tuple[HighOrderTerm, ...]
+    term_features: FloatArray
 
     def __init__(
         self,
         node_features: ArrayLike,
         edges: ArrayLike | None = None,
         edge_features: ArrayLike | None = None,
+        terms: Sequence[HighOrderTerm] = (),
+        term_features: ArrayLike | None = None,
     ) -> None:
         nodes = check_matrix(node_features, None, "node_features", "nodes")
         pairs = check_edges(edges, len(nodes))
-        if edge_features is None:
-            features = np.ones((len(pairs), 1))
-        else:
-            features = check_matrix(edge_features, len(pairs), "edge_features", "edges")
+        listed = tuple(terms)
+        for term in listed:
+            term.gadget(len(nodes))  # raises where an item is not in the graph
         object.__setattr__(self, "node_features", nodes)
         object.__setattr__(self, "edges", pairs)
-        object.__setattr__(self, "edge_features", features)
+        object.__setattr__(self, "edge_features", _features(edge_features, len(pairs), "edge"))
+        object.__setattr__(self, "terms", listed)
+        strengths = _features(term_features, len(listed), "term")
+        if strengths.min(initial=0.0) < 0:
+            row, column = np.argwhere(strengths < 0)[0]
+            raise ValueError(
+                f"term_features[{row}, {column}] is {strengths[row, column]:g}. Only terms of "
+                "non-negative strength are ranked exactly, so term_features must be at least 0."
+            )
+        object.__setattr__(self, "term_features", strengths)
 
     @property
     def n_nodes(self) -> int:
@@ -76,7 +93,7 @@ class RankingGraph:
         source: str = "source",
         target: str = "target",
     ) -> RankingGraph:
-        """A graph from two tables.
+        """Make a graph from two tables.
 
         Parameters
         ----------
@@ -114,7 +131,7 @@ class RankingGraph:
     def from_networkx(
         cls, graph: Any, node_attributes: Sequence[str], edge_attributes: Sequence[str] = ()
     ) -> RankingGraph:
-        """A graph from a networkx graph; items keep the order of ``graph.nodes``.
+        """Make a graph from a networkx graph; items keep the order of ``graph.nodes``.
 
         Parameters
         ----------
@@ -137,7 +154,7 @@ class RankingGraph:
 
     @classmethod
     def from_image(cls, image: ArrayLike, edge_features: ArrayLike | None = None) -> RankingGraph:
-        """The pixels of an image, each joined to its neighbours to the right and below.
+        """Make a graph of the pixels of an image, each joined to its neighbours to the right and below.
 
         Parameters
         ----------
@@ -154,7 +171,7 @@ class RankingGraph:
 
 
 def grid_edges(height: int, width: int) -> IntArray:
-    """Edges of a grid of pixels numbered row by row: all horizontal ones, then all vertical ones.
+    """Return the edges of a grid of pixels numbered row by row, horizontal ones first.
 
     Examples
     --------
@@ -168,8 +185,15 @@ def grid_edges(height: int, width: int) -> IntArray:
     return np.concatenate([across, down])
 
 
+def _features(values: ArrayLike | None, n_rows: int, kind: str) -> FloatArray:
+    """Return checked features of pairs or terms, a column of ones by default."""
+    if values is None:
+        return np.ones((n_rows, 1))
+    return check_matrix(values, n_rows, f"{kind}_features", f"{kind}s")
+
+
 def _attributes(items: Any, names: Sequence[str], kind: str) -> FloatArray:
-    """Values of the named attributes, one row an item."""
+    """Return the values of the named attributes, one row per item."""
     rows = []
     for item, data in items:
         missing = [name for name in names if name not in data]

@@ -1,4 +1,4 @@
-"""Set scores beyond pairs that keep inference exact."""
+"""High-order terms (footnote 1 of Rosenfeld et al., AISTATS 2014): set scores beyond pairs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import finite_scores
 from aucuba.structured._checks import check_couplings, check_edges
-from aucuba.structured._total_variation import tv_scores
+from aucuba.structured._total_variation import solve_variation
 
 
 @dataclass(frozen=True)
 class Gadget:
     """A set score written with attractive pairs and auxiliary nodes.
 
-    ``unary`` holds additions to the items first and the scores of the auxiliary nodes after them;
-    auxiliary nodes are numbered from ``n_items`` on.
+    ``unary`` holds what is added to the items, then the scores of the auxiliary nodes, which are
+    numbered from ``n_items`` on.
     """
 
     unary: FloatArray
@@ -28,7 +28,7 @@ class Gadget:
 
 
 class HighOrderTerm(ABC):
-    r"""A supermodular score ``g`` of the set of items in a row.
+    r"""A supermodular score ``g`` of the set of items in a row, with ``g`` of no item equal to 0.
 
     Exact inference asks one thing of a term: attractive pairs with auxiliary nodes ``y`` such that
     :math:`g(z) = \max_{y} [u \cdot z + v \cdot y + \sum c_{ij} \dots]`. The auxiliary nodes then
@@ -37,11 +37,18 @@ class HighOrderTerm(ABC):
 
     @abstractmethod
     def gadget(self, n_items: int) -> Gadget:
-        """The term as pairs, for a graph of ``n_items``."""
+        """Write the term as pairs, for a graph of ``n_items``."""
 
     @abstractmethod
     def extension(self, mass: FloatArray) -> float:
-        """Value of the term on a fractional ranking with the given item masses."""
+        """Evaluate the term on a fractional ranking with the given item masses."""
+
+    @abstractmethod
+    def split(self, ahead: BoolArray) -> tuple[HighOrderTerm, HighOrderTerm]:
+        """Return the term of the items ``ahead``, and what the others add once those are all in.
+
+        Rankings with all positives first consist of two problems; these are its terms.
+        """
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,8 @@ class CliqueTerm(HighOrderTerm):
     def __post_init__(self) -> None:
         values = finite_scores(self.values, "values")
         members = np.asarray(self.members)
-        if members.dtype.kind not in "iu" or np.unique(members).size != members.size:
+        whole = members.dtype.kind in "iu" or not members.size
+        if not whole or np.unique(members).size != members.size:
             raise ValueError(f"members must be distinct item numbers, got {self.members!r}.")
         if values.size != members.size + 1:
             raise ValueError(
@@ -113,6 +121,81 @@ class CliqueTerm(HighOrderTerm):
         ranked = np.sort(mass[np.asarray(self.members, dtype=np.intp)])[::-1]
         return float(np.diff(np.asarray(self.values, dtype=float)) @ ranked)
 
+    def split(self, ahead: BoolArray) -> tuple[CliqueTerm, CliqueTerm]:
+        members, values = np.asarray(self.members, dtype=np.intp), np.asarray(self.values)
+        first = ahead[members]
+        count = int(first.sum())
+        rest = values[count:] - values[count]
+        return (
+            CliqueTerm(members[first].tolist(), values[: count + 1].tolist()),
+            CliqueTerm(members[~first].tolist(), rest.tolist()),
+        )
+
+
+@dataclass(frozen=True)
+class TermLayout:
+    """The gadgets of many terms side by side; all scores are linear in the terms' strengths.
+
+    Attributes
+    ----------
+    n_nodes : int
+        Items of all graphs; auxiliary nodes are numbered from here on.
+    unary, auxiliary, edges, coupling : lists of arrays
+        One entry per gadget: what it adds to the items of its graph, the scores of its auxiliary
+        nodes, and its pairs, with node numbers that count through all graphs.
+    first, number : lists of int
+        The first node of the graph of each gadget, and the term to which it belongs.
+    """
+
+    n_nodes: int
+    unary: list[FloatArray]
+    auxiliary: list[FloatArray]
+    edges: list[IntArray]
+    coupling: list[FloatArray]
+    first: list[int]
+    number: list[int]
+
+    @classmethod
+    def from_terms(
+        cls,
+        terms: Sequence[HighOrderTerm],
+        first: Sequence[int],
+        sizes: Sequence[int],
+        number: Sequence[int],
+        n_nodes: int,
+    ) -> TermLayout:
+        """Place each term at the graph that begins at node ``first`` and has ``sizes`` nodes."""
+        gadgets = [term.gadget(size) for term, size in zip(terms, sizes, strict=True)]
+        auxiliary = [g.unary[size:] for g, size in zip(gadgets, sizes, strict=True)]
+        edges, following = [], n_nodes
+        for gadget, start, size, added in zip(gadgets, first, sizes, auxiliary, strict=True):
+            shift = np.where(gadget.edges >= size, following - size, start)
+            edges.append(gadget.edges + shift)
+            following += added.size
+        own = [g.unary[:size] for g, size in zip(gadgets, sizes, strict=True)]
+        couplings = [gadget.coupling for gadget in gadgets]
+        return cls(n_nodes, own, auxiliary, edges, couplings, list(first), list(number))
+
+    def scores(
+        self,
+        unary: FloatArray,
+        edges: IntArray,
+        coupling: FloatArray,
+        strength: FloatArray,
+        backend: str,
+    ) -> FloatArray:
+        """Solve the total-variation problem of pairs and terms; scores of the items alone."""
+        own, weight = unary.copy(), [strength[number] for number in self.number]
+        for added, start, factor in zip(self.unary, self.first, weight, strict=True):
+            own[start : start + added.size] += factor * added
+        auxiliary = [factor * one for factor, one in zip(weight, self.auxiliary, strict=True)]
+        bonds = [factor * one for factor, one in zip(weight, self.coupling, strict=True)]
+        joined = np.concatenate([own, *auxiliary])
+        mass = (np.arange(joined.size) < self.n_nodes).astype(float)
+        all_edges = np.concatenate([edges, *self.edges])
+        all_bonds = np.concatenate([coupling, *bonds])
+        return solve_variation(joined, all_edges, all_bonds, mass, backend)[: self.n_nodes]
+
 
 def high_order_scores(
     unary: ArrayLike,
@@ -122,7 +205,7 @@ def high_order_scores(
     *,
     backend: str = "scipy",
 ) -> FloatArray:
-    r"""Scores of the best fractional ranking with unary, pair and high-order terms.
+    r"""Compute the scores of the best fractional ranking with unary, pair and high-order terms.
 
     The row score is :math:`u \cdot z + \sum c_{ij} z_i z_j + \sum_t g_t(z)`. As in `tv_scores`, the
     sums of the k largest scores are the best values of the relaxed rows of all sizes k.
@@ -139,23 +222,9 @@ def high_order_scores(
     """
     scores = finite_scores(unary, "unary")
     pairs = check_edges(edges, scores.size)
-    gadgets = [term.gadget(scores.size) for term in terms]
-    all_edges, all_couplings = [pairs], [check_couplings(coupling, pairs)]
-    own, auxiliary = scores.copy(), []
-    n_nodes = scores.size
-    for gadget in gadgets:
-        own += gadget.unary[: scores.size]
-        auxiliary.append(gadget.unary[scores.size :])
-        # Every gadget counts its auxiliary nodes from the same number.
-        shift = np.where(gadget.edges >= scores.size, n_nodes - scores.size, 0)
-        all_edges.append(gadget.edges + shift)
-        all_couplings.append(gadget.coupling)
-        n_nodes += auxiliary[-1].size
-    mass = np.append(np.ones(scores.size), np.zeros(n_nodes - scores.size))
-    return tv_scores(
-        np.concatenate([own, *auxiliary]),
-        np.concatenate(all_edges),
-        np.concatenate(all_couplings),
-        mass=mass,
-        backend=backend,
-    )[: scores.size]
+    couplings = check_couplings(coupling, pairs)
+    count = len(terms)
+    layout = TermLayout.from_terms(
+        terms, [0] * count, [scores.size] * count, range(count), scores.size
+    )
+    return layout.scores(scores, pairs, couplings, np.ones(count), backend)

@@ -1,4 +1,4 @@
-r"""Prediction (7a), loss-augmented (7b) and consistent (7c) rankings of whole data sets.
+r"""Prediction (7a), loss-augmented (7b) and consistent (7c) rankings of Rosenfeld et al. (2014).
 
 A fractional ranking enters scores and features only through its masses
 
@@ -10,24 +10,32 @@ so that its score is :math:`\sum_i m_i u_i + \sum_{ij} m_{ij} c_{ij}`. No n x n 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba.structured._high_order import HighOrderTerm, TermLayout
 from aucuba.structured._linear_program import solve_rows
+from aucuba.structured._masses import merge_rounding_ties, ranking_mass
 from aucuba.structured._measures import Measure, Rows
+from aucuba.structured._mixed_signs import mixed_sign_scores
 from aucuba.structured._total_variation import solve_variation
+
+
+def _none() -> IntArray:
+    return np.zeros(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Masses of items and pairs, and the score of every graph's ranking."""
+    """Masses of items, pairs and high-order terms, and the score of every graph's ranking."""
 
     node_mass: FloatArray
     edge_mass: FloatArray
     value: FloatArray
+    term_mass: FloatArray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -35,18 +43,22 @@ class RankingBatch:
     r"""Graphs laid end to end: one block-diagonal graph whose nodes know their graph.
 
     `predict` maximises the score of a ranking, `loss_augmented` adds :math:`P N (1 - \mathrm{AUC})` up
-    to a constant, and `consistent` puts all positives first. Attractive graphs share one call of the
-    total-variation solver; a graph with a repelling pair is solved by its linear program.
+    to a constant, and `consistent` puts all positives first. All attractive graphs are solved by one
+    call of the total-variation solver; a graph with a repelling pair is solved by its linear program.
 
     Attributes
     ----------
     edges : array of shape (n_edges, 2)
         Node numbers count through all graphs.
     node_graph, edge_graph : arrays of int
-        Graph of each node and edge; ``node_graph`` is non-decreasing.
+        Graph of each node and edge, both non-decreasing.
     n_graphs : int
     measure : Measure
     backend : {"scipy", "ortools"}
+    terms : tuple of HighOrderTerm
+        Their item numbers count within their graph.
+    term_graph : array of int
+        Graph of each term, non-decreasing.
 
     Examples
     --------
@@ -66,66 +78,220 @@ class RankingBatch:
     n_graphs: int
     measure: Measure
     backend: str = "scipy"
+    terms: tuple[HighOrderTerm, ...] = ()
+    term_graph: IntArray = field(default_factory=_none)
 
+    @cached_property
     def sizes(self) -> IntArray:
         """Number of nodes of each graph."""
         return np.bincount(self.node_graph, minlength=self.n_graphs)
 
     @cached_property
+    def first_node(self) -> IntArray:
+        """First node of each graph."""
+        return np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
     def position_weight(self) -> FloatArray:
         """Weight of every position, graph after graph."""
-        sizes, number = np.unique(self.sizes(), return_inverse=True)
+        sizes, number = np.unique(self.sizes, return_inverse=True)
         weights = [self.measure.rows(int(size)).position_weight() for size in sizes]
         return np.concatenate([weights[index] for index in number]) if number.size else np.zeros(0)
 
     @property
     def counts_every_pair(self) -> bool:
         """Whether the measure is the AUC: every position is a bin of its own."""
-        sizes = np.unique(self.sizes()).tolist()
+        sizes = np.unique(self.sizes).tolist()
         return all(self.measure.bin_sizes(size).max(initial=1.0) == 1.0 for size in sizes)
 
-    def predict(self, unary: FloatArray, coupling: FloatArray) -> Ranking:
-        """(7a): the best ranking of every graph."""
-        return self._solve(unary, coupling, None)
+    def predict(
+        self, unary: FloatArray, coupling: FloatArray, strength: FloatArray | None = None
+    ) -> Ranking:
+        """Find the best ranking of every graph, Eq. (7a).
+
+        Parameters
+        ----------
+        unary : array of shape (n_nodes,)
+            Scores of the items.
+        coupling : array of shape (n_edges,)
+            What a pair adds to a row that holds both.
+        strength : array of shape (n_terms,), optional
+            Non-negative factors of the high-order terms; ones by default.
+        """
+        return self._solve(unary, coupling, None, strength)
 
     def loss_augmented(
-        self, unary: FloatArray, coupling: FloatArray, positive: BoolArray
+        self,
+        unary: FloatArray,
+        coupling: FloatArray,
+        positive: BoolArray,
+        strength: FloatArray | None = None,
     ) -> Ranking:
-        """(7b): the loss lowers the score of every positive by one."""
-        return self._solve(unary - positive, coupling, None)
+        """Find the best ranking with the loss added, Eq. (7b): it takes one from every positive."""
+        return self._solve(unary - positive, coupling, None, strength)
 
-    def consistent(self, unary: FloatArray, coupling: FloatArray, positive: BoolArray) -> Ranking:
-        """(7c): the best ranking with all positives above all negatives.
+    def consistent(
+        self,
+        unary: FloatArray,
+        coupling: FloatArray,
+        positive: BoolArray,
+        strength: FloatArray | None = None,
+    ) -> Ranking:
+        """Find the best ranking with all positives above all negatives, Eq. (7c).
 
         Two problems without edges between them: positives alone, and negatives for which every
         positive neighbour is already there.
         """
-        return self._solve(unary, coupling, positive)
+        return self._solve(unary, coupling, positive, strength)
+
+    def scores(
+        self, unary: FloatArray, coupling: FloatArray, strength: FloatArray | None = None
+    ) -> FloatArray:
+        """Score the items so that their order is the predicted ranking, blocks tied.
+
+        For a graph with a repelling pair they are the scores of `mixed_sign_scores`.
+        """
+        repelled = self._repelled(coupling)
+        easy = ~repelled[self.edge_graph]
+        scores = self._item_scores(unary, coupling, easy, None, strength)
+        merged = merge_rounding_ties(scores, self.node_graph)
+        for graph in np.flatnonzero(repelled).tolist():
+            merged[self.node_graph == graph] = mixed_sign_scores(
+                *self.problem(graph, unary, coupling), measure=self.measure, backend=self.backend
+            )
+        return merged
+
+    def problem(
+        self, graph: int, unary: FloatArray, coupling: FloatArray
+    ) -> tuple[FloatArray, IntArray, FloatArray]:
+        """Return unary scores, edges and couplings of one graph."""
+        first, last = np.searchsorted(self.node_graph, [graph, graph + 1])
+        low, high = np.searchsorted(self.edge_graph, [graph, graph + 1])
+        return unary[first:last], self.edges[low:high] - first, coupling[low:high]
+
+    def split(self, values: FloatArray) -> list[FloatArray]:
+        """Cut one number per node into one array per graph."""
+        return np.split(values, np.cumsum(self.sizes)[:-1])
+
+    def rankings(self, ranking: Ranking) -> list[Ranking]:
+        """Cut a ranking of the batch into those of the graphs."""
+        count = np.arange(self.n_graphs + 1)
+        nodes, edges, terms = (
+            np.searchsorted(graph, count)
+            for graph in (self.node_graph, self.edge_graph, self.term_graph)
+        )
+        return [
+            Ranking(
+                ranking.node_mass[nodes[graph] : nodes[graph + 1]],
+                ranking.edge_mass[edges[graph] : edges[graph + 1]],
+                ranking.value[[graph]],
+                ranking.term_mass[terms[graph] : terms[graph + 1]],
+            )
+            for graph in range(self.n_graphs)
+        ]
 
     def _solve(
-        self, unary: FloatArray, coupling: FloatArray, positive: BoolArray | None
+        self,
+        unary: FloatArray,
+        coupling: FloatArray,
+        positive: BoolArray | None,
+        strength: FloatArray | None,
     ) -> Ranking:
         inner, collapsed = self._collapse(unary, coupling, positive)
-        repelled = np.zeros(self.n_graphs, dtype=bool)
-        repelled[self.edge_graph[inner & (coupling < 0)]] = True
+        repelled = self._repelled(np.where(inner, coupling, 0.0))
         easy = inner & ~repelled[self.edge_graph]
-        score = solve_variation(
-            collapsed, self.edges[easy], coupling[easy], np.ones(unary.size), self.backend
-        )
+        score = self._item_scores(collapsed, coupling, easy, positive, strength)
         node_mass = ranking_mass(score, self.node_graph, self.position_weight, positive)
         edge_mass = node_mass[self.edges].min(axis=1)
         for graph in np.flatnonzero(repelled).tolist():
-            self._solve_by_lp(graph, collapsed, coupling, positive, inner, node_mass, edge_mass)
+            for members, rows in self._parts(graph, positive):
+                own, edges = self._inner_edges(members, inner)
+                solved = solve_rows(
+                    collapsed[members], edges, coupling[own], rows, nested=self.measure.nested
+                )
+                node_mass[members] = rows.weight @ solved.rows
+                edge_mass[own] = rows.weight @ solved.pair_rows
+            across = np.flatnonzero((self.edge_graph == graph) & ~inner)
+            edge_mass[across] = node_mass[self.edges[across]].min(axis=1)
         value: FloatArray = np.bincount(
             self.node_graph, node_mass * unary, minlength=self.n_graphs
         ).astype(np.float64)
         value += np.bincount(self.edge_graph, edge_mass * coupling, minlength=self.n_graphs)
-        return Ranking(node_mass, edge_mass, value)
+        term_mass = self._term_mass(node_mass)
+        if self.terms:
+            gained = term_mass if strength is None else term_mass * strength
+            value += np.bincount(self.term_graph, gained, minlength=self.n_graphs)
+        return Ranking(node_mass, edge_mass, value, term_mass)
+
+    def _repelled(self, coupling: FloatArray) -> BoolArray:
+        """Return which graphs have a repelling pair."""
+        repelled = np.zeros(self.n_graphs, dtype=bool)
+        repelled[self.edge_graph[coupling < 0]] = True
+        both = np.flatnonzero(repelled[self.term_graph])
+        if both.size:
+            raise ValueError(
+                f"Graph {self.term_graph[both[0]]} has pairs that repel and high-order terms; only "
+                "attractive pairs and terms together are ranked exactly. Use "
+                "edge_weights='nonnegative', or leave out the terms."
+            )
+        return repelled
+
+    def _item_scores(
+        self,
+        unary: FloatArray,
+        coupling: FloatArray,
+        used: BoolArray,
+        positive: BoolArray | None,
+        strength: FloatArray | None,
+    ) -> FloatArray:
+        """Solve the attractive problem of the used edges and all terms."""
+        edges, bonds = self.edges[used], coupling[used]
+        if not self.terms:
+            return solve_variation(unary, edges, bonds, np.ones(unary.size), self.backend)
+        factors = np.ones(len(self.terms)) if strength is None else strength
+        if factors.min() < 0:
+            raise ValueError(
+                f"strength[{int(factors.argmin())}] is {factors.min():g}: a high-order term of "
+                "negative strength is not supermodular and cannot be ranked exactly."
+            )
+        layout = self._whole_terms if positive is None else self._split_terms(positive)
+        return layout.scores(unary, edges, bonds, factors, self.backend)
+
+    @cached_property
+    def _whole_terms(self) -> TermLayout:
+        return self._layout(list(self.terms), list(range(len(self.terms))))
+
+    def _split_terms(self, positive: BoolArray) -> TermLayout:
+        """Lay out what positives gain alone and what negatives add to them."""
+        halves: list[HighOrderTerm] = []
+        number: list[int] = []
+        for index, (term, graph) in enumerate(zip(self.terms, self.term_graph, strict=True)):
+            first, size = self.first_node[graph], self.sizes[graph]
+            halves += term.split(positive[first : first + size])
+            number += [index, index]
+        return self._layout(halves, number)
+
+    def _layout(self, terms: list[HighOrderTerm], number: list[int]) -> TermLayout:
+        graph = self.term_graph[number]
+        first, sizes = self.first_node[graph].tolist(), self.sizes[graph].tolist()
+        return TermLayout.from_terms(terms, first, sizes, number, self.node_graph.size)
+
+    def _term_mass(self, node_mass: FloatArray) -> FloatArray:
+        parts = [
+            term.extension(node_mass[first : first + size])
+            for term, first, size in zip(
+                self.terms,
+                self.first_node[self.term_graph],
+                self.sizes[self.term_graph],
+                strict=True,
+            )
+        ]
+        return np.array(parts, dtype=float)
 
     def _collapse(
         self, unary: FloatArray, coupling: FloatArray, positive: BoolArray | None
     ) -> tuple[BoolArray, FloatArray]:
-        """Edges that stay, and unary scores with the evidence of the others."""
+        """Return the edges that stay, and unary scores with the evidence of the others."""
         if positive is None:
             return np.ones(len(self.edges), dtype=bool), unary
         first, second = positive[self.edges[:, 0]], positive[self.edges[:, 1]]
@@ -134,100 +300,23 @@ class RankingBatch:
         added = np.bincount(negative_end, coupling[mixed], minlength=unary.size)
         return ~mixed, unary + added
 
-    def _solve_by_lp(
-        self,
-        graph: int,
-        unary: FloatArray,
-        coupling: FloatArray,
-        positive: BoolArray | None,
-        inner: BoolArray,
-        node_mass: FloatArray,
-        edge_mass: FloatArray,
-    ) -> None:
-        """Overwrite the masses of one graph with repelling pairs."""
+    def _parts(self, graph: int, positive: BoolArray | None) -> list[tuple[IntArray, Rows]]:
+        """Return the problems of a graph with repelling pairs: all of it, or class by class."""
         nodes = np.flatnonzero(self.node_graph == graph)
         rows = self.measure.rows(nodes.size)
         if positive is None:
-            parts = [(nodes, rows)]
-        else:
-            ahead, behind = nodes[positive[nodes]], nodes[~positive[nodes]]
-            parts = [
-                (ahead, Rows(np.minimum(rows.cardinality, ahead.size), rows.weight)),
-                (behind, Rows(np.maximum(rows.cardinality - ahead.size, 0), rows.weight)),
-            ]
-        for members, part in parts:
-            number = np.full(unary.size, -1)
-            number[members] = np.arange(members.size)
-            own = np.flatnonzero(inner & (number[self.edges] >= 0).all(axis=1))
-            solved = solve_rows(
-                unary[members],
-                number[self.edges[own]],
-                coupling[own],
-                part,
-                nested=self.measure.nested,
-            )
-            node_mass[members] = part.weight @ solved.rows
-            edge_mass[own] = part.weight @ solved.pair_rows
-        across = np.flatnonzero((self.edge_graph == graph) & ~inner)
-        edge_mass[across] = node_mass[self.edges[across]].min(axis=1)
+            return [(nodes, rows)]
+        ahead, behind = nodes[positive[nodes]], nodes[~positive[nodes]]
+        parts = [
+            (ahead, Rows(np.minimum(rows.cardinality, ahead.size), rows.weight)),
+            (behind, Rows(np.maximum(rows.cardinality - ahead.size, 0), rows.weight)),
+        ]
+        # Labels of one class leave nothing to solve for the other.
+        return [(members, part) for members, part in parts if members.size]
 
-
-def ranking_mass(
-    score: FloatArray,
-    graph: IntArray,
-    position_weight: FloatArray,
-    ahead: BoolArray | None = None,
-) -> FloatArray:
-    """Mass of every item when each graph is ranked by score and ties share their positions.
-
-    Parameters
-    ----------
-    score : array of shape (n_nodes,)
-    graph : array of shape (n_nodes,)
-        Non-decreasing graph numbers.
-    position_weight : array of shape (n_nodes,)
-        Weights of the positions 1, 2, ... of every graph, graph after graph.
-    ahead : array of bool, optional
-        Items that rank before all others of their graph, whatever their score.
-    """
-    behind = np.zeros(score.size, dtype=bool) if ahead is None else ~ahead
-    order = np.lexsort((-score, behind, graph))
-    changes = np.diff(graph[order]).astype(bool)
-    changes |= np.diff(behind[order].astype(np.int8)).astype(bool)
-    changes |= np.diff(score[order]).astype(bool)
-    starts = np.append(0, np.flatnonzero(changes) + 1) if score.size else np.zeros(0, dtype=np.intp)
-    lengths = np.diff(np.append(starts, score.size))
-    mass = np.empty(score.size)
-    if score.size:
-        mass[order] = np.repeat(np.add.reduceat(position_weight, starts) / lengths, lengths)
-    return mass
-
-
-def ranking_rows(score: FloatArray, rows: Rows) -> FloatArray:
-    """The fractional ranking matrix of one graph ranked by score, tied blocks sharing their places."""
-    order = np.argsort(-score, kind="stable")
-    starts = np.flatnonzero(np.diff(score[order], prepend=np.nan))
-    lengths = np.diff(np.append(starts, score.size))
-    inside = (rows.cardinality[:, None] - starts) / lengths
-    matrix = np.empty((rows.cardinality.size, score.size))
-    matrix[:, order] = np.repeat(np.clip(inside, 0.0, 1.0), lengths, axis=1)
-    return matrix
-
-
-def merge_rounding_ties(score: FloatArray, graph: IntArray) -> FloatArray:
-    """Give scores of one graph that differ by rounding alone one common value.
-
-    Different parts of a graph reach equal scores through different sums; without this the order
-    of the edges would break ties.
-    """
-    order = np.lexsort((score, graph))
-    ranked, owner = score[order], graph[order]
-    largest = np.zeros(int(graph.max(initial=-1)) + 1)
-    np.maximum.at(largest, graph, np.abs(score))
-    apart = np.diff(ranked) > 1e-12 * largest[owner[1:]]
-    starts = (
-        np.append(True, apart | (np.diff(owner) > 0)) if score.size else np.zeros(0, dtype=bool)
-    )
-    merged = np.empty_like(score)
-    merged[order] = ranked[starts][np.cumsum(starts) - 1]
-    return merged
+    def _inner_edges(self, members: IntArray, inner: BoolArray) -> tuple[IntArray, IntArray]:
+        """Return the edges between members, and the same in the members' own numbers."""
+        number = np.full(self.node_graph.size, -1)
+        number[members] = np.arange(members.size)
+        own = np.flatnonzero(inner & (number[self.edges] >= 0).all(axis=1))
+        return own, number[self.edges[own]]

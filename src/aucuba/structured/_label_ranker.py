@@ -1,8 +1,7 @@
-"""Rank the labels of a sample, with labels that go together tied by edges."""
+"""Multi-label ranking with the model of Rosenfeld et al. (AISTATS 2014), labels as items."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,54 +12,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import AnyArray, FloatArray, IntArray
 from aucuba._core._validation import check_choice, check_positive_number
-from aucuba.solvers import Monitor, Solution
+from aucuba.solvers import Solution
 from aucuba.structured._checks import check_edges, check_size_of_features
-from aucuba.structured._inference import RankingBatch, merge_rounding_ties
+from aucuba.structured._inference import RankingBatch
 from aucuba.structured._measures import Measure, as_measure
-from aucuba.structured._risk import AgreementTerms, StructuredRisk, Terms
-from aucuba.structured._total_variation import solve_variation
-from aucuba.structured._training import train
-
-
-@dataclass(frozen=True)
-class LabelTerms:
-    """Scores ``X @ W.T`` of samples and labels, and one coupling a pair of labels.
-
-    Nodes are samples times labels, sample by sample; edges are samples times pairs. Weights are the
-    rows of W, then the couplings.
-    """
-
-    X: FloatArray
-    n_labels: int
-    n_pairs: int
-    use_pairs: bool = True
-
-    def unary(self, weights: FloatArray) -> FloatArray:
-        table = weights[: self.n_labels * self.X.shape[1]].reshape(self.n_labels, -1)
-        return (self.X @ table.T).ravel()
-
-    def coupling(self, weights: FloatArray) -> FloatArray:
-        if not self.use_pairs:
-            return np.zeros(0)
-        return np.tile(weights[self.n_labels * self.X.shape[1] :], len(self.X))
-
-    def joint(self, node_mass: FloatArray, edge_mass: FloatArray) -> FloatArray:
-        table = node_mass.reshape(-1, self.n_labels).T @ self.X
-        if not self.use_pairs:
-            return np.append(table.ravel(), np.zeros(self.n_pairs))
-        pairs = edge_mass.reshape(len(self.X), self.n_pairs).sum(axis=0)
-        return np.append(table.ravel(), pairs)
-
-    def take(self, nodes: IntArray, edges: IntArray) -> LabelTerms:
-        samples = np.unique(nodes // self.n_labels)
-        return LabelTerms(self.X[samples], self.n_labels, self.n_pairs, self.use_pairs)
+from aucuba.structured._risk import StructuredRisk
+from aucuba.structured._terms import AgreementTerms, LabelTerms, Terms
+from aucuba.structured._training import Training, store
 
 
 class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
-    r"""Multi-label ranking: order the labels of every sample, relevant ones first.
+    r"""Multi-label ranker: order the labels of every sample, relevant ones first.
 
     .. math::
         \min_{W, c \ge 0} \tfrac12 \lVert W \rVert^2 + \tfrac12 \lVert c \rVert^2
@@ -80,7 +46,9 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         Keep the strongest co-occurring pairs only; by default as many as there are labels.
     measure : {"auc"} or Measure, default="auc"
         What to train for.
-    solver, pair_score, tol, max_iter, backend
+    solver, tol, max_iter, backend, random_state, verbose
+        As in `StructuredRanker`.
+    pair_score : {"agree", "together"}, default="agree"
         As in `StructuredRanker`.
     fit_intercept : bool, default=True
         Give every label a constant score, regularised like the others.
@@ -104,7 +72,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A one-dimensional ``y`` has one relevant label a sample: classes are ranked, and the best one is
+    A one-dimensional ``y`` has one relevant label per sample: classes are ranked, and the best one is
     predicted.
 
     Examples
@@ -125,12 +93,14 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         label_graph: Any = "cooccurrence",
         max_pairs: int | None = None,
         measure: str | Measure = "auc",
-        solver: str = "direct",
+        solver: str = "lbfgs",
         pair_score: str = "agree",
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 200,
         backend: str = "scipy",
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.label_graph = label_graph
@@ -142,6 +112,8 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.max_iter = max_iter
         self.backend = backend
+        self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -160,26 +132,37 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        self
+        StructuredLabelRanker
+            The fitted estimator.
         """
-        self._check_parameters()
-        X, y = validate_data(self, X, y, multi_output=True, dtype=np.float64)
-        check_size_of_features(X, "X")
-        relevant = self._indicators(y.toarray() if issparse(y) else y)
-        self.label_pairs_ = self._pairs(relevant)
-        kept = relevant.any(axis=1) & ~relevant.all(axis=1)
-        if not kept.any():
-            raise ValueError("Every sample has all labels or none: there is no order to learn.")
-        self.n_skipped_ = int(np.sum(~kept))
-        limit = 4 * int(self.max_iter)  # two phases, without edges and with them
-        with one_blas_thread(), fit_monitor(self, X, y, limit) as monitor:
-            solution = self._learn(X[kept], relevant[kept], monitor)
-        self.threshold_ = self._cardinality_threshold(X, relevant)
+        training = Training.from_estimator(self, ("agree", "together"))
+        self._check_graph_parameters()
+        with fresh_fit(self):
+            X, y = validate_data(self, X, y, multi_output=True, dtype=np.float64)
+            check_size_of_features(X, "X")
+            relevant = self._indicators(y.toarray() if issparse(y) else y)
+            self.label_pairs_ = self._pairs(relevant)
+            kept = relevant.any(axis=1) & ~relevant.all(axis=1)
+            if not kept.any():
+                raise ValueError("Every sample has all labels or none: there is no order to learn.")
+            with one_blas_thread(), fit_monitor(self, X, y, training.limit) as monitor:
+                batch = self._batch(int(kept.sum()))
+                terms = self._terms(self._with_constant(X[kept]), batch)
+                weight = np.full(batch.n_graphs, 1 / batch.n_graphs)
+                risk = StructuredRisk(batch, terms, relevant[kept].ravel(), weight)
+                n_pairs = len(self.label_pairs_)
+                n_weights = self.classes_.size * (X.shape[1] + bool(self.fit_intercept)) + n_pairs
+                solution, _ = training.solve(
+                    risk, np.arange(n_weights) >= n_weights - n_pairs, monitor
+                )
+            self._adopt(solution, X.shape[1])
+            self.n_skipped_ = int(np.sum(~kept))
+            self.threshold_ = self._cardinality_threshold(X, relevant)
         solution.raise_interrupt()
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Scores of the labels, higher is better.
+        """Score the labels, higher is better.
 
         Returns
         -------
@@ -191,34 +174,27 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         return scores[:, 1] - scores[:, 0]
 
     def rank(self, X: Any) -> IntArray:
-        """Labels of every sample from best to worst; equal scores by the label's own score."""
+        """Order the labels of every sample from best to worst, ties by the label's own score."""
         features = self._features(X)
         scores, own = self._label_scores(features), features @ self._table().T
         order: IntArray = np.lexsort((-own, -scores), axis=1)
         return order
 
     def predict(self, X: Any) -> AnyArray:
-        """Indicators of the labels above the threshold, or the best class for a 1-D ``y``."""
+        """Return the indicators of labels above the threshold, or the best class for a 1-D ``y``."""
         scores = self._label_scores(self._features(X))
         if self.multilabel_:
             return (scores > self.threshold_).astype(np.intp)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def _check_parameters(self) -> None:
-        as_measure(self.measure)
-        check_positive_number(self.C, "C")
-        check_positive_number(self.tol, "tol")
-        check_positive_number(self.max_iter, "max_iter", integer=True)
-        check_choice(self.solver, "solver", ("direct", "frank_wolfe"))
-        check_choice(self.pair_score, "pair_score", ("agree", "together"))
-        check_choice(self.backend, "backend", ("scipy", "ortools"))
+    def _check_graph_parameters(self) -> None:
         if self.max_pairs is not None and self.max_pairs != 0:
             check_positive_number(self.max_pairs, "max_pairs", integer=True)
         if isinstance(self.label_graph, str):
             check_choice(self.label_graph, "label_graph", ("cooccurrence",))
 
     def _indicators(self, y: AnyArray) -> AnyArray:
-        """Boolean label matrix; remembers the classes."""
+        """Return the Boolean label matrix and remember the classes."""
         check_classification_targets(y)
         self.multilabel_ = y.ndim == 2 and y.shape[1] > 1
         if self.multilabel_:
@@ -237,7 +213,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         return np.eye(self.classes_.size, dtype=bool)[number]
 
     def _pairs(self, relevant: AnyArray) -> IntArray:
-        """Tied labels: those given, or those with the largest positive correlation."""
+        """Return the tied labels: those given, or those with the largest positive correlation."""
         n_labels = relevant.shape[1]
         if self.label_graph is None or not self.multilabel_:
             return np.zeros((0, 2), dtype=np.intp)
@@ -269,33 +245,13 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         terms = LabelTerms(features, self.classes_.size, len(self.label_pairs_))
         return AgreementTerms(terms, batch.edges) if self.pair_score == "agree" else terms
 
-    def _learn(self, X: FloatArray, relevant: AnyArray, monitor: Monitor | None) -> Solution:
-        features = self._with_constant(X)
-        batch = self._batch(len(X))
+    def _adopt(self, solution: Solution, n_features: int) -> None:
         n_labels, n_pairs = self.classes_.size, len(self.label_pairs_)
-        risk = StructuredRisk(
-            batch, self._terms(features, batch), relevant.ravel(), np.full(len(X), 1 / len(X))
-        )
-        signed = np.arange(n_labels * features.shape[1] + n_pairs) >= n_labels * features.shape[1]
-        solution, _ = train(
-            risk,
-            LabelTerms(features, n_labels, n_pairs, use_pairs=False),
-            signed,
-            C=float(self.C),
-            solver=self.solver,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            seed=0,
-            monitor=monitor,
-        )
-        table = solution.coef[: n_labels * features.shape[1]].reshape(n_labels, -1)
-        self.coef_ = table[:, : X.shape[1]]
+        table, self.pair_coef_ = np.split(solution.coef, [solution.coef.size - n_pairs])
+        table = table.reshape(n_labels, -1)
+        self.coef_ = table[:, :n_features]
         self.intercept_ = table[:, -1] if self.fit_intercept else np.zeros(n_labels)
-        self.pair_coef_ = solution.coef[table.size :]
-        self.objective_, self.gap_ = solution.objective, solution.gap
-        self.status_, self.n_iter_ = str(solution.status), solution.n_iter
-        self.history_ = solution.history
-        return solution
+        store(self, solution)
 
     def _features(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -307,7 +263,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
 
     def _table(self) -> FloatArray:
-        """Weights of the features, with the intercept as the last where there is one."""
+        """Return the weights of the features, the intercept last where there is one."""
         if not self.fit_intercept:
             return self.coef_
         return np.hstack([self.coef_, self.intercept_[:, None]])
@@ -315,15 +271,11 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _label_scores(self, features: FloatArray) -> FloatArray:
         batch = self._batch(len(features))
         weights = np.append(self._table().ravel(), self.pair_coef_)
-        terms = self._terms(features, batch)
-        unary = terms.unary(weights)
-        scores = solve_variation(
-            unary, batch.edges, terms.coupling(weights), np.ones(unary.size), self.backend
-        )
-        return merge_rounding_ties(scores, batch.node_graph).reshape(len(features), -1)
+        scores = batch.scores(*self._terms(features, batch).scores(weights))
+        return scores.reshape(len(features), -1)
 
     def _cardinality_threshold(self, X: FloatArray, relevant: AnyArray) -> float:
-        """The score above which the number of labels in training is nearest to the true one."""
+        """Return the score above which the number of labels in training is nearest to the true one."""
         if not self.multilabel_:
             return 0.0
         scores = np.sort(self._label_scores(self._with_constant(X)).ravel())[::-1]

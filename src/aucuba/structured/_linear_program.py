@@ -1,4 +1,4 @@
-"""The relaxed ranking problem as a linear program, for pairs of any sign."""
+"""The relaxed ranking problem, linear program (9) of Rosenfeld et al. (AISTATS 2014)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aucuba.structured._measures import Measure, Rows, as_measure
 
 @dataclass(frozen=True)
 class RelaxedRows:
-    """Fractional ranking matrix: ``rows[k, i]`` is how much of item i row k holds."""
+    """A fractional ranking matrix: ``rows[k, i]`` is how much of item i row k holds."""
 
     rows: FloatArray
     pair_rows: FloatArray
@@ -30,7 +30,7 @@ def ranking_lp(
     *,
     measure: str | Measure = "auc",
 ) -> RelaxedRows:
-    r"""Best fractional ranking by linear programming, Eq. (9) of the structured AUC paper.
+    r"""Find the best fractional ranking by linear programming, Eq. (9) of the structured AUC paper.
 
     .. math::
         \max_{\mu} \sum_k \omega_k \Big( \sum_i u_i \mu_{ki} + \sum_{ij} c_{ij} \mu_{k,ij} \Big)
@@ -69,7 +69,7 @@ def ranking_lp(
 def solve_rows(
     unary: FloatArray, edges: IntArray, coupling: FloatArray, rows: Rows, *, nested: bool
 ) -> RelaxedRows:
-    """`ranking_lp` on checked input and for rows of any sizes between 0 and n."""
+    """Solve `ranking_lp` on checked input and for rows of any sizes between 0 and n."""
     n_rows, n_items, n_edges = rows.weight.size, unary.size, len(edges)
     cost = np.append(np.outer(rows.weight, unary).ravel(), np.outer(rows.weight, coupling).ravel())
     full = kron(eye_array(n_rows), np.ones((1, n_items)), format="csr")
@@ -99,7 +99,7 @@ def solve_rows(
 
 
 def _pair_marginals(rows: FloatArray, edges: IntArray, coupling: FloatArray) -> FloatArray:
-    """The end of the local polytope that each coupling prefers.
+    """Return the end of the local polytope that each coupling prefers.
 
     The program constrains one side only, and a pair without coupling not at all; its own values may lie
     outside the polytope there.
@@ -112,7 +112,7 @@ def _pair_marginals(rows: FloatArray, edges: IntArray, coupling: FloatArray) -> 
 def _pair_constraints(
     n_rows: int, n_items: int, edges: IntArray, coupling: FloatArray
 ) -> tuple[csr_array, FloatArray]:
-    """The side of the local polytope that binds: below both ends, or above their sum minus one."""
+    """Constrain pairs on the side that binds: below both ends, or above their sum minus one."""
     n_edges = len(edges)
     attract, repel = np.flatnonzero(coupling > 0), np.flatnonzero(coupling < 0)
     picks, signs, limits = [], [], []
@@ -139,7 +139,7 @@ def _pair_constraints(
 def _incidence(
     chosen: IntArray, ends: IntArray, n_items: int, n_edges: int, *, pair: float
 ) -> tuple[csr_array, csr_array]:
-    """Which item and which pair each constraint of one row speaks about."""
+    """Return which item and which pair each constraint of one row concerns."""
     count = np.arange(chosen.size)
     nodes = coo_array((np.ones(chosen.size), (count, ends)), shape=(chosen.size, n_items)).tocsr()
     values = np.full(chosen.size, pair)

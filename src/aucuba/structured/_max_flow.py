@@ -1,4 +1,4 @@
-r"""Which side of a minimum cut every node lies on.
+r"""The side of a minimum cut on which every node lies.
 
 .. math:: \max_S \; \sum_{i \in S} e_i - \sum_{ij:\, i \in S,\, j \notin S} w_{ij}
 
@@ -27,7 +27,7 @@ def upper_side(
     block: IntArray,
     backend: str = "scipy",
 ) -> BoolArray:
-    """Source side of a minimum cut in every block at once.
+    """Find the source side of a minimum cut in every block at once.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def upper_side(
 def _arcs(
     terminal: FloatArray, edges: IntArray, capacity: FloatArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Tails, heads and capacities; source and sink are the two nodes after the last."""
+    """Return tails, heads and capacities; source and sink are the two nodes after the last."""
     n_nodes = terminal.size
     nodes = np.arange(n_nodes)
     above = terminal > 0

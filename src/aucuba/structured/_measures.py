@@ -1,4 +1,4 @@
-r"""The AUC and its generalisations as weighted rows of a ranking matrix.
+r"""The AUC and its generalisations (Rosenfeld et al., AISTATS 2014, Section 5) as weighted rows.
 
 A ranking of n items is a chain of sets: row ``k`` holds the :math:`\kappa_k` top-ranked items and
 counts with weight :math:`\omega_k`. With bins of sizes :math:`b_1, \dots, b_K`
@@ -34,7 +34,7 @@ class Rows:
     weight: FloatArray
 
     def position_weight(self) -> FloatArray:
-        """Weighted number of rows that hold the item in position 1, 2, ..., n."""
+        """Return the total weight of the rows that hold the item in position 1, 2, ..., n."""
         tail = np.cumsum(self.weight[::-1])[::-1]
         sizes = np.diff(self.cardinality, prepend=0.0).astype(np.intp)
         return np.repeat(tail, sizes)
@@ -47,14 +47,14 @@ class Measure(ABC):
 
     @abstractmethod
     def bin_sizes(self, n_items: int) -> FloatArray:
-        """Sizes of the bins, best bin first; they sum to ``n_items``."""
+        """Return the sizes of the bins, best bin first; they sum to ``n_items``."""
 
     @abstractmethod
     def score(self, positive: BoolArray, scores: FloatArray) -> float:
-        """The measure of a ranking by scores, ties counted one half."""
+        """Measure a ranking by scores, with ties counted one half."""
 
     def rows(self, n_items: int) -> Rows:
-        """The rows of a ranking of ``n_items``."""
+        """Return the rows of a ranking of ``n_items``."""
         sizes = self.bin_sizes(n_items)
         return Rows(np.cumsum(sizes), (sizes + np.append(sizes[1:], 0.0)) / 2)
 
@@ -151,7 +151,7 @@ _NAMED = {"auc": AUC(), "unnested": UnnestedAUC()}
 
 
 def as_measure(measure: str | Measure) -> Measure:
-    """A measure object, from itself or from the names "auc" and "unnested"."""
+    """Return a measure object, given itself or one of the names "auc" and "unnested"."""
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):

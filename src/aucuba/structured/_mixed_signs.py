@@ -7,7 +7,7 @@ import numpy as np
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import finite_scores
 from aucuba.structured._checks import check_edges, check_signed_couplings
-from aucuba.structured._inference import ranking_mass
+from aucuba.structured._masses import ranking_mass
 from aucuba.structured._measures import Measure, as_measure
 from aucuba.structured._total_variation import tv_scores
 
@@ -23,13 +23,13 @@ def mixed_sign_scores(
     measure: str | Measure = "auc",
     backend: str = "scipy",
 ) -> FloatArray:
-    r"""Scores of a good ranking when couplings have both signs, by repeated linearisation.
+    r"""Score items for a good ranking when couplings have both signs, by repeated linearisation.
 
     A repelling pair costs :math:`\lvert c_{ij} \rvert \min(m_i, m_j)`. At the current ranking it is
     replaced by a cost of the lower-ranked item alone (halves when tied), an upper bound that is
     exact there; what is left is attractive and solved exactly, and the score never falls. The best
-    of four starts is returned: unary scores, attractive pairs only, and repulsion shared or
-    doubled.
+    of four starts is returned: unary scores, attractive pairs only, and repulsion split between
+    the ends or doubled.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def mixed_sign_scores(
     def value(mass: FloatArray) -> float:
         return float(mass @ scores + couplings @ mass[pairs].min(axis=1))
 
-    shared = np.bincount(ends.ravel(), np.repeat(cost / 2, 2), minlength=scores.size)
-    starts = [scores, solve(scores), solve(scores + shared), solve(scores + 2 * shared)]
+    halves = np.bincount(ends.ravel(), np.repeat(cost / 2, 2), minlength=scores.size)
+    starts = [scores, solve(scores), solve(scores + halves), solve(scores + 2 * halves)]
     best_value, best = -np.inf, scores
     for start in starts:
         score, current = start, value(masses(start))
@@ -85,9 +85,9 @@ def mixed_sign_scores(
 
 
 def _lower_end(mass: FloatArray, ends: IntArray, cost: FloatArray) -> FloatArray:
-    """The cost of each pair on its lower-ranked item."""
+    """Put the cost of each pair on its lower-ranked item."""
     first, second = mass[ends[:, 0]], mass[ends[:, 1]]
-    share = np.where(first < second, 1.0, np.where(first > second, 0.0, 0.5))
-    onto: FloatArray = np.bincount(ends[:, 0], share * cost, minlength=mass.size).astype(np.float64)
-    onto += np.bincount(ends[:, 1], (1 - share) * cost, minlength=mass.size)
+    part = np.where(first < second, 1.0, np.where(first > second, 0.0, 0.5))
+    onto: FloatArray = np.bincount(ends[:, 0], part * cost, minlength=mass.size).astype(np.float64)
+    onto += np.bincount(ends[:, 1], (1 - part) * cost, minlength=mass.size)
     return onto

@@ -1,8 +1,7 @@
-"""The estimator that ranks the items of graphs."""
+"""The estimator of Rosenfeld et al. (AISTATS 2014): rank the items of graphs for the AUC."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,35 +10,35 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_positive_number
-from aucuba.solvers import Monitor, Solution
+from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._core._validation import check_choice
 from aucuba.structured._data import (
     GraphData,
     as_graphs,
     as_labels,
     check_nonnegative_edges,
-    graph_shares,
+    graph_weights,
     join,
     with_both_classes,
 )
 from aucuba.structured._graph import RankingGraph
-from aucuba.structured._inference import merge_rounding_ties, ranking_rows
 from aucuba.structured._linear_program import ranking_lp
+from aucuba.structured._masses import ranking_rows
 from aucuba.structured._measures import Measure, as_measure
-from aucuba.structured._mixed_signs import mixed_sign_scores
-from aucuba.structured._risk import AgreementTerms, FeatureTerms, StructuredRisk, Terms
+from aucuba.structured._pair_states import StateTerms, from_states, to_states
+from aucuba.structured._risk import StructuredRisk
 from aucuba.structured._rounding import rank_order
-from aucuba.structured._total_variation import solve_variation
-from aucuba.structured._training import train
+from aucuba.structured._terms import AgreementTerms, RowScores, Terms
+from aucuba.structured._training import Training, store
 from aucuba.structured._unnested import unnested_auc_score
 
-_LOG = logging.getLogger("aucuba")
+_PAIR_SCORES = ("agree", "together", "states")
 
 
 class StructuredRanker(CallbackSupport, BaseEstimator):
-    r"""Rank the items of graphs so that the mean AUC of the graphs is high.
+    r"""Ranker of the items of graphs, trained for the mean AUC of the graphs.
 
     .. math::
         \min_w \; \tfrac12 \lVert w \rVert^2 + \frac{C}{M} \sum_{m=1}^{M} \Big[
@@ -57,10 +56,10 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         What to train for and to `score`: `AUC`, `BinnedAUC`, `AUCAtK` or `UnnestedAUC`.
     C : float, default=1.0
         Weight of the loss; :math:`1 / \lambda` of the paper.
-    solver : {"direct", "frank_wolfe"}, default="direct"
+    solver : {"lbfgs", "frank_wolfe"}, default="lbfgs"
         L-BFGS-B and cutting planes on the objective itself, or the paper's DC algorithm with
-        block-coordinate Frank-Wolfe. Both start at the optimum without edges: at zero the paper's
-        algorithm is stuck.
+        block-coordinate Frank-Wolfe. Both start at the optimum without edges: from zero, the result
+        of the paper's algorithm depends on how it breaks ties.
     objective : {"consistent", "fixed", "ramp"}, default="consistent"
         What the worst ranking is compared with: the best ranking that has all positives first; the
         best such ranking at the start, which makes the problem convex; or the prediction.
@@ -68,29 +67,33 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         Non-negative weights of non-negative edge features keep all pairs attractive and inference
         exact and fast. Free weights need a linear program for every graph with a repelling pair: for
         small graphs, or with `BinnedAUC`.
-    pair_score : {"agree", "together"}, default="agree"
+    pair_score : {"agree", "together", "states"}, default="agree"
         A pair adds :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert` to a row, or
         :math:`c_{ij} z_i z_j`. The two differ by unary scores: "together" also lifts items with
-        many neighbours.
+        many neighbours. With "states" every edge feature has three weights, for rows that hold both
+        ends, neither, or one of them, of which "agree" and "together" are special cases; the ranking
+        stays exact as long as both + neither - 2 one is not negative, which
+        ``edge_weights="nonnegative"`` then means.
     tol : float, default=1e-4
         Gap at which to stop, in units of the loss.
     max_iter : int, default=200
-        Evaluations of the objective in each phase of the direct solver, passes over the graphs for
-        Frank-Wolfe.
+        Iterations of L-BFGS-B and of the cutting planes, or passes over the graphs of Frank-Wolfe.
     backend : {"scipy", "ortools"}, default="scipy"
         Flow solver.
-    random_state : int, default=0
+    random_state : int, RandomState instance or None, default=None
         Order of the blocks of Frank-Wolfe.
-    verbose : bool, default=False
-        Log every iteration to the logger ``aucuba``; scikit-learn's callbacks (progress bars) work
-        without it.
+    verbose : int, default=0
+        Above 0, log every iteration to the logger ``aucuba``; scikit-learn's callbacks (progress
+        bars) work without it.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_node_features,)
         Weights of the node features.
-    edge_coef_ : ndarray of shape (n_edge_features,)
-        Weights of the edge features.
+    edge_coef_ : ndarray of shape (n_edge_features,) or (3, n_edge_features)
+        Weights of the edge features; for ``pair_score="states"`` the rows are both ends, neither, one.
+    term_coef_ : ndarray of shape (n_term_features,)
+        Weights of the features of high-order terms, at least 0.
     objective_ : float
         Value of the training objective.
     start_objective_ : float
@@ -101,7 +104,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         Why the solver stopped.
     n_iter_ : int
     history_ : list of dict
-        One row an iteration.
+        One dict per iteration.
     n_skipped_ : int
         Graphs with one class, left out of training.
 
@@ -125,15 +128,15 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         measure: str | Measure = "auc",
         *,
         C: float = 1.0,
-        solver: str = "direct",
+        solver: str = "lbfgs",
         objective: str = "consistent",
         edge_weights: str = "nonnegative",
         pair_score: str = "agree",
         tol: float = 1e-4,
         max_iter: int = 200,
         backend: str = "scipy",
-        random_state: int = 0,
-        verbose: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.measure = measure
         self.C = C
@@ -149,7 +152,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
 
     @with_callbacks
     def fit(self, graphs: Any, labels: Any, sample_weight: Any = None) -> StructuredRanker:
-        """Learn the weights.
+        """Learn the weights of node, edge and term features.
 
         Parameters
         ----------
@@ -162,32 +165,37 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
 
         Returns
         -------
-        self
+        StructuredRanker
+            The fitted estimator.
         """
-        self._check_parameters()
+        training = Training.from_estimator(self, _PAIR_SCORES)
+        check_choice(self.objective, "objective", ("consistent", "fixed", "ramp"))
+        check_choice(self.edge_weights, "edge_weights", ("nonnegative", "free"))
         listed = as_graphs(graphs)
         positive = as_labels(labels, listed)
-        if self.edge_weights == "nonnegative":
-            check_nonnegative_edges(listed)
-        kept = with_both_classes(positive)
-        share = graph_shares(sample_weight, kept, len(listed))
-        data = join([listed[index] for index in kept], as_measure(self.measure), self.backend)
-        limit = 4 * int(self.max_iter)  # two phases, without edges and with them
-        with one_blas_thread(), fit_monitor(self, graphs, labels, limit) as monitor:
-            risk = StructuredRisk(
-                data.batch,
-                self._terms(data),
-                np.concatenate([positive[index] for index in kept]),
-                share,
-                self.objective,
-            )
-            solution = self._learn(risk, data.terms, self._logged(monitor))
-        self.n_skipped_ = len(listed) - len(kept)
+        self._check_exact(listed)
+        with fresh_fit(self):
+            kept = with_both_classes(positive)
+            weight = graph_weights(sample_weight, kept, len(listed))
+            data = join([listed[index] for index in kept], as_measure(self.measure), self.backend)
+            with (
+                one_blas_thread(),
+                fit_monitor(self, graphs, labels, training.limit) as monitor,
+            ):
+                labelled = np.concatenate([positive[index] for index in kept])
+                risk = StructuredRisk(
+                    data.batch, self._terms(data), labelled, weight, self.objective
+                )
+                solution, start = training.solve(risk, self._signed(data), monitor)
+            self._adopt(solution.coef, data)
+            store(self, solution)
+            self.start_objective_ = start
+            self.n_skipped_ = len(listed) - len(kept)
         solution.raise_interrupt()
         return self
 
     def decision_function(self, graphs: Any) -> Any:
-        """Scores of the items, higher is better; items of one block of the relaxation are tied.
+        """Score the items, higher is better; items of one block of the relaxation are tied.
 
         Parameters
         ----------
@@ -197,42 +205,26 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         -------
         list of arrays of shape (n_nodes,), or one array for one graph
         """
-        data = self._prepare(graphs)[1]
-        unary, coupling = self._row_scores(data)
-        batch = data.batch
-        repelled = np.zeros(batch.n_graphs, dtype=bool)
-        repelled[batch.edge_graph[coupling < 0]] = True
-        easy = ~repelled[batch.edge_graph]
-        scores = solve_variation(
-            unary, batch.edges[easy], coupling[easy], np.ones(unary.size), self.backend
-        )
-        merged = merge_rounding_ties(scores, batch.node_graph)
-        parts = np.split(merged, np.cumsum(batch.sizes())[:-1])
-        for graph in np.flatnonzero(repelled).tolist():
-            parts[graph] = mixed_sign_scores(
-                *self._one(data, unary, coupling, graph),
-                measure=as_measure(self.measure),
-                backend=self.backend,
-            )
-        return _as_given(graphs, parts)
+        data = self._prepare(graphs)
+        return _as_given(graphs, data.batch.split(data.batch.scores(*self._row_scores(data))))
 
     def rank(self, graphs: Any) -> Any:
-        """Items from best to worst, ties broken by what an item adds to its row.
+        """Order the items from best to worst, ties broken by what an item and its pairs add to a row.
 
         Returns
         -------
         list of arrays of int, or one array for one graph
         """
-        listed, data = self._prepare(graphs)
-        unary, coupling = self._row_scores(data)
+        data = self._prepare(graphs)
+        scores = self._row_scores(data)
         orders = [
-            rank_order(score, *self._one(data, unary, coupling, graph))
-            for graph, score in enumerate(self.decision_function(listed))
+            rank_order(score, *data.batch.problem(graph, scores.unary, scores.coupling))
+            for graph, score in enumerate(data.batch.split(data.batch.scores(*scores)))
         ]
         return _as_given(graphs, orders)
 
     def predict_rows(self, graphs: Any) -> Any:
-        """Ranking matrices of the measure: row k says how much of each item its set holds.
+        """Return the ranking matrices of the measure: how much of each item each row holds.
 
         With `UnnestedAUC` and repelling pairs the rows are solved apart and need not be nested.
 
@@ -240,12 +232,12 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         -------
         list of arrays of shape (n_rows, n_nodes), or one array for one graph
         """
-        listed, data = self._prepare(graphs)
+        data = self._prepare(graphs)
         measure = as_measure(self.measure)
-        unary, coupling = self._row_scores(data)
+        scores = self._row_scores(data)
         matrices = []
-        for graph, score in enumerate(self.decision_function(listed)):
-            problem = self._one(data, unary, coupling, graph)
+        for graph, score in enumerate(data.batch.split(data.batch.scores(*scores))):
+            problem = data.batch.problem(graph, scores.unary, scores.coupling)
             if not measure.nested and problem[2].min(initial=0.0) < 0:
                 matrices.append(ranking_lp(*problem, measure=measure).rows)
             else:
@@ -253,7 +245,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         return _as_given(graphs, matrices)
 
     def score(self, graphs: Any, labels: Any) -> float:
-        """Mean of the measure over the graphs that have both classes."""
+        """Return the mean of the measure over the graphs that have both classes."""
         listed = as_graphs(graphs)
         positive = as_labels(labels, listed)
         kept = with_both_classes(positive)
@@ -270,100 +262,67 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
             ]
         return float(np.mean(values))
 
-    def _check_parameters(self) -> None:
-        as_measure(self.measure)
-        check_positive_number(self.C, "C")
-        check_positive_number(self.tol, "tol")
-        check_positive_number(self.max_iter, "max_iter", integer=True)
-        check_choice(self.solver, "solver", ("direct", "frank_wolfe"))
-        check_choice(self.objective, "objective", ("consistent", "fixed", "ramp"))
-        check_choice(self.edge_weights, "edge_weights", ("nonnegative", "free"))
-        check_choice(self.pair_score, "pair_score", ("agree", "together"))
-        check_choice(self.backend, "backend", ("scipy", "ortools"))
-
-    def _logged(self, monitor: Monitor | None) -> Monitor | None:
-        if not self.verbose:
-            return monitor
-
-        def log_and_report(row: dict[str, Any]) -> Any:
-            stage = f"{row['stage']}, " if "stage" in row else ""
-            _LOG.info("%siteration %d: objective %.6g", stage, row["iteration"], row["objective"])
-            return None if monitor is None else monitor(row)
-
-        return log_and_report
+    def _check_exact(self, graphs: Sequence[RankingGraph]) -> None:
+        """Refuse graphs that the chosen weights could not rank exactly."""
+        if self.edge_weights == "nonnegative":
+            check_nonnegative_edges(graphs)
+        elif any(graph.terms for graph in graphs):
+            raise ValueError(
+                "edge_weights='free' allows pairs that repel, and a ranking with those and "
+                "high-order terms is not solved exactly. Use edge_weights='nonnegative', or graphs "
+                "without terms."
+            )
 
     def _terms(self, data: GraphData) -> Terms:
+        if self.pair_score == "states":
+            return StateTerms(data.terms, data.batch.edges)
         if self.pair_score == "agree":
             return AgreementTerms(data.terms, data.batch.edges)
         return data.terms
 
-    def _learn(
-        self, risk: StructuredRisk, terms: FeatureTerms, monitor: Monitor | None
-    ) -> Solution:
-        n_node, n_edge = terms.node_features.shape[1], terms.edge_features.shape[1]
-        signed: BoolArray = np.append(
-            np.zeros(n_node, dtype=bool), np.full(n_edge, self.edge_weights == "nonnegative")
+    def _signed(self, data: GraphData) -> BoolArray:
+        """Return which weights must not be negative."""
+        n_node, n_edge, n_term = (
+            features.shape[1]
+            for features in (
+                data.terms.node_features,
+                data.terms.edge_features,
+                data.terms.term_features,
+            )
         )
-        solution, start = train(
-            risk,
-            FeatureTerms(terms.node_features, terms.edge_features[:0]),
-            signed,
-            C=float(self.C),
-            solver=self.solver,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            seed=self.random_state,
-            monitor=monitor,
-        )
-        self._adopt(solution, start, n_node)
-        return solution
+        lifts = n_edge if self.pair_score == "states" else 0
+        signs = [False, self.edge_weights == "nonnegative", False, True]
+        return np.repeat(signs, [n_node, n_edge, lifts, n_term])
 
-    def _adopt(self, solution: Solution, start: float, n_node: int) -> None:
-        self.coef_ = solution.coef[:n_node]
-        self.edge_coef_ = solution.coef[n_node:]
-        self.objective_ = solution.objective
-        self.start_objective_ = start
-        self.gap_ = solution.gap
-        self.status_ = str(solution.status)
-        self.n_iter_ = solution.n_iter
-        self.history_ = solution.history
+    def _adopt(self, weights: FloatArray, data: GraphData) -> None:
+        n_node, n_term = data.terms.node_features.shape[1], data.terms.term_features.shape[1]
+        self.coef_, edge, self.term_coef_ = np.split(weights, [n_node, weights.size - n_term])
+        self.edge_coef_ = to_states(edge.reshape(2, -1)) if self.pair_score == "states" else edge
 
-    def _prepare(self, graphs: Any) -> tuple[list[RankingGraph], GraphData]:
+    def _prepare(self, graphs: Any) -> GraphData:
         check_is_fitted(self)
-        listed = as_graphs(graphs)
-        seen = listed[0].node_features.shape[1]
-        if seen != self.coef_.size:
-            raise ValueError(
-                f"graphs have {seen} node features, but the model was fitted with {self.coef_.size}."
-            )
-        data = join(listed, as_measure(self.measure), self.backend)
-        width = data.terms.edge_features.shape[1]
-        if len(data.batch.edges) and width != self.edge_coef_.size:
-            raise ValueError(
-                f"graphs have {width} edge features, but the model was fitted with "
-                f"{self.edge_coef_.size}."
-            )
-        return listed, data
+        data = join(as_graphs(graphs), as_measure(self.measure), self.backend)
+        for kind, features, coef, needed in (
+            ("node", data.terms.node_features, self.coef_, True),
+            ("edge", data.terms.edge_features, self.edge_coef_, len(data.batch.edges)),
+            ("term", data.terms.term_features, self.term_coef_, len(data.batch.terms)),
+        ):
+            if needed and features.shape[1] != coef.shape[-1]:
+                raise ValueError(
+                    f"graphs have {features.shape[1]} {kind} features, but the model was fitted with "
+                    f"{coef.shape[-1]}."
+                )
+        return data
 
-    def _row_scores(self, data: GraphData) -> tuple[FloatArray, FloatArray]:
-        """Unary scores and couplings of a row, whichever way pairs are scored."""
-        if not len(data.batch.edges):
-            return data.terms.node_features @ self.coef_, np.zeros(0)
-        weights = np.append(self.coef_, self.edge_coef_)
-        terms = self._terms(data)
-        return terms.unary(weights), terms.coupling(weights)
-
-    @staticmethod
-    def _one(
-        data: GraphData, unary: FloatArray, coupling: FloatArray, graph: int
-    ) -> tuple[FloatArray, IntArray, FloatArray]:
-        """The problem of one graph."""
-        batch = data.batch
-        first, last = np.searchsorted(batch.node_graph, [graph, graph + 1])
-        low, high = np.searchsorted(batch.edge_graph, [graph, graph + 1])
-        return unary[first:last], batch.edges[low:high] - first, coupling[low:high]
+    def _row_scores(self, data: GraphData) -> RowScores:
+        """Score items, pairs and terms of a row, whichever way pairs are scored."""
+        edge = from_states(self.edge_coef_) if self.pair_score == "states" else self.edge_coef_
+        # A kind of which these graphs have none has no columns either.
+        edge = edge.ravel() if len(data.batch.edges) else np.zeros(0)
+        term = self.term_coef_ if data.batch.terms else np.zeros(0)
+        return self._terms(data).scores(np.concatenate([self.coef_, edge, term]))
 
 
 def _as_given(graphs: Any, results: Sequence[Any]) -> Any:
-    """One result for one graph, a list for a list."""
+    """Return one result for one graph, a list for a list."""
     return results[0] if isinstance(graphs, RankingGraph) else list(results)

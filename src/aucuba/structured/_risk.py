@@ -1,4 +1,4 @@
-r"""The structured hinge loss of a data set, a difference of convex functions.
+r"""The structured hinge loss, Eq. (6) of Rosenfeld et al. (2014): a difference of convex functions.
 
 .. math::
     R(w) = \frac{1}{M} \sum_m \big[ A_m(w) - B_m(w) \big], \quad
@@ -14,73 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._core._typing import BoolArray, FloatArray
 from aucuba.structured._inference import Ranking, RankingBatch
-
-
-class Terms(Protocol):
-    """How weights become scores of items and pairs, and masses become features."""
-
-    def unary(self, weights: FloatArray) -> FloatArray: ...
-
-    def coupling(self, weights: FloatArray) -> FloatArray: ...
-
-    def joint(self, node_mass: FloatArray, edge_mass: FloatArray) -> FloatArray: ...
-
-    def take(self, nodes: IntArray, edges: IntArray) -> Terms: ...
-
-
-@dataclass(frozen=True)
-class FeatureTerms:
-    """Linear scores of node features, then of edge features."""
-
-    node_features: FloatArray
-    edge_features: FloatArray
-
-    def unary(self, weights: FloatArray) -> FloatArray:
-        return self.node_features @ weights[: self.node_features.shape[1]]
-
-    def coupling(self, weights: FloatArray) -> FloatArray:
-        return self.edge_features @ weights[self.node_features.shape[1] :]
-
-    def joint(self, node_mass: FloatArray, edge_mass: FloatArray) -> FloatArray:
-        return np.append(self.node_features.T @ node_mass, self.edge_features.T @ edge_mass)
-
-    def take(self, nodes: IntArray, edges: IntArray) -> FeatureTerms:
-        return FeatureTerms(self.node_features[nodes], self.edge_features[edges])
-
-
-@dataclass(frozen=True)
-class AgreementTerms:
-    r"""Pairs that pay for being apart, :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert`.
-
-    The same as a pair that gains :math:`c_{ij} z_i z_j` after half of every coupling is taken from
-    both of its ends, so that an item does not rise only because it has many neighbours.
-    """
-
-    terms: Terms
-    edges: IntArray
-
-    def unary(self, weights: FloatArray) -> FloatArray:
-        own = self.terms.unary(weights)
-        half = np.repeat(self.terms.coupling(weights) / 2, 2)
-        return own - np.bincount(self.edges.ravel(), half, minlength=own.size)
-
-    def coupling(self, weights: FloatArray) -> FloatArray:
-        return self.terms.coupling(weights)
-
-    def joint(self, node_mass: FloatArray, edge_mass: FloatArray) -> FloatArray:
-        apart = edge_mass - node_mass[self.edges].mean(axis=1)
-        return self.terms.joint(node_mass, apart)
-
-    def take(self, nodes: IntArray, edges: IntArray) -> AgreementTerms:
-        number = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.intp)
-        number[nodes] = np.arange(nodes.size)
-        return AgreementTerms(self.terms.take(nodes, edges), number[self.edges[edges]])
+from aucuba.structured._measures import AUC
+from aucuba.structured._terms import Terms
 
 
 @dataclass(frozen=True)
@@ -93,8 +33,8 @@ class StructuredRisk:
     terms : Terms
     positive : array of bool, shape (n_nodes,)
         Every graph has both classes.
-    share : array of shape (n_graphs,)
-        Weight of every graph in the mean; they sum to one over the whole data set.
+    weight : array of shape (n_graphs,)
+        Weights of the graphs in the mean; they sum to one over the whole data set.
     objective : {"consistent", "fixed", "ramp"}
         What is subtracted: the best consistent ranking (7c), the ranking ``fixed`` (convex), or the
         prediction (7a), which makes the ramp loss.
@@ -104,7 +44,7 @@ class StructuredRisk:
     batch: RankingBatch
     terms: Terms
     positive: BoolArray
-    share: FloatArray
+    weight: FloatArray
     objective: str = "consistent"
     fixed: Ranking | None = None
 
@@ -118,74 +58,96 @@ class StructuredRisk:
         return self.objective == "fixed" or (alone and self.batch.counts_every_pair)
 
     def reference(self, weights: FloatArray) -> Ranking:
-        """The ranking whose score is subtracted."""
+        """Return the ranking whose score is subtracted."""
         if self.fixed is not None:
             return self.fixed
-        unary, coupling = self.terms.unary(weights), self.terms.coupling(weights)
+        score = self.terms.scores(weights)
         if self.objective == "ramp":
-            return self.batch.predict(unary, coupling)
-        return self.batch.consistent(unary, coupling, self.positive)
+            return self.batch.predict(*score)
+        return self.batch.consistent(score.unary, score.coupling, self.positive, score.strength)
 
     def with_fixed(self, reference: Ranking) -> StructuredRisk:
-        """The convex risk that touches this one where ``reference`` is best."""
+        """Return the convex risk that touches this one where ``reference`` is best."""
         return replace(self, objective="fixed", fixed=reference)
 
     def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        """R(w) and a subgradient (where R is not convex, the difference of two)."""
+        """Return R(w) and a subgradient (where R is not convex, the difference of two)."""
         loss, worst = self.worst(weights)
         psi = self.joint(self.reference(weights)) - worst
         return float(loss - weights @ psi), -psi
 
     def worst(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        r"""Mean loss and mean joint feature of the loss-augmented rankings.
+        r"""Return the mean loss and the mean joint feature of the loss-augmented rankings.
 
         A plane of the first part: :math:`A(v) \ge \text{loss} + v \cdot \varphi`, exact at
         ``weights``.
         """
-        unary, coupling = self.terms.unary(weights), self.terms.coupling(weights)
-        worst = self.batch.loss_augmented(unary, coupling, self.positive)
+        score = self.terms.scores(weights)
+        worst = self.batch.loss_augmented(
+            score.unary, score.coupling, self.positive, score.strength
+        )
         graph, n_graphs = self.batch.node_graph, self.batch.n_graphs
         positives = np.bincount(graph, self.positive, minlength=n_graphs)
         mass = np.bincount(graph, worst.node_mass * self.positive, minlength=n_graphs)
         # 1 - AUC = 1 - (mass of the positives - P^2 / 2) / (P N)
-        loss = self.share.sum() + self.scale @ (positives**2 / 2 - mass)
+        loss = self.weight.sum() + self.scale @ (positives**2 / 2 - mass)
         return float(loss), self.joint(worst)
 
     def joint(self, ranking: Ranking) -> FloatArray:
-        """Weighted mean of the joint features of the graphs."""
+        """Return the weighted mean of the joint features of the graphs."""
         scale, batch = self.scale, self.batch
-        return self.terms.joint(
+        scaled = Ranking(
             ranking.node_mass * scale[batch.node_graph],
             ranking.edge_mass * scale[batch.edge_graph],
+            ranking.value,
+            ranking.term_mass * scale[batch.term_graph],
         )
+        return self.terms.joint(scaled)
+
+    def without_pairs(self) -> StructuredRisk:
+        """Return the risk for the AUC of the items alone; the weights stay the same."""
+        none = np.zeros(0, dtype=np.intp)
+        batch = replace(
+            self.batch,
+            edges=self.batch.edges[:0],
+            edge_graph=none,
+            measure=AUC(),
+            terms=(),
+            term_graph=none,
+        )
+        alone = self.terms.nodes_only(self.batch.node_graph.size)
+        return replace(self, batch=batch, terms=alone, objective="consistent")
 
     def split(self) -> list[StructuredRisk]:
-        """One risk a graph; their values sum to this one's."""
+        """Return one risk per graph; their values sum to this one's."""
         return [self._single(graph) for graph in range(self.batch.n_graphs)]
 
     def _single(self, graph: int) -> StructuredRisk:
         batch = self.batch
         nodes = np.flatnonzero(batch.node_graph == graph)
         edges = np.flatnonzero(batch.edge_graph == graph)
+        terms = np.flatnonzero(batch.term_graph == graph)
         local = replace(
             batch,
             edges=batch.edges[edges] - (nodes[0] if nodes.size else 0),
             node_graph=np.zeros(nodes.size, dtype=np.intp),
             edge_graph=np.zeros(edges.size, dtype=np.intp),
             n_graphs=1,
+            terms=tuple(batch.terms[index] for index in terms),
+            term_graph=np.zeros(terms.size, dtype=np.intp),
         )
         return StructuredRisk(
             local,
-            self.terms.take(nodes, edges),
+            self.terms.take(nodes, edges, terms),
             self.positive[nodes],
-            self.share[[graph]],
+            self.weight[[graph]],
             self.objective,
         )
 
     @cached_property
     def scale(self) -> FloatArray:
-        """Weight of every graph over its number of pairs."""
+        """Weight of every graph divided by its number of pairs."""
         graph = self.batch.node_graph
         positives = np.bincount(graph, self.positive, minlength=self.batch.n_graphs)
         negatives = np.bincount(graph, ~self.positive, minlength=self.batch.n_graphs)
-        return self.share / (positives * negatives)
+        return self.weight / (positives * negatives)

@@ -20,7 +20,7 @@ def rank_order(
     edges: ArrayLike | None = None,
     coupling: ArrayLike | None = None,
 ) -> IntArray:
-    """Items from best to worst: by score, and inside a tied block by what they add to the rows.
+    """Order items from best to worst: by score, inside a tied block by what they add to the rows.
 
     Some best whole ranking keeps the blocks of `tv_scores` in order. Inside a block the better of
     two greedy orders is taken: adding the item that gains most, or removing the one that is missed
@@ -49,7 +49,7 @@ def rank_order(
     own = finite_scores(unary, "unary")
     if ties.size != own.size:
         raise ValueError(
-            f"score has {ties.size} entries and unary {own.size}; give one of each an item."
+            f"score has {ties.size} entries and unary {own.size}; both need one entry per item."
         )
     pairs = check_edges(edges, own.size)
     couplings = check_signed_couplings(coupling, pairs)
@@ -70,7 +70,7 @@ def rank_order(
 def _gains(
     own: FloatArray, block: IntArray, pairs: IntArray, couplings: FloatArray
 ) -> tuple[FloatArray, Neighbours]:
-    """What an item adds when all blocks above are there, and its neighbours in its own block."""
+    """Return what items add when all blocks above are there, and neighbours in their own block."""
     gain = own.copy()
     inside: Neighbours = [[] for _ in own]
     for (one, other), strength in zip(pairs.tolist(), couplings.tolist(), strict=True):
@@ -91,7 +91,7 @@ def _better_greedy(members: list[int], gain: FloatArray, inside: Neighbours) -> 
 def _greedy(
     members: list[int], gain: FloatArray, inside: Neighbours, *, forward: bool
 ) -> tuple[list[int], float]:
-    """One greedy order of a block and the sum of its rows."""
+    """Return one greedy order of a block and the sum of its rows."""
     sign = 1.0 if forward else -1.0
     current = {item: float(gain[item]) for item in members}
     if not forward:

@@ -25,7 +25,7 @@ def tv_scores(
     mass: ArrayLike | None = None,
     backend: str = "scipy",
 ) -> FloatArray:
-    r"""Scores whose order solves every row of the ranking problem at once.
+    r"""Score items so that their order solves every row of the ranking problem at once.
 
     .. math::
         x^* = \arg\min_x \; \tfrac12 \lVert x - d \rVert^2
@@ -34,11 +34,11 @@ def tv_scores(
 
     A row is a set ``z`` of top-ranked items with score :math:`u \cdot z + \sum c_{ij} z_i z_j`,
     :math:`c \ge 0`. For every size k the best fractional row takes the items above the k-th value
-    of :math:`x^*`, none below, and shares the rest equally inside the tied block; the rows are
+    of :math:`x^*`, none below, and splits the rest equally inside the tied block; the rows are
     nested, so the relaxed ranking problem has the value :math:`\sum_k \sum_{i \le k} x^*_{(i)}`.
 
     The solver splits every connected block at its mean by a minimum cut; all blocks of a level, and
-    all graphs of a data set joined to one block-diagonal graph, share one flow problem.
+    all graphs of a data set joined to one block-diagonal graph, make one flow problem.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def tv_scores(
 def solve_variation(
     unary: FloatArray, pairs: IntArray, coupling: FloatArray, masses: FloatArray, backend: str
 ) -> FloatArray:
-    """`tv_scores` on checked input."""
+    """Solve `tv_scores` on checked input."""
     weight = coupling / 2
     gain = unary + np.bincount(pairs.ravel(), np.repeat(weight, 2), minlength=unary.size)
     felt = weight > _SMALLEST_WEIGHT
@@ -104,7 +104,7 @@ def _drop_settled(
 
 
 def _blocks(pairs: IntArray, n_nodes: int) -> IntArray:
-    """Connected components of what is left."""
+    """Number the connected components of what is left."""
     ones = np.ones(len(pairs), dtype=np.int8)
     graph = csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_nodes, n_nodes))
     block: IntArray = connected_components(graph, directed=False)[1].astype(np.intp)
@@ -119,7 +119,7 @@ def _split(
     block: IntArray,
     backend: str,
 ) -> tuple[IntArray, FloatArray]:
-    """Side of every node (1 above, 0 below, -1 in a block that stays whole) and the block means."""
+    """Find the sides (1 above, 0 below, -1 in a block that stays whole) and the means of blocks."""
     counts = np.bincount(block, weights=masses)
     # A block of auxiliary nodes alone holds no item whose score could matter.
     mean = np.bincount(block, weights=gain) / np.maximum(counts, 1.0)

@@ -1,79 +1,127 @@
-"""Training from a start that is not stuck."""
+"""What both estimators have in common: their training, its parameters and its result."""
 
 from __future__ import annotations
 
+import logging
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
-from aucuba._core._typing import BoolArray
+from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._core._validation import check_choice, check_positive_number
 from aucuba.solvers import Monitor, Solution, Status
-from aucuba.structured._descent import Direct
+from aucuba.structured._descent import Descent
 from aucuba.structured._frank_wolfe import FrankWolfe
-from aucuba.structured._measures import AUC
-from aucuba.structured._risk import StructuredRisk, Terms
+from aucuba.structured._measures import as_measure
+from aucuba.structured._risk import StructuredRisk
+
+_LOG = logging.getLogger("aucuba")
+_SOLVERS = ("lbfgs", "frank_wolfe")
 
 
-def train(
-    risk: StructuredRisk,
-    node_terms: Terms,
-    nonnegative: BoolArray,
-    *,
-    C: float,
-    solver: str,
-    tol: float,
-    max_iter: int,
-    seed: int,
-    monitor: Monitor | None,
-) -> tuple[Solution, float]:
-    """Solve for the AUC without edges, then the problem itself from there.
+@dataclass(frozen=True)
+class Training:
+    """Checked parameters of a training."""
 
-    At ``w = 0`` every consistent ranking is as good as any other, the first reference is arbitrary
-    and the DC algorithm never leaves zero. The problem of the AUC without edges is convex, and its
-    optimum gives a reference that means something.
+    C: float
+    solver: str
+    tol: float
+    max_iter: int
+    random_state: Any
+    verbose: int
 
-    Returns
-    -------
-    Solution, and the objective of the full problem at the start.
-    """
-    empty = np.zeros(0, dtype=np.intp)
-    alone = replace(
-        risk,
-        batch=replace(risk.batch, edges=risk.batch.edges[:0], edge_graph=empty, measure=AUC()),
-        terms=node_terms,
-        objective="consistent",
-    )
-    first = Direct(C, nonnegative, tol, max_iter).solve(
-        alone, np.zeros(nonnegative.size), _in_stage(monitor, "without edges")
-    )
-    if risk.objective == "fixed":
-        risk = risk.with_fixed(risk.reference(first.coef))
-    chosen: Direct | FrankWolfe = Direct(C, nonnegative, tol, max_iter)
-    if solver == "frank_wolfe":
-        chosen = FrankWolfe(C, nonnegative, tol, max_iter, seed)
-    value = risk.value_and_gradient(first.coef)[0]
-    start = float(first.coef @ first.coef) / 2 + C * value
-    cut_short = first.status in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)
-    solved = solver == "direct" and risk.objective == "consistent" and risk.is_convex
-    if solved:
-        solution = first
-    elif cut_short:
-        unknown = float("nan")
-        solution = replace(first, objective=start, lower_bound=unknown, gap=unknown)
-    else:
-        solution = chosen.solve(risk, first.coef, monitor)
-    if solution.status is Status.ITERATION_LIMIT:
-        warnings.warn(
-            f"Training stopped at max_iter={max_iter} with objective {solution.objective:.6g} before "
-            f"tol={tol:g} was reached. Set max_iter={2 * max_iter}, or a larger tol.",
-            ConvergenceWarning,
-            stacklevel=4,
+    @classmethod
+    def from_estimator(cls, estimator: Any, pair_scores: tuple[str, ...]) -> Training:
+        """Check the parameters that all structured estimators have."""
+        as_measure(estimator.measure)
+        check_choice(estimator.pair_score, "pair_score", pair_scores)
+        check_choice(estimator.backend, "backend", ("scipy", "ortools"))
+        return cls(
+            check_positive_number(estimator.C, "C"),
+            check_choice(estimator.solver, "solver", _SOLVERS),
+            check_positive_number(estimator.tol, "tol"),
+            int(check_positive_number(estimator.max_iter, "max_iter", integer=True)),
+            estimator.random_state,
+            estimator.verbose,
         )
-    return solution, start
+
+    @property
+    def limit(self) -> int:
+        """Most iterations: two phases, without edges and with them."""
+        return 4 * self.max_iter
+
+    def solve(
+        self, risk: StructuredRisk, nonnegative: BoolArray, monitor: Monitor | None
+    ) -> tuple[Solution, float]:
+        """Solve for the AUC without edges, then the problem itself from there.
+
+        At ``w = 0`` every consistent ranking is as good as any other, so that the first reference of
+        the paper's Algorithm 1, and with it where the algorithm goes, is a matter of tie-breaking:
+        with items in an arbitrary order it can stay at zero, with ties that split their positions
+        (as here) it leaves. The problem of the AUC without edges is convex, and its optimum gives a
+        reference that depends on no tie-breaking.
+
+        Returns
+        -------
+        Solution, and the objective of the full problem at the start.
+        """
+        report = self._logged(monitor)
+        descent = Descent(self.C, nonnegative, self.tol, self.max_iter)
+        first = descent.solve(
+            risk.without_pairs(), np.zeros(nonnegative.size), _in_stage(report, "without edges")
+        )
+        if risk.objective == "fixed":
+            risk = risk.with_fixed(risk.reference(first.coef))
+        start = descent.evaluate(risk, first.coef).objective
+        if first.status in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED):
+            unknown = float("nan")
+            solution = replace(first, objective=start, lower_bound=unknown, gap=unknown)
+        elif self.solver == "lbfgs" and risk.objective == "consistent" and risk.is_convex:
+            solution = first
+        else:
+            solution = self._second(descent, risk, first.coef, report)
+        if solution.status is Status.ITERATION_LIMIT:
+            warnings.warn(
+                f"Training stopped at max_iter={self.max_iter} with objective "
+                f"{solution.objective:.6g} before tol={self.tol:g} was reached. Set "
+                f"max_iter={2 * self.max_iter}, or a larger tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return solution, start
+
+    def _second(
+        self, descent: Descent, risk: StructuredRisk, start: FloatArray, report: Monitor | None
+    ) -> Solution:
+        if self.solver == "lbfgs":
+            return descent.solve(risk, start, report)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        blocks = FrankWolfe(self.C, descent.nonnegative, self.tol, self.max_iter, seed)
+        return blocks.solve(risk, start, report)
+
+    def _logged(self, monitor: Monitor | None) -> Monitor | None:
+        if not self.verbose:
+            return monitor
+
+        def log_and_report(row: dict[str, Any]) -> Any:
+            stage = f"{row['stage']}, " if "stage" in row else ""
+            _LOG.info("%siteration %d: objective %.6g", stage, row["iteration"], row["objective"])
+            return None if monitor is None else monitor(row)
+
+        return log_and_report
+
+
+def store(estimator: Any, solution: Solution) -> None:
+    """Set the attributes that describe how a fit ended."""
+    estimator.objective_, estimator.gap_ = solution.objective, solution.gap
+    estimator.status_, estimator.n_iter_ = str(solution.status), solution.n_iter
+    estimator.history_ = solution.history
 
 
 def _in_stage(monitor: Monitor | None, stage: str) -> Monitor | None:
-    """The monitor, told in every row which stage it comes from."""
+    """Tell the monitor in every row which stage it comes from."""
     return None if monitor is None else lambda row: monitor({**row, "stage": stage})

@@ -1,4 +1,4 @@
-"""AUC of a family of sets, nested or not."""
+"""The AUC of sets that need not be nested (Rosenfeld et al., AISTATS 2014, Section 5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aucuba._core._validation import binary_target
 def unnested_auc_score(
     y_true: ArrayLike, sets: ArrayLike | Sequence[Sequence[int]], *, pos_label: Any = None
 ) -> float:
-    r"""AUC of sets of growing size that need not contain one another.
+    r"""Compute the AUC of sets of growing size that need not contain one another.
 
     .. math::
         P N \,\mathrm{AUC} = \sum_k \omega_k P_k - \tfrac12 P^2, \qquad
@@ -67,7 +67,7 @@ def unnested_auc_score(
 
 
 def _indicators(sets: Any, n_items: int) -> FloatArray:
-    """Rows in [0, 1], from an indicator matrix or from lists of members."""
+    """Return rows in [0, 1], from an indicator matrix or from lists of members."""
     if isinstance(sets, np.ndarray) and sets.ndim == 2:
         rows = sets.astype(float)
         if rows.shape[1] != n_items:

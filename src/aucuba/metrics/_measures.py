@@ -1,0 +1,257 @@
+"""Every measure by its name: how it is computed, and what its uncertainty comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._validation import check_choice, check_fraction, check_positive_number
+from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._placements import region_average
+from aucuba._roc._points import (
+    bedroc,
+    best_precision,
+    enrichment,
+    equal_error_rate,
+    fpr_reaching_tpr,
+    hits_in_top,
+    initial_enhancement,
+    n_ranked,
+    tpr_within_fpr,
+    vertex_of_precision,
+)
+from aucuba._roc._queries import query_values
+from aucuba._roc._region import Region
+from aucuba._roc._sample import RankingSample
+
+Sampling = Literal["by_class", "random"]
+OfCurve = Callable[[RocCurve, int], float]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure with its parameters checked and bound.
+
+    Parameters
+    ----------
+    name : str
+        As users type it, without ``_score``.
+    of_curve : callable
+        Value from the ROC curve of one query and its number of rows.
+    region : Region or None
+        Where the measure is the (weighted) area in a region: placement values then exist.
+    sampling : {"by_class", "random"}
+        What a fresh sample would look like: fixed numbers of either class for measures of the ROC
+        curve alone, else random rows, so that the prevalence is uncertain too.
+    is_smooth : bool
+        Whether small changes of the weights move the value by a little, so that BCa applies.
+    smaller_is_better : bool
+    needs : {"both", "positive", "any"}
+        Which queries count: those with both classes, with a positive row, or all.
+    limits : (float, float)
+        The range of possible values.
+    """
+
+    name: str
+    of_curve: OfCurve
+    region: Region | None = None
+    sampling: Sampling = "by_class"
+    is_smooth: bool = False
+    smaller_is_better: bool = False
+    needs: Literal["both", "positive", "any"] = "both"
+    limits: tuple[float, float] = (0.0, 1.0)
+
+    def of_query(self, query: RankingSample) -> float:
+        """Compute the value of one query."""
+        return self.of_curve(roc_curve(query), query.n_rows)
+
+    def by_query(self, sample: RankingSample) -> FloatArray:
+        """Compute one value per query that counts."""
+        return query_values(sample, self.of_query, self.needs)
+
+    def value(self, sample: RankingSample) -> float:
+        """Compute the value of a sample, or its mean over the queries that count."""
+        if sample.query is None:
+            return self.of_query(sample)
+        return float(np.mean(self.by_query(sample)))
+
+
+def evaluate(
+    name: str,
+    params: Mapping[str, Any],
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    pos_label: Any,
+) -> float:
+    """Validate a measure's parameters and rows, and compute it."""
+    measure = bind(name, params)
+    return measure.value(RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label))
+
+
+def bind(name: str, params: Mapping[str, Any]) -> Measure:
+    """Look a measure up by name and check its parameters."""
+    check_choice(name, "metric", tuple(MEASURES))
+    try:
+        return MEASURES[name](**params)
+    except TypeError as error:
+        raise ValueError(f"Parameters of the measure {name!r}: {_reason(error)}.") from None
+
+
+def _reason(error: TypeError) -> str:
+    text = str(error)
+    return text[text.find("()") + 3 :] if "()" in text else text
+
+
+def check_k(k: Any) -> int:
+    """Check a number of rows from the top."""
+    return int(check_positive_number(k, "k", integer=True))
+
+
+def _partial_auc(
+    *,
+    fpr_range: Any = (0.0, 1.0),
+    min_tpr: Any = 0.0,
+    fpr_weight: Any = None,
+    standardized: bool = False,
+) -> Measure:
+    region = Region.from_params(fpr_range, fpr_weight, min_tpr)
+    if not standardized:
+        return Measure(
+            "partial_auc",
+            lambda curve, _: region_average(curve, region),
+            region=region,
+            is_smooth=True,
+        )
+    if region.min_tpr > 0 or not region.is_plain_range:
+        raise ValueError(
+            "standardized=True is McClish's scale of a plain range of false positive rates; use it "
+            "without min_tpr and fpr_weight."
+        )
+    chance = sum(region.fpr_range) / 2
+
+    def mcclish(curve: RocCurve, n_rows: int) -> float:
+        return 0.5 * (1 + (region_average(curve, region) - chance) / (1 - chance))
+
+    least = 0.5 * (1 - chance / (1 - chance))
+    return Measure("partial_auc", mcclish, region=region, is_smooth=True, limits=(least, 1.0))
+
+
+def _two_way_partial_auc(*, min_tpr: Any, max_fpr: Any) -> Measure:
+    return _partial_auc(
+        fpr_range=(0.0, check_fraction(max_fpr, "max_fpr", low_open=True)), min_tpr=min_tpr
+    )
+
+
+def _log_auc(*, fpr_range: Any = (0.001, 0.1)) -> Measure:
+    return _partial_auc(fpr_range=fpr_range, fpr_weight="log")
+
+
+def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> Measure:
+    limit = check_fraction(fpr, "fpr")
+    return Measure(
+        "tpr_at_fpr", lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable)
+    )
+
+
+def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> Measure:
+    limit = check_fraction(tpr, "tpr")
+    return Measure(
+        "fpr_at_tpr",
+        lambda curve, n_rows: fpr_reaching_tpr(curve, limit, n_rows, attainable),
+        smaller_is_better=True,
+    )
+
+
+def _equal_error_rate() -> Measure:
+    return Measure(
+        "equal_error_rate", lambda curve, _: equal_error_rate(curve), smaller_is_better=True
+    )
+
+
+def _precision_at_recall(*, recall: Any) -> Measure:
+    limit = check_fraction(recall, "recall")
+    return Measure(
+        "precision_at_recall",
+        lambda curve, n_rows: best_precision(curve, limit, n_rows),
+        sampling="random",
+    )
+
+
+def _recall_at_precision(*, precision: Any) -> Measure:
+    limit = check_fraction(precision, "precision", low_open=True)
+    return Measure(
+        "recall_at_precision",
+        lambda curve, n_rows: float(curve.tpr[vertex_of_precision(curve, limit, n_rows)]),
+        sampling="random",
+    )
+
+
+def _precision_at_k(*, k: Any) -> Measure:
+    rows = check_k(k)
+
+    def precision(curve: RocCurve, n_rows: int) -> float:
+        cut = min(float(rows), float(n_ranked(curve)[-1]))
+        return hits_in_top(curve, cut) / cut
+
+    return Measure("precision_at_k", precision, sampling="random", needs="any")
+
+
+def _recall_at_k(*, k: Any) -> Measure:
+    rows = check_k(k)
+    return Measure(
+        "recall_at_k",
+        lambda curve, _: hits_in_top(curve, rows) / float(curve.true_positive[-1]),
+        sampling="random",
+        needs="positive",
+    )
+
+
+def _enrichment_factor(*, fraction: Any) -> Measure:
+    top = check_fraction(fraction, "fraction", low_open=True)
+    return Measure(
+        "enrichment_factor",
+        lambda curve, _: enrichment(curve, top),
+        sampling="random",
+        limits=(0.0, np.inf),
+    )
+
+
+def _rie(*, alpha: Any = 20.0) -> Measure:
+    decay = check_positive_number(alpha, "alpha")
+    return Measure(
+        "rie",
+        lambda curve, _: initial_enhancement(curve, decay),
+        sampling="random",
+        is_smooth=True,
+        limits=(0.0, np.inf),
+    )
+
+
+def _bedroc(*, alpha: Any = 20.0) -> Measure:
+    decay = check_positive_number(alpha, "alpha")
+    return Measure(
+        "bedroc", lambda curve, _: bedroc(curve, decay), sampling="random", is_smooth=True
+    )
+
+
+MEASURES: dict[str, Callable[..., Measure]] = {
+    "partial_auc": _partial_auc,
+    "two_way_partial_auc": _two_way_partial_auc,
+    "log_auc": _log_auc,
+    "tpr_at_fpr": _tpr_at_fpr,
+    "fpr_at_tpr": _fpr_at_tpr,
+    "equal_error_rate": _equal_error_rate,
+    "precision_at_recall": _precision_at_recall,
+    "recall_at_precision": _recall_at_precision,
+    "precision_at_k": _precision_at_k,
+    "recall_at_k": _recall_at_k,
+    "enrichment_factor": _enrichment_factor,
+    "rie": _rie,
+    "bedroc": _bedroc,
+}

@@ -1,0 +1,370 @@
+"""Rates at a point of the ROC curve, and the threshold of a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike
+from aucuba._core._validation import check_fraction
+from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._points import (
+    n_ranked,
+    precision_of,
+    vertex_flagging,
+    vertex_of_precision,
+    vertex_reaching_tpr,
+    vertex_within_fpr,
+)
+from aucuba._roc._sample import RankingSample
+from aucuba.metrics._measures import check_k, evaluate
+
+
+def tpr_at_fpr_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr: float,
+    attainable: bool = False,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the true positive rate (sensitivity, recall) at one false positive rate.
+
+    Where the curve is vertical at ``fpr`` the upper end counts: the fraction of positives that a
+    threshold finds while its false positive rate stays at or below ``fpr``. With scores of a biometric
+    match, ``1 - tpr_at_fpr_score(fpr=1e-4)`` is the FNMR at FMR 1e-4.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    fpr : float
+        False positive rate in [0, 1].
+    attainable : bool, default=False
+        Only points that a threshold reaches; the default moves along the straight segments through rows
+        of equal score.
+
+    Returns
+    -------
+    float
+        True positive rate, in [0, 1].
+
+    Examples
+    --------
+    >>> from aucuba.metrics import tpr_at_fpr_score
+    >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 2, 4], fpr=0.25)
+    0.5
+    >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 3, 4], fpr=0.25)
+    0.75
+    >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 3, 4], fpr=0.25, attainable=True)
+    0.5
+    """
+    params = {"fpr": fpr, "attainable": attainable}
+    return evaluate("tpr_at_fpr", params, y_true, y_score, sample_weight, qid, pos_label)
+
+
+def fpr_at_tpr_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    tpr: float,
+    attainable: bool = False,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the false positive rate (false alarms) at one true positive rate.
+
+    The lowest false positive rate at which the curve reaches ``tpr``, such as FPR95 for ``tpr=0.95``.
+    Smaller is better.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    tpr : float
+        True positive rate (sensitivity, recall) in [0, 1].
+    attainable : bool, default=False
+        Only points that a threshold reaches; the default moves along the straight segments through rows
+        of equal score.
+
+    Returns
+    -------
+    float
+        False positive rate, in [0, 1].
+
+    Examples
+    --------
+    >>> from aucuba.metrics import fpr_at_tpr_score
+    >>> fpr_at_tpr_score([0, 0, 1, 1], [1, 3, 2, 4], tpr=0.95)
+    0.5
+    """
+    params = {"tpr": tpr, "attainable": attainable}
+    return evaluate("fpr_at_tpr", params, y_true, y_score, sample_weight, qid, pos_label)
+
+
+def equal_error_rate_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the rate at which false alarms and misses are equally frequent.
+
+    The false positive rate where the ROC curve, drawn with straight segments, meets
+    :math:`\mathrm{FPR} = 1 - \mathrm{TPR}`. Smaller is better.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import equal_error_rate_score
+    >>> equal_error_rate_score([0, 0, 1, 1], [1, 3, 2, 4])
+    0.5
+    """
+    return evaluate("equal_error_rate", {}, y_true, y_score, sample_weight, qid, pos_label)
+
+
+def precision_at_recall_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    recall: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the highest precision of a threshold that finds enough positives.
+
+    .. math:: \max \{ \mathrm{precision}(c) : \mathrm{recall}(c) \ge r \}
+
+    over the thresholds c that exist: a block of equal scores is flagged whole or not at all.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    recall : float
+        The lowest recall (sensitivity, TPR) allowed, in [0, 1].
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import precision_at_recall_score
+    >>> precision_at_recall_score([0, 1, 0, 1], [1, 2, 3, 4], recall=1.0)
+    0.6666666666666666
+    """
+    params = {"recall": recall}
+    return evaluate("precision_at_recall", params, y_true, y_score, sample_weight, qid, pos_label)
+
+
+def recall_at_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    precision: float,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Compute the highest recall of a threshold that is precise enough.
+
+    .. math:: \max \{ \mathrm{recall}(c) : \mathrm{precision}(c) \ge p \}
+
+    over the thresholds c that exist, and 0 if none is precise enough.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    precision : float
+        The lowest precision allowed, in (0, 1].
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import recall_at_precision_score
+    >>> recall_at_precision_score([0, 1, 0, 1], [1, 2, 3, 4], precision=0.9)
+    0.5
+    """
+    params = {"precision": precision}
+    return evaluate("recall_at_precision", params, y_true, y_score, sample_weight, qid, pos_label)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a threshold does; rates without rows are nan."""
+
+    tpr: float
+    fpr: float
+    precision: float
+    npv: float
+    alert_rate: float
+
+    @property
+    def sensitivity(self) -> float:
+        """Another word for the true positive rate, as is recall."""
+        return self.tpr
+
+    @property
+    def specificity(self) -> float:
+        """``1 - fpr``."""
+        return 1.0 - self.fpr
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """A threshold and what it does: rows at or above it are flagged.
+
+    ``threshold`` is infinite where nothing may be flagged, and ``precision`` is nan there.
+    ``n_flagged`` counts by weight.
+    """
+
+    threshold: float
+    fpr: float
+    tpr: float
+    precision: float
+    n_flagged: float
+
+
+def rates_at_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    threshold: float,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> Rates:
+    """Compute sensitivity, specificity, precision, NPV and alert rate at a given threshold.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, pos_label
+        As in `partial_auc_score`.
+    threshold : float
+        Rows with a score at or above it are flagged.
+
+    Returns
+    -------
+    Rates
+        With ``tpr`` (also ``sensitivity``), ``fpr`` (also ``specificity``), ``precision``, ``npv`` and
+        ``alert_rate``, the fraction of all rows that is flagged.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import rates_at_threshold
+    >>> rates = rates_at_threshold([0, 1, 0, 1], [1, 2, 3, 4], threshold=2.5)
+    >>> rates.sensitivity, rates.specificity, rates.precision, rates.npv, rates.alert_rate
+    (0.5, 0.5, 0.5, 0.5, 0.5)
+    """
+    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
+    curve = roc_curve(sample)
+    vertex = int(np.searchsorted(-curve.threshold, -float(threshold), side="right"))
+    total = float(n_ranked(curve)[-1])
+    flagged = float(n_ranked(curve)[vertex])
+    true_negatives = curve.false_positive[-1] - curve.false_positive[vertex]
+    return Rates(
+        tpr=float(curve.tpr[vertex]),
+        fpr=float(curve.fpr[vertex]),
+        precision=float(precision_of(curve)[vertex]),
+        npv=float(true_negatives / (total - flagged)) if flagged < total else np.nan,
+        alert_rate=flagged / total,
+    )
+
+
+def operating_point(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr: float | None = None,
+    tpr: float | None = None,
+    precision: float | None = None,
+    k: int | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> OperatingPoint:
+    """Find the threshold that keeps one limit, and what it does on these rows.
+
+    Only thresholds that exist count: rows of equal score are flagged together or not at all. A
+    threshold chosen and measured on the same rows is optimistic; for a promise about new rows see
+    `aucuba.FixedFPRClassifier`.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, pos_label
+        As in `partial_auc_score`.
+    fpr : float, default=None
+        Lowest threshold whose false positive rate is at most this.
+    tpr : float, default=None
+        Highest threshold whose true positive rate is at least this.
+    precision : float, default=None
+        Lowest threshold whose precision is at least this.
+    k : int, default=None
+        Lowest threshold that flags at most this many rows (with weights: this much weight).
+
+    Returns
+    -------
+    OperatingPoint
+        With ``threshold``, ``fpr``, ``tpr``, ``precision`` and ``n_flagged``.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import operating_point
+    >>> point = operating_point([0, 1, 0, 1], [1, 2, 3, 4], fpr=0.0)
+    >>> point.threshold, point.tpr, point.n_flagged
+    (4.0, 0.5, 1.0)
+    """
+    limits = {"fpr": fpr, "tpr": tpr, "precision": precision, "k": k}
+    given = [name for name, limit in limits.items() if limit is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"operating_point takes exactly one of fpr, tpr, precision and k, got {given or 'none'}."
+        )
+    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
+    curve = roc_curve(sample)
+    return point_at(curve, _vertex(curve, given[0], limits[given[0]], sample.n_rows))
+
+
+def point_at(curve: RocCurve, vertex: int) -> OperatingPoint:
+    """Describe a vertex of a ROC curve."""
+    return OperatingPoint(
+        threshold=float(curve.threshold[vertex - 1]) if vertex else np.inf,
+        fpr=float(curve.fpr[vertex]),
+        tpr=float(curve.tpr[vertex]),
+        precision=float(precision_of(curve)[vertex]),
+        n_flagged=float(n_ranked(curve)[vertex]),
+    )
+
+
+def _vertex(curve: RocCurve, name: str, limit: Any, n_rows: int) -> int:
+    if name == "k":
+        return vertex_flagging(curve, check_k(limit), n_rows)
+    rate = check_fraction(limit, name)
+    find = {
+        "fpr": vertex_within_fpr,
+        "tpr": vertex_reaching_tpr,
+        "precision": vertex_of_precision,
+    }[name]
+    return find(curve, rate, n_rows)

@@ -1,0 +1,157 @@
+"""Rules that the shapes of arrays do not say, by class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import AnyArray
+from aucuba.persistence._errors import DamagedFileError
+from aucuba.persistence._trees import (
+    check_forest,
+    check_predictors,
+    check_range,
+    check_stages,
+    check_tree,
+)
+
+
+def check_content(part: Any, name: str, n_features: int | None) -> None:
+    """Check a fitted object by the rule of its class; ``name`` as in model files."""
+    mark, rule = _RULES.get(name, (None, None))
+    if rule is not None and (mark is None or mark in vars(part)):
+        # No place is among -1 features: without their number nothing passes.
+        rule(part, -1 if n_features is None else n_features)
+
+
+def _demand(condition: Any, otherwise: str = "an array of another shape") -> None:
+    if not condition:
+        raise DamagedFileError(otherwise)
+
+
+def _check_region_classifier(part: Any, n_features: int) -> None:
+    rows, own = vars(part).get("kernel_rows_"), vars(part)
+    if rows is None:
+        _demand(part.coef_.shape == (1, n_features))
+        return
+    _demand(rows.ndim == 1 or rows.shape[1] == n_features)
+    if own.get("dual_coef_") is not None:
+        _demand(rows.shape[0] == part.dual_coef_.size)
+
+
+def _check_stack(part: Any, n_features: int) -> None:
+    _demand(len(part.members_) == part.coef_.size, "another number of members")
+
+
+def _check_label_ranker(part: Any, n_features: int) -> None:
+    check_range(part.label_pairs_, part.classes_.size)
+
+
+def _check_measure(part: Any, n_features: int) -> None:
+    # It was built without its constructor, whose checks are made now.
+    type(part)(**vars(part))
+
+
+def _check_splines(part: Any, n_features: int) -> None:
+    _demand(len(part.bsplines_) == n_features)
+
+
+def _check_indicator(part: Any, n_features: int) -> None:
+    check_range(np.asarray(part.features_), n_features)
+
+
+def _check_linear(part: Any, n_features: int) -> None:
+    n_classes = len(part.classes_)
+    _demand(len(part.coef_) == (1 if n_classes == 2 else n_classes))
+
+
+def _check_decision_tree(part: Any, n_features: int) -> None:
+    check_tree(part.tree_, n_features, part.n_outputs_)
+
+
+def _check_one_hot(part: Any, n_features: int) -> None:
+    """Columns of indicators: compiled code writes each at the place that the encoder computes."""
+    categories, widths = part.categories_, part._n_features_outs
+    dropped = part._drop_idx_after_grouping
+    _demand(len(categories) == len(widths) == n_features)
+    for place, (known, width) in enumerate(zip(categories, widths, strict=True)):
+        _check_categories(known)
+        n_codes = len(known)
+        if part._infrequent_enabled:
+            n_codes = _check_grouping(part, place, n_codes)
+        if dropped is not None and dropped[place] is not None:
+            check_range(np.array([dropped[place]]), n_codes)
+            n_codes -= 1
+        _demand(width == n_codes, "another number of categories")
+
+
+def _check_ordinal(part: Any, n_features: int) -> None:
+    _demand(len(part.categories_) == n_features)
+    for known in part.categories_:
+        _check_categories(known)
+
+
+def _check_categories(known: AnyArray) -> None:
+    """One row of values; numbers and text in order, since their places are found by bisection."""
+    _demand(known.ndim == 1)
+    if known.dtype != object:
+        ordered = known[known == known]  # nan stands last
+        _demand(np.all(ordered[:-1] < ordered[1:]), "categories out of order")
+
+
+def _check_grouping(part: Any, place: int, n_codes: int) -> int:
+    """Rare categories that were given one code: how many codes there are then."""
+    codes, rare = part._default_to_infrequent_mappings[place], part._infrequent_indices[place]
+    _demand((codes is None) == (rare is None), "groups without categories")
+    if codes is None:
+        return n_codes
+    check_range(rare, n_codes)
+    n_groups = n_codes - rare.size + 1
+    check_range(codes, n_groups)
+    _demand(codes.shape == (n_codes,) and rare.size > 0, "groups without categories")
+    return n_groups
+
+
+def _check_support_vectors(part: Any, n_features: int) -> None:
+    """The counts by class, and the coefficients, must be those of the support vectors."""
+    n_classes, n_vectors = len(part.classes_), len(part.support_)
+    n_pairs = n_classes * (n_classes - 1) // 2
+    _demand(part.support_vectors_.shape == (n_vectors, n_features))
+    _demand(part._dual_coef_.shape == part.dual_coef_.shape == (n_classes - 1, n_vectors))
+    _demand(part._n_support.shape == (n_classes,) and part._n_support.min() >= 0)
+    _demand(part._n_support.sum() == n_vectors and part._intercept_.shape == (n_pairs,))
+    _demand(all(array.size in (0, n_pairs) for array in (part._probA, part._probB)))
+
+
+Rule = Callable[[Any, int], None]
+# The attribute that only a fitted object has, and its rule.
+_FOREST: tuple[str, Rule] = ("estimators_", check_forest)
+_TREE: tuple[str, Rule] = ("tree_", _check_decision_tree)
+_RULES: dict[str, tuple[str | None, Rule]] = {
+    "aucuba.PartialAUCClassifier": ("intercept_", _check_region_classifier),
+    "aucuba.RegionStack": ("members_", _check_stack),
+    "aucuba.structured.AUC": (None, _check_measure),
+    "aucuba.structured.AUCAtK": (None, _check_measure),
+    "aucuba.structured.BinnedAUC": (None, _check_measure),
+    "aucuba.structured.StructuredLabelRanker": ("label_pairs_", _check_label_ranker),
+    "aucuba.structured.UnnestedAUC": (None, _check_measure),
+    "aucuba.helper.portable_splines": ("bsplines_", _check_splines),
+    "sklearn.ensemble._forest.ExtraTreesClassifier": _FOREST,
+    "sklearn.ensemble._forest.RandomForestClassifier": _FOREST,
+    "sklearn.ensemble._gb.GradientBoostingClassifier": ("estimators_", check_stages),
+    "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.HistGradientBoostingClassifier": (
+        "_predictors",
+        check_predictors,
+    ),
+    "sklearn.impute._base.MissingIndicator": ("features_", _check_indicator),
+    "sklearn.linear_model._logistic.LogisticRegression": ("coef_", _check_linear),
+    "sklearn.preprocessing._encoders.OneHotEncoder": ("categories_", _check_one_hot),
+    "sklearn.preprocessing._encoders.OrdinalEncoder": ("categories_", _check_ordinal),
+    "sklearn.svm._classes.SVC": ("support_vectors_", _check_support_vectors),
+    "sklearn.tree._classes.DecisionTreeClassifier": _TREE,
+    "sklearn.tree._classes.DecisionTreeRegressor": _TREE,
+    "sklearn.tree._classes.ExtraTreeClassifier": _TREE,
+    "sklearn.tree._classes.ExtraTreeRegressor": _TREE,
+}

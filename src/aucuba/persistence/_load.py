@@ -1,0 +1,183 @@
+"""Load a model: a file is checked before any object is built, and the objects before they are used."""
+
+from __future__ import annotations
+
+import json
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+
+import aucuba
+from aucuba.persistence._archive import (
+    HEADER,
+    SCHEMA,
+    check_format,
+    check_size,
+    packed,
+    read_header,
+    unpacked,
+)
+from aucuba.persistence._errors import DamagedFileError
+from aucuba.persistence._migrations import migrate
+from aucuba.persistence._names import full_name, present_names
+from aucuba.persistence._parts import parts_of
+from aucuba.persistence._schema import check_schema, foreign_nodes, name_of, nodes, present_form
+from aucuba.persistence._shapes import check_part
+
+_MAX_SIZE = 2**30
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """What a model file holds.
+
+    Attributes
+    ----------
+    model : estimator
+        As it was given to `save_model`.
+    baseline : estimator or None
+        A simpler model of the same rows to compare with.
+    metadata : dict
+        Whatever the writer wanted to keep, of JSON's types.
+    versions : dict
+        Versions of aucuba, scikit-learn and Python that wrote the file.
+    """
+
+    model: Any
+    baseline: Any = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+def load_model(
+    path: str | Path, *, trusted: Iterable[str | type] = (), max_size: int = _MAX_SIZE
+) -> SavedModel:
+    """Read a model file.
+
+    Nothing from the file is executed: a file that is not ours, damaged, of another format or with
+    foreign classes inside is refused before any object is built. Arrays and trees are then compared
+    with the number of features of their model, so that no prediction reads outside of them.
+
+    Parameters
+    ----------
+    path : str or Path
+    trusted : iterable of str or type, default=()
+        Classes to build beyond those of this library and what it uses of scikit-learn, such as your
+        own base estimator; `save_model` names them. What a trusted class does when it is built or
+        used is not checked, so name only what you know the file to hold.
+    max_size : int, default=2**30
+        Bytes that the file may unpack to.
+
+    Returns
+    -------
+    SavedModel
+
+    Raises
+    ------
+    ValueError
+        One sentence on what is wrong with the file and what to do.
+
+    Warns
+    -----
+    UserWarning
+        Where parts of the model were fitted by another release of scikit-learn.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ValueError(f"There is no model file {path}.")
+    names = frozenset(one if isinstance(one, str) else full_name(one) for one in trusted)
+    header, entries = _entries(path, max_size)
+    try:
+        schema = json.loads(entries[SCHEMA])
+        foreign = sorted(foreign_nodes(schema, names))
+    # A crafted description can fail in any way; none is the user's concern.
+    except Exception as error:
+        raise _damaged(path, error) from error
+    if foreign:
+        raise ValueError(
+            f"{path} holds classes that aucuba does not load by itself ({', '.join(foreign)}); "
+            "nothing was loaded. If you know where the file comes from, load it in Python with "
+            f"load_model(path, trusted={foreign})."
+        )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            check_schema(schema, entries, max_size)
+            content = _built(schema, entries)
+        except Exception as error:
+            raise _damaged(path, error, header["versions"]) from error
+    if any(issubclass(warning.category, InconsistentVersionWarning) for warning in caught):
+        _warn_about_release(path, header["versions"])
+    return SavedModel(content["model"], content["baseline"], header["metadata"], header["versions"])
+
+
+def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The header and all entries of a file of the present format."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+            small = sum(entry.file_size for entry in archive.infolist()) <= max_size
+            header = read_header(archive.read(HEADER)) if small else {}
+    except Exception as error:
+        raise ValueError(
+            f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
+            "`aucuba fit` or `save_model`; nothing was loaded."
+        ) from error
+    with zipfile.ZipFile(path) as archive:
+        check_size(archive, path, max_size)
+        check_format(header, path, aucuba.__version__)
+        try:
+            if len(set(names)) < len(names):
+                raise DamagedFileError("two entries of one name")
+            return header, unpacked(archive)
+        except DamagedFileError as error:
+            raise _damaged(path, error) from None
+
+
+def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
+    """Build the objects of a checked schema, bring them up to date and check them."""
+    from skops import io
+
+    text = json.dumps(present_form(schema)).encode()
+    allowed = sorted({name_of(node) for node in nodes(schema)})
+    arrays = {name: data for name, data in entries.items() if name not in (HEADER, SCHEMA)}
+    content = io.loads(packed({SCHEMA: text, **arrays}), trusted=allowed)
+    stored = present_names()
+    for part in parts_of(content):
+        name = full_name(type(part))
+        name = stored.get(name, name)
+        migrate(part, name)
+        check_part(part, name)
+    if set(content) != {"model", "baseline"}:
+        raise DamagedFileError("no model")
+    return content
+
+
+def _damaged(path: Path, error: Exception, versions: Mapping[str, str] | None = None) -> ValueError:
+    """The error of a damaged file; what another release wrote may be whole, but of no use here."""
+    detail = str(error) if isinstance(error, DamagedFileError) else type(error).__name__
+    writer = (versions or {}).get("scikit-learn", sklearn.__version__)
+    if isinstance(error, DamagedFileError) or writer == sklearn.__version__:
+        remedy = "Nothing was loaded; copy the file again or fit the model again."
+        return ValueError(f"{path} is damaged ({detail}). {remedy}")
+    return ValueError(
+        f"{path} is damaged ({detail}), or scikit-learn {sklearn.__version__} cannot read what "
+        f"scikit-learn {writer} wrote. Nothing was loaded; copy the file again, load it with that "
+        "release, or fit the model again."
+    )
+
+
+def _warn_about_release(path: Path, versions: dict[str, str]) -> None:
+    warnings.warn(
+        f"{path} was fitted with scikit-learn {versions.get('scikit-learn', 'of another release')}; "
+        f"this is scikit-learn {sklearn.__version__}, which does not promise the same scores. Compare "
+        "them on known rows, or fit the model again.",
+        UserWarning,
+        stacklevel=3,
+    )

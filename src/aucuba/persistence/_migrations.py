@@ -1,0 +1,35 @@
+"""Changes of classes since earlier releases, applied to models that those have written."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+
+def migrate(part: Any, name: str) -> None:
+    """Bring an object up to date; parameters that an estimator lacks get their defaults.
+
+    ``name`` is that of the class in model files.
+    """
+    if name in MIGRATIONS:
+        MIGRATIONS[name](vars(part))
+    if isinstance(part, BaseEstimator):
+        for parameter in inspect.signature(type(part)).parameters.values():
+            if parameter.default is not inspect.Parameter.empty:
+                vars(part).setdefault(parameter.name, parameter.default)
+
+
+def _simple_imputer(state: dict[str, Any]) -> None:
+    # scikit-learn 1.7 keeps the type of the filled values beside that of the training values.
+    if "_fit_dtype" in state:
+        state.setdefault("_fill_dtype", state["_fit_dtype"])
+
+
+# Functions that turn the attributes of an older object into today's, in place. They run on every
+# file, so they must leave today's attributes as they are.
+MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "sklearn.impute._base.SimpleImputer": _simple_imputer,
+}

@@ -1,0 +1,113 @@
+"""Save a model: objects as skops describes them, under the fixed names of this library."""
+
+from __future__ import annotations
+
+import io as streams
+import json
+import platform
+import sys
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+
+import aucuba
+from aucuba._core._files import written_atomically
+from aucuba.persistence._archive import FORMAT, HEADER, SCHEMA, packed, unpacked
+from aucuba.persistence._known import NEVER
+from aucuba.persistence._schema import Node, foreign_nodes, name_of, stored_form
+
+# Its files are of one machine.
+_CACHE = "joblib.memory.Memory"
+
+
+def save_model(
+    path: str | Path, model: Any, *, baseline: Any = None, metadata: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted model to a file that appears whole or not at all.
+
+    Estimators of this library, and what they and the command line use of scikit-learn, load
+    anywhere. Other classes, such as a base estimator of your own, are stored too; a warning names
+    those that `load_model` must be told to trust.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write; one that exists is replaced.
+    model : estimator
+        A fitted estimator, or a scikit-learn pipeline that ends in one.
+    baseline : estimator, default=None
+        A model to compare with, kept in the same file.
+    metadata : mapping, default=None
+        Values of JSON's types.
+
+    Raises
+    ------
+    ValueError
+        Where the model holds something that cannot be stored safely, such as a function.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba import PartialAUCClassifier
+    >>> from aucuba.persistence import load_model, save_model
+    >>> X, y = make_classification(200, random_state=0)
+    >>> model = PartialAUCClassifier((0.0, 0.2)).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(f"{folder}/model.aucuba", model, metadata={"about": "a test"})
+    ...     saved = load_model(f"{folder}/model.aucuba")
+    >>> bool((saved.model.coef_ == model.coef_).all())
+    True
+    >>> saved.metadata
+    {'about': 'a test'}
+    """
+    from skops import io
+
+    header = {
+        "format": FORMAT,
+        "versions": {
+            "aucuba": aucuba.__version__,
+            "scikit-learn": sklearn.__version__,
+            "python": platform.python_version(),
+        },
+        "metadata": dict(metadata or {}),
+    }
+    described = io.dumps({"model": model, "baseline": baseline})
+    with zipfile.ZipFile(streams.BytesIO(described)) as archive:
+        entries = unpacked(archive)
+    schema, files = stored_form(json.loads(entries[SCHEMA]))
+    foreign = foreign_nodes(schema)
+    _refuse_functions(foreign)
+    content = {HEADER: json.dumps(header).encode(), SCHEMA: json.dumps(schema).encode()}
+    content |= {name: entries[old] for old, name in files.items()}
+    with written_atomically(path) as draft:
+        draft.write_bytes(packed(content, zipfile.ZIP_DEFLATED))
+    if foreign:
+        warnings.warn(
+            f"The model holds classes that aucuba does not load by itself. Load it with "
+            f"load_model({str(path)!r}, trusted={sorted(foreign)}).",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _refuse_functions(foreign: Mapping[str, Node]) -> None:
+    refused = sorted(name for name, node in foreign.items() if not _can_be_named(node))
+    if refused:
+        raise ValueError(
+            f"This model cannot be saved: it holds {', '.join(refused)}. Model files take estimators; "
+            "replace functions by named settings and set memory=None."
+        )
+
+
+def _can_be_named(node: Node) -> bool:
+    """Whether a foreign node is a class, or a function of NumPy or SciPy, that a user could trust."""
+    if node["__loader__"] in NEVER or name_of(node) == _CACHE:
+        return False
+    found = getattr(sys.modules.get(node["__module__"]), node["__class__"], None)
+    return isinstance(found, type | np.ufunc)

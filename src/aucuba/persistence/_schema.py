@@ -1,0 +1,148 @@
+"""The description of a model's objects: renamed for storage, and checked before anything is built.
+
+skops describes objects as a tree of nodes in ``schema.json``: dicts with a loader, the name of a
+class, and their content. It also numbers them, and takes the first node of a number for all others.
+Model files hold no numbers, so that what is checked here is what is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from aucuba.persistence._arrays import array_size, sparse_size
+from aucuba.persistence._errors import DamagedFileError
+from aucuba.persistence._known import BY_LOADER, NEVER
+from aucuba.persistence._names import STORED_NAMES, present_names
+
+Node = dict[str, Any]
+# Protocols before this read some nodes in ways that the checks here do not know.
+_OLDEST_PROTOCOL = 2
+_FUNCTION_SETTINGS = {"dtype", "ensure_all_finite", "force_all_finite"}
+_LARGEST_POOL = 64
+# A list that only scikit-learn 1.5 and 1.6 have, for the columns that a ColumnTransformer leaves.
+_LIST_OF_COLUMNS = "sklearn.compose._column_transformer._RemainderColsList"
+
+
+def stored_form(schema: Node) -> tuple[Node, dict[str, str]]:
+    """Turn a schema of skops into that of a model file, in place.
+
+    Returns
+    -------
+    schema : dict
+    files : dict
+        Names of the archive's entries in the model file, by their names from skops.
+    """
+    names = present_names()
+    files: dict[str, str] = {}
+    for node in nodes(schema):
+        if name_of(node) == _LIST_OF_COLUMNS:
+            inner = node["content"]["content"]["data"]
+            node.clear()
+            node.update(inner)
+        node.pop("__id__", None)
+        stored = names.get(name_of(node))
+        if stored is not None:
+            _rename(node, stored)
+        if "file" in node:
+            kind = node["file"].rpartition(".")[2]
+            node["file"] = files.setdefault(node["file"], f"{len(files)}.{kind}")
+    return schema, files
+
+
+def present_form(schema: Node) -> Node:
+    """Turn the schema of a model file into one of skops with today's places of classes, in place."""
+    for node in nodes(schema):
+        place = STORED_NAMES.get(name_of(node))
+        if place is not None:
+            _rename(node, place)
+    return schema
+
+
+def foreign_nodes(schema: Node, trusted: frozenset[str] = frozenset()) -> dict[str, Node]:
+    """The nodes that a model file may not hold, one for each name; ``trusted`` names are allowed."""
+    foreign = {}
+    for node in nodes(schema):
+        name, loader = name_of(node), node["__loader__"]
+        known = name in BY_LOADER.get(loader, ()) or (
+            loader == "ObjectNode" and name in STORED_NAMES
+        )
+        if loader in NEVER or not (known or name in trusted):
+            foreign[name] = node
+    return foreign
+
+
+def check_schema(schema: Node, entries: Mapping[str, bytes], max_size: int) -> None:
+    """Refuse numbered nodes, arrays that are not what they say, and functions of other settings.
+
+    ``max_size`` limits the bytes of all arrays together, each counted as often as it is used.
+    """
+    protocol = schema.get("protocol")
+    if type(protocol) is not int or protocol < _OLDEST_PROTOCOL:
+        raise DamagedFileError("an unknown protocol")
+    size = 0
+    for node in nodes(schema):
+        if "__id__" in node:
+            raise DamagedFileError("an object stands for another")
+        if "file" in node:
+            content = entries[node["file"]]
+            sparse = node["__loader__"] == "SparseMatrixNode"
+            size += sparse_size(content, max_size) if sparse else array_size(content)
+        if size > max_size:
+            raise DamagedFileError("arrays that are used too often")
+        check = _CHECKS.get(node["__loader__"])
+        if check is not None:
+            check(node)
+
+
+def nodes(schema: Node) -> Iterator[Node]:
+    """All nodes of a schema, outer ones first."""
+    waiting: list[Any] = [schema]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            if "__loader__" in item:
+                yield item
+            waiting.extend(item.values())
+        elif isinstance(item, list | tuple):
+            waiting.extend(item)
+
+
+def name_of(node: Node) -> str:
+    """Module and name of a node's class."""
+    return f"{node['__module__']}.{node['__class__']}"
+
+
+def _rename(node: Node, name: str) -> None:
+    node["__module__"], _, node["__class__"] = name.rpartition(".")
+
+
+def _check_partial(node: Node) -> None:
+    content = node["content"]
+    settings = set(content["kwds"]["content"])
+    if (
+        content["func"]["__loader__"] != "FunctionNode"
+        or content["args"]["content"]
+        or not settings <= _FUNCTION_SETTINGS
+    ):
+        raise DamagedFileError("a function with arguments of its own")
+
+
+def _check_generator(node: Node) -> None:
+    content = node["content"]
+    kind = content["bit_generator"]["content"]["bit_generator"]["content"]
+    pool = content["seed_seq"]["content"]["pool_size"]["content"]
+    if kind != '"PCG64"' or not 0 < int(pool) <= _LARGEST_POOL:
+        raise DamagedFileError("an unknown source of random numbers")
+
+
+def _check_text(node: Node) -> None:
+    if not isinstance(node["content"], str):
+        raise DamagedFileError("a value that is no text")
+
+
+_CHECKS: dict[str, Callable[[Node], None]] = {
+    "JsonNode": _check_text,
+    "PartialNode": _check_partial,
+    "RandomGeneratorNode": _check_generator,
+}

@@ -1,0 +1,182 @@
+"""What the plane methods have in common: settings, the stopping rule, and the certificate."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray
+from aucuba.design import Design
+from aucuba.risks import Risk
+from aucuba.solvers._driver import Monitor, Run, Solution, Status
+from aucuba.solvers._planes import Minimum, Planes
+
+# The objective at the end is evaluated afresh and may differ by rounding from the one that stopped.
+_SAME = 1.0 + 1e-9
+# C leaves room for progress where the plane at zero promises this many tolerances.
+_ROOM = 10.0
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The best lower bound so far: as computed, and less what rounding may have added to it."""
+
+    value: float = -np.inf
+    certified: float = -np.inf
+
+    def raised(self, minimum: Minimum) -> Bound:
+        """With the minimum over the present planes."""
+        return Bound(max(self.value, minimum.value), max(self.certified, minimum.lower_bound))
+
+
+class PlaneState(Protocol):
+    """What a plane method knows after an iteration."""
+
+    @property
+    def model(self) -> FloatArray: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def planes(self) -> Planes: ...
+    @property
+    def bound(self) -> Bound: ...
+
+
+@dataclass(frozen=True)
+class PlaneSolver(ABC):
+    """Base of the solvers of ``min_w 1/2 |w|^2 + C R(A w)`` by planes of a convex R.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Weight of the risk.
+    tol : float, default=1e-3
+        Certified gap ``(objective - lower bound) / C`` at which to stop, in units of the risk.
+    max_iter : int, default=1000
+        Limit on the number of iterations.
+    rtol : float or None, default=1e-3
+        Certified gap relative to the objective, which must be reached too; None switches it off.
+    """
+
+    C: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 1000
+    rtol: float | None = 1e-3
+
+    def solve(
+        self,
+        design: Design,
+        risk: Risk,
+        *,
+        start: FloatArray | None = None,
+        warm_start: Planes | None = None,
+        monitor: Monitor | None = None,
+    ) -> Solution:
+        """Minimise.
+
+        Where the zero model is certified as good as any to within the tolerance, the solution is that
+        of the paper's Algorithm 2: the minimiser of the planes, once its own objective is within the
+        tolerance of the bound. It may lie above the objective of zero, and still ranks.
+
+        Parameters
+        ----------
+        design : Design
+        risk : Risk
+            Convex.
+        start : ndarray, default=None
+            A model to begin from instead of zero.
+        warm_start : Planes, default=None
+            Planes of an earlier solve of the same risk and data, for any C.
+        monitor : callable, default=None
+            Called with every row of the history; a true answer stops the solver.
+
+        Returns
+        -------
+        Solution
+        """
+        if not risk.is_convex:
+            raise ValueError(
+                f"{type(self).__name__} needs a convex risk; {type(risk).__name__} is not. Use "
+                "LBFGSSolver for it."
+            )
+        run = self._run(design, risk, start, warm_start, monitor)
+        status = run.status
+        if status is Status.CONVERGED and self._zero_is_as_good(run.state):
+            run = self._at_minimiser(run, design, risk, monitor)
+            status = Status.ZERO_AS_GOOD if run.status is Status.CONVERGED else run.status
+        return self._certified(run, status, design, risk)
+
+    @abstractmethod
+    def _run(
+        self,
+        design: Design,
+        risk: Risk,
+        start: FloatArray | None,
+        planes: Planes | None,
+        monitor: Monitor | None,
+    ) -> Run[Any]:
+        """Iterate until the stopping rule is met."""
+
+    @abstractmethod
+    def _at_minimiser(
+        self, run: Run[Any], design: Design, risk: Risk, monitor: Monitor | None
+    ) -> Run[Any]:
+        """Go on until the model is the minimiser of its planes, with a gap within the tolerance."""
+
+    def slack(self, objective: float) -> float:
+        """Largest distance from the lower bound that the stopping rule accepts."""
+        absolute = self.tol * self.C
+        return absolute if self.rtol is None else min(absolute, self.rtol * objective)
+
+    def terminate(self, state: PlaneState) -> Status | None:
+        """Converged, or where only the rounding of the bound is in the way, as far as one gets."""
+        slack = self.slack(state.objective)
+        if state.objective - state.bound.certified <= slack:
+            return Status.CONVERGED
+        return Status.NO_PROGRESS if state.objective - state.bound.value <= slack else None
+
+    def report(self, state: PlaneState) -> dict[str, Any]:
+        """The row of the history that every plane method writes."""
+        return {
+            "objective": state.objective,
+            "lower_bound": state.bound.certified,
+            "gap": (state.objective - state.bound.certified) / self.C,
+            "n_planes": state.planes.size,
+        }
+
+    def _zero_is_as_good(self, state: PlaneState) -> bool:
+        """Whether zero meets the stopping rule although C leaves room for progress.
+
+        Where C is merely small, a first step along the plane at zero promises to lower the objective by
+        little, ``C^2 |a_0|^2 / 2``, and the direction found is good.
+        """
+        at_zero = self.C * state.planes.value_at_zero
+        slack = self.slack(at_zero)
+        promised = self.C**2 * state.planes.norm2_at_zero / 2
+        has_room = promised > _ROOM * slack or promised == 0.0 or not state.model.any()
+        return has_room and at_zero - state.bound.certified <= slack
+
+    def _certified(self, run: Run[Any], status: Status, design: Design, risk: Risk) -> Solution:
+        """The model with its objective evaluated afresh, and what the bound says about it."""
+        state = run.state
+        scores = design.scores(state.model)
+        value, _ = risk.value_and_gradient(scores)
+        objective = float(design.inner(state.model, state.model)) / 2 + self.C * value
+        gap = (objective - state.bound.certified) / self.C
+        converged = status in (Status.CONVERGED, Status.ZERO_AS_GOOD)
+        if gap < 0 or (converged and gap * self.C > _SAME * self.slack(objective)):
+            status = Status.NO_PROGRESS
+        return Solution(
+            coef=state.model,
+            status=status,
+            n_iter=len(run.history),
+            objective=objective,
+            lower_bound=state.bound.certified,
+            gap=gap,
+            history=run.history,
+            warm_start=state.planes,
+            scores=scores,
+        )

@@ -1,0 +1,149 @@
+"""How weights become scores of items, pairs and high-order terms, and masses become features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray, IntArray
+from aucuba.structured._inference import Ranking
+
+
+class RowScores(NamedTuple):
+    """Scores of items, couplings of pairs and strengths of high-order terms."""
+
+    unary: FloatArray
+    coupling: FloatArray
+    strength: FloatArray
+
+
+class Terms(ABC):
+    """The linear map from weights to `RowScores`, and its transpose."""
+
+    @abstractmethod
+    def scores(self, weights: FloatArray) -> RowScores:
+        """Score items, pairs and terms."""
+
+    @abstractmethod
+    def joint(self, ranking: Ranking) -> FloatArray:
+        """Return the joint feature: how fast the score of a ranking grows with each weight."""
+
+    @abstractmethod
+    def take(self, nodes: IntArray, edges: IntArray, terms: IntArray) -> Terms:
+        """Restrict to some nodes, edges and terms; the weights stay the same."""
+
+    def nodes_only(self, n_nodes: int) -> Terms:
+        """Drop all edges and terms."""
+        none = np.zeros(0, dtype=np.intp)
+        return self.take(np.arange(n_nodes), none, none)
+
+
+@dataclass(frozen=True)
+class FeatureTerms(Terms):
+    """Linear scores of the features of nodes, edges and high-order terms, weights in that order."""
+
+    node_features: FloatArray
+    edge_features: FloatArray
+    term_features: FloatArray
+
+    def parts(self, weights: FloatArray) -> list[FloatArray]:
+        """Cut the weights into those of nodes, edges and terms."""
+        n_node, n_edge = self.node_features.shape[1], self.edge_features.shape[1]
+        return np.split(weights, [n_node, n_node + n_edge])
+
+    def scores(self, weights: FloatArray) -> RowScores:
+        node, edge, term = self.parts(weights)
+        return RowScores(
+            self.node_features @ node, self.edge_features @ edge, self.term_features @ term
+        )
+
+    def joint(self, ranking: Ranking) -> FloatArray:
+        return np.concatenate(
+            [
+                self.node_features.T @ ranking.node_mass,
+                self.edge_features.T @ ranking.edge_mass,
+                self.term_features.T @ ranking.term_mass,
+            ]
+        )
+
+    def take(self, nodes: IntArray, edges: IntArray, terms: IntArray) -> FeatureTerms:
+        return FeatureTerms(
+            self.node_features[nodes], self.edge_features[edges], self.term_features[terms]
+        )
+
+
+@dataclass(frozen=True)
+class LabelTerms(Terms):
+    """Scores ``X @ W.T`` of samples and labels, and one coupling per pair of labels.
+
+    Nodes are samples times labels, sample by sample; edges are samples times pairs. Weights are the
+    rows of W, then the couplings.
+    """
+
+    X: FloatArray
+    n_labels: int
+    n_pairs: int
+    use_pairs: bool = True
+
+    def scores(self, weights: FloatArray) -> RowScores:
+        table, pairs = np.split(weights, [self.n_labels * self.X.shape[1]])
+        unary = (self.X @ table.reshape(self.n_labels, -1).T).ravel()
+        coupling = np.tile(pairs, len(self.X)) if self.use_pairs else np.zeros(0)
+        return RowScores(unary, coupling, np.zeros(0))
+
+    def joint(self, ranking: Ranking) -> FloatArray:
+        table = ranking.node_mass.reshape(-1, self.n_labels).T @ self.X
+        if not self.use_pairs:
+            return np.append(table.ravel(), np.zeros(self.n_pairs))
+        pairs = ranking.edge_mass.reshape(len(self.X), self.n_pairs).sum(axis=0)
+        return np.append(table.ravel(), pairs)
+
+    def take(self, nodes: IntArray, edges: IntArray, terms: IntArray) -> LabelTerms:
+        samples = np.unique(nodes // self.n_labels)
+        return LabelTerms(self.X[samples], self.n_labels, self.n_pairs, edges.size > 0)
+
+
+@dataclass(frozen=True)
+class AgreementTerms(Terms):
+    r"""Pairs that pay for being apart, :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert`.
+
+    The same as a pair that gains :math:`c_{ij} z_i z_j` after half of every coupling is taken from
+    both of its ends, so that an item does not rise only because it has many neighbours.
+    """
+
+    terms: Terms
+    edges: IntArray
+
+    def scores(self, weights: FloatArray) -> RowScores:
+        own = self.terms.scores(weights)
+        return own._replace(unary=own.unary - on_both_ends(own.coupling / 2, self.edges, own.unary))
+
+    def joint(self, ranking: Ranking) -> FloatArray:
+        return self.terms.joint(apart(ranking, self.edges))
+
+    def take(self, nodes: IntArray, edges: IntArray, terms: IntArray) -> AgreementTerms:
+        return AgreementTerms(
+            self.terms.take(nodes, edges, terms), renumbered(self.edges[edges], nodes)
+        )
+
+
+def on_both_ends(value: FloatArray, edges: IntArray, nodes: FloatArray) -> FloatArray:
+    """Add up at every node the values of its edges."""
+    total = np.bincount(edges.ravel(), np.repeat(value, 2), minlength=nodes.size)
+    return total.astype(np.float64)
+
+
+def apart(ranking: Ranking, edges: IntArray) -> Ranking:
+    """Replace the mass of every pair by minus half of the distance of its ends."""
+    distance = ranking.edge_mass - ranking.node_mass[edges].mean(axis=1)
+    return Ranking(ranking.node_mass, distance, ranking.value, ranking.term_mass)
+
+
+def renumbered(edges: IntArray, nodes: IntArray) -> IntArray:
+    """Write edges in the numbers that their ends have among ``nodes``."""
+    number = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.intp)
+    number[nodes] = np.arange(nodes.size)
+    return number[edges]

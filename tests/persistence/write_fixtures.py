@@ -1,0 +1,183 @@
+"""Write one small model file of each estimator, with rows and the scores that they must get.
+
+    python -m tests.persistence.write_fixtures
+
+The files under ``fixtures/`` were written so on the oldest supported releases (``.ci/oldest.txt``).
+They are models in the hands of users: a later change of an estimator brings a migration, and a new
+estimator a new file; a file that is there is never written again, so existing ones are left alone.
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucuba import (
+    AUMClassifier,
+    FixedFPRClassifier,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+    RegionReweighted,
+    RegionStack,
+)
+from aucuba._core._columns import Columns, NamedColumns
+from aucuba.changepoint import (
+    IntervalRegression,
+    IntervalRegressionCV,
+    Label,
+    SupervisedChangepointDetector,
+)
+from aucuba.persistence import save_model
+from aucuba.structured import (
+    AUC,
+    AUCAtK,
+    BinnedAUC,
+    RankingGraph,
+    StructuredLabelRanker,
+    StructuredRanker,
+    UnnestedAUC,
+)
+
+FOLDER = Path(__file__).parent / "fixtures"
+RANGE = (0.0, 0.4)
+N_SCORED = 6
+
+
+def table(n_rows=60):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(n_rows, 3)), 2)
+    return X, (X[:, 0] + 0.5 * rng.normal(size=n_rows) > 0.3).astype(int)
+
+
+def frame(n_rows=60):
+    X, y = table(n_rows)
+    colours = np.array(["red", "green", None], dtype=object)
+    names = colours[np.digitize(X[:, 1], [-0.8, 1.2])]
+    X[::7, 2] = np.nan
+    return pd.DataFrame({"a": X[:, 0], "b": X[:, 2], "colour": names}), y
+
+
+def classifiers():
+    boosting = HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=4, min_samples_leaf=5)
+    forest = RandomForestClassifier(3, max_depth=2)
+    return {
+        "AUMClassifier": AUMClassifier(max_iter=3),
+        "FixedFPRClassifier": FixedFPRClassifier(LogisticRegression(), max_fpr=0.3, random_state=0),
+        "PartialAUCClassifier": PartialAUCClassifier(RANGE),
+        "PartialAUCClassifier-structural": PartialAUCClassifier(RANGE, surrogate="structural"),
+        "PartialAUCClassifier-rbf": PartialAUCClassifier(RANGE, surrogate="tight", kernel="rbf"),
+        "PartialAUCClassifier-nystroem": PartialAUCClassifier(
+            RANGE, kernel="rbf", n_components=5, random_state=0
+        ),
+        "PartialAUCClassifierCV": PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
+        "RegionReweighted-boosting": RegionReweighted(boosting, RANGE, cv=2, random_state=0),
+        "RegionReweighted-forest": RegionReweighted(forest, RANGE, cv=2, random_state=0),
+        "pipeline": make_pipeline(StandardScaler(), PartialAUCClassifier(RANGE)),
+    }
+
+
+def write_classifiers():
+    X, y = table()
+    for name, model in classifiers().items():
+        write(name, model.fit(X, y), "decision_function", X[:N_SCORED].tolist())
+    kernel = X @ X.T
+    model = PartialAUCClassifier(RANGE, kernel="precomputed", n_components=5, random_state=0)
+    model.fit(kernel, y)
+    write("PartialAUCClassifier-precomputed", model, "decision_function", kernel[:2].tolist())
+
+
+def write_tables():
+    X, y = frame()
+    boosting = HistGradientBoostingClassifier(
+        max_iter=2, max_leaf_nodes=3, min_samples_leaf=5, categorical_features=[0]
+    )
+    rows = json.loads(X[:N_SCORED].to_json(orient="records"))
+    stack = RegionStack(RANGE, estimators=["linear", "splines"], cv=2, random_state=0)
+    write("RegionStack", stack.fit(X, y), "decision_function", rows)
+    columns = Columns.from_table(X[["a", "colour"]])
+    steps = columns.for_linear(PartialAUCClassifier(RANGE)).steps
+    model = Pipeline([("named", NamedColumns(["a", "colour"])), *steps]).fit(X, y)
+    write("named_columns", model, "decision_function", rows)
+    codes = table()[0]
+    codes[:, 0] = np.digitize(codes[:, 0], [-0.5, 0.5])
+    members = [("boosting", RegionReweighted(boosting, RANGE))]
+    stack = RegionStack(RANGE, estimators=members, cv=2, random_state=0).fit(codes, y)
+    write("RegionStack-categories", stack, "decision_function", codes[:N_SCORED].tolist())
+
+
+def write_changepoints():
+    rng = np.random.default_rng(0)
+    signals = [
+        np.round(np.repeat([0.0, 4.0 * (k % 2)], 12) + rng.normal(size=24), 2) for k in range(10)
+    ]
+    labels = [[Label(6, 18, "one" if k % 2 else "none")] for k in range(10)]
+    detector = SupervisedChangepointDetector(3, cv=2, max_iter=5, random_state=0)
+    rows = [signal.tolist() for signal in signals[:2]]
+    detector.fit(signals, labels)
+    write("SupervisedChangepointDetector", detector, "predict_log_penalty", rows)
+    X, _ = table(20)
+    limits = np.column_stack([X[:, 0] - 1, X[:, 0] + 1])
+    for model in (IntervalRegression(), IntervalRegressionCV(cv=2)):
+        write(type(model).__name__, model.fit(X, limits), "predict", X[:N_SCORED].tolist())
+
+
+def write_rankers():
+    rng = np.random.default_rng(0)
+    labels = [np.arange(6) < 2] * 5
+    edges = [[k, k + 1] for k in range(5)]
+    values = [np.round(y + rng.normal(size=6), 2) for y in labels]
+    graphs = [RankingGraph(one, edges) for one in values]
+    rows = [one.tolist() for one in values[:2]]
+    measures = {"auc": "auc", "AUC": AUC(), "AUCAtK": AUCAtK(2), "BinnedAUC": BinnedAUC([2, 3])}
+    measures["UnnestedAUC"] = UnnestedAUC(2)
+    for name, measure in measures.items():
+        ranker = StructuredRanker(measure, C=10.0, max_iter=5).fit(graphs, labels)
+        write(f"StructuredRanker-{name}", ranker, "decision_function", rows)
+    X, first = table(20)
+    Y = np.column_stack([first, first, X[:, 1] > 0, X[:, 2] > 0.5]).astype(int)
+    ranker = StructuredLabelRanker(C=5.0, max_iter=5).fit(X, Y)
+    write("StructuredLabelRanker", ranker, "decision_function", X[:N_SCORED].tolist())
+
+
+def write(name, model, method, rows):
+    """Write a model file, and beside it what it must answer."""
+    path = FOLDER / f"{name}.aucuba"
+    if path.exists():
+        return
+    save_model(path, model, metadata={"fixture": name})
+    answers = {"method": method, "rows": rows}
+    answers["scores"] = np.asarray(scores_of(model, answers)).tolist()
+    path.with_suffix(".json").write_text(json.dumps(answers) + "\n")
+    sys.stdout.write(f"{path.name}: {path.stat().st_size} bytes\n")
+
+
+def scores_of(model, answers):
+    """What a model answers to the rows that are stored beside it."""
+    rows = answers["rows"]
+    if isinstance(rows[0], dict):
+        rows = pd.DataFrame(rows)
+    elif isinstance(model, StructuredRanker):
+        size = len(rows[0])
+        rows = [RankingGraph(row, [[k, k + 1] for k in range(size - 1)]) for row in rows]
+    return getattr(model, answers["method"])(rows)
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write_classifiers()
+        write_tables()
+        write_changepoints()
+        write_rankers()
+
+
+if __name__ == "__main__":
+    main()
