@@ -27,6 +27,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
+from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
 from aucuba.ensemble import RegionReweighted
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._weights import region_weights
@@ -40,7 +42,7 @@ def test_is_the_mean_of_a_plain_and_a_weighted_fit():
     folds = StratifiedKFold(4)
     model = RegionReweighted(LogisticRegression(), RANGE, strength=5.0, cv=folds).fit(X, y)
     oof = cross_val_predict(LogisticRegression(), X, y, cv=folds, method="decision_function")
-    weights = region_weights(oof, y == 1, None, 0.1, 5.0)
+    weights = region_weights(oof, Sample(y == 1), Region.from_params((0.0, 0.1)), 5.0)
     plain = LogisticRegression().fit(X, y)
     weighted = LogisticRegression().fit(X, y, sample_weight=weights)
     assert model.oof_scores_ == pytest.approx(oof)
@@ -181,7 +183,7 @@ def test_bad_input(model, message):
 def test_one_class_in_a_fold():
     X, _ = numbers(40)
     model = RegionReweighted(LogisticRegression(), (0.0, 0.5), cv=KFold(2))
-    with pytest.raises(ValueError, match="training part of fold 0 has only one class"):
+    with pytest.raises(ValueError, match="Split 0 of cv trains on one class only"):
         model.fit(X, np.repeat([0, 1], 20))
 
 

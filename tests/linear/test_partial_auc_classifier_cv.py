@@ -12,6 +12,7 @@ from sklearn.model_selection import (
 )
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba._core._resampling import KeptRows
 from aucuba.linear._cross_validation import Splits
 from aucuba.metrics import partial_auc_score
 
@@ -127,7 +128,7 @@ def test_queries_stay_whole():
     table = rng.normal(size=(600, 3))
     table[:, 0] += y + 5 * rng.normal(size=30)[qid]
     table[:, 1] += y
-    splits = Splits.make(None, table, y, qid, np.arange(600), 0)
+    splits = Splits.from_cv(None, KeptRows(np.arange(600), table, y, qid), 0)
     for train, test in splits.folds + splits.halves:
         assert not set(qid[train]) & set(qid[test])
     assert len(splits.halves) == 20

@@ -1,18 +1,19 @@
-"""The one place that speaks to ``sklearn.callback`` (scikit-learn 1.9, experimental).
+"""The only module that uses ``sklearn.callback`` (scikit-learn 1.9, experimental).
 
-Estimators inherit `CallbackSupport`, decorate ``fit`` with `with_callbacks` and hand the monitor of
+Estimators inherit `CallbackSupport`, decorate ``fit`` with `with_callbacks` and pass the monitor of
 `fit_monitor` to their solver. On older releases of scikit-learn all three do nothing.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:
-    from aucuba.solvers._driver import Monitor
+from aucuba._core._typing import Monitor
+
+Item = TypeVar("Item")
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -23,18 +24,18 @@ except ImportError:
     HAS_CALLBACKS = False
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's mixin where that does not exist."""
+        """Stand-in for scikit-learn's mixin in releases without it."""
 
     def with_callbacks(method: Any) -> Any:
-        """Leave the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
 @contextmanager
 def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monitor | None]:
-    """A monitor for `iterate` that reports every iteration to the estimator's callbacks.
+    """Yield a monitor that reports every iteration to the estimator's callbacks.
 
-    Yields None where no callback is set, so that a fit without callbacks costs nothing.
+    Yields None if no callback is set, so that a fit without callbacks costs nothing.
     """
     if not HAS_CALLBACKS:
         yield None
@@ -45,7 +46,7 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
     n_reported = itertools.count(1)
 
     def report(row: dict[str, Any]) -> bool:
-        # A line search may end a few evaluations after its limit; scikit-learn would refuse those.
+        # A line search may exceed its limit by a few evaluations, which scikit-learn would refuse.
         context.max_subtasks = max(context.max_subtasks, next(n_reported))
         iteration = context.subcontext(task_name="iteration")
         iteration.call_on_fit_task_begin(estimator=estimator)
@@ -56,12 +57,17 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
 
 
 class Progress:
-    """A monitor that remembers whether it has asked to stop, and is left alone from then on."""
+    """A monitor that remembers a request to stop and is not called after it."""
 
     def __init__(self, monitor: Monitor | None) -> None:
         self.monitor = monitor
         self.stopped = False
 
     def report(self, row: dict[str, Any]) -> None:
+        """Pass a row on to the monitor."""
         if self.monitor is not None and not self.stopped:
             self.stopped = bool(self.monitor(row))
+
+    def until_stopped(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items until a callback asks to stop."""
+        return itertools.takewhile(lambda _: not self.stopped, items)

@@ -1,4 +1,4 @@
-"""Fits that change an estimator wholly or not at all."""
+"""Fits that change an estimator completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Give back the fitted attributes of before when ``fit`` fails or is interrupted.
+    """Restore the previous fitted attributes if ``fit`` fails or is interrupted.
 
-    An estimator that was fitted stays as it was, and a new one stays unfitted: half of a new fit beside
-    half of an old one would predict nonsense.
+    A fitted estimator keeps its model and a new one stays unfitted: half of a new model beside half
+    of an old one would predict nonsense.
     """
 
     @wraps(fit)
     def guarded(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-        before = _fitted(estimator)
-        with _given_back(estimator, before):
+        with _restored_on_failure(estimator, _fitted(estimator)):
             return fit(estimator, *args, **kwargs)
 
     return guarded
@@ -26,19 +25,20 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def fresh_fit(estimator: Any) -> Iterator[dict[str, Any]]:
-    """The same for a part of ``fit``, which begins without the attributes of before.
+    """Remove the fitted attributes for a part of ``fit`` and restore them if that part fails.
 
-    Yields them, for a warm start. Kinds of models differ in what they set, so what is not set anew must
-    not stay. After this part a fit may still be interrupted and keep the model it has.
+    Yields the previous attributes, for a warm start. Kinds of models differ in the attributes they
+    set, so that none may survive from an earlier fit. Once this part is done, an interrupt no longer
+    discards the model.
     """
     before = _fitted(estimator)
     _forget(estimator)
-    with _given_back(estimator, before):
+    with _restored_on_failure(estimator, before):
         yield before
 
 
 @contextmanager
-def _given_back(estimator: Any, before: dict[str, Any]) -> Iterator[None]:
+def _restored_on_failure(estimator: Any, before: dict[str, Any]) -> Iterator[None]:
     try:
         yield
     except BaseException:

@@ -1,22 +1,30 @@
-"""Tasks in parallel that report each result as it comes."""
+"""Tasks in parallel that report each result as it arrives."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from sklearn.utils.parallel import Parallel
+from sklearn.utils.parallel import Parallel, delayed
 
 from aucuba._core._callbacks import Progress
 
 
-def run_all(tasks: Iterable[Any], n_jobs: int | None, progress: Progress) -> list[Any]:
-    """Results of the delayed tasks, in their order; progress hears of every one.
+def map_parallel(
+    task: Callable[..., Any],
+    items: Iterable[Any],
+    *args: Any,
+    n_jobs: int | None,
+    progress: Progress,
+) -> list[Any]:
+    """Return ``task(item, *args)`` for every item, in order, and report each result.
 
-    No task is cancelled: an iterator that ends when ``progress.stopped`` begins no further ones.
+    A task that was begun is never cancelled; pass ``progress.until_stopped(items)`` to begin no
+    further ones once a callback has asked to stop.
     """
     results: list[Any] = []
-    for result in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
+    calls = (delayed(task)(item, *args) for item in items)
+    for result in Parallel(n_jobs=n_jobs, return_as="generator")(calls):
         results.append(result)
         progress.report({"tasks": len(results)})
     return results

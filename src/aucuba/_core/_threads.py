@@ -1,12 +1,12 @@
-"""Results that do not depend on the number of threads."""
+"""Limits on threads, so that results do not depend on their number."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 
 @lru_cache(maxsize=1)
@@ -14,11 +14,22 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Run BLAS on one thread inside the context.
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS on one thread inside the context, or inside the decorated function.
 
     A threaded product sums in an order that depends on the number of threads, and a solver carries
     the difference in the last bits into its result.
     """
-    context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return context
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run BLAS and OpenMP on one thread inside the context.
+
+    Libraries are looked up anew each time, since a classifier may load its own OpenMP late.
+    """
+    with threadpool_limits(1):
+        yield

@@ -1,7 +1,8 @@
-"""Names for the array types that run through the library."""
+"""Names for the types that run through the library."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,5 +12,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
+# Called after every iteration with its row of the history; a true answer stops the fit.
+Monitor = Callable[[dict[str, Any]], Any]
 
-__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray"]
+__all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Monitor"]

@@ -43,6 +43,15 @@ class Region:
         return cls(limits, fpr_weight, lowest, RankWeights.from_weight(fpr_weight, limits))
 
     @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of an estimator that is to serve this region."""
+        return {
+            "fpr_range": self.fpr_range,
+            "min_tpr": self.min_tpr,
+            "fpr_weight": self.fpr_weight,
+        }
+
+    @property
     def is_plain_range(self) -> bool:
         """Whether every rate inside the range counts alike."""
         return self.fpr_weight is None

@@ -27,30 +27,28 @@ def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
     return int(np.searchsorted(rates, limit * (1 + allowance), side="right"))
 
 
-def first_negative_beyond(
-    scores: FloatArray, weight: FloatArray | None, fpr: float
-) -> tuple[float, int]:
-    """Find the highest negative that a false positive rate keeps out.
+def first_beyond(scores: FloatArray, weight: FloatArray | None, rate: float) -> tuple[float, int]:
+    """Find the highest row of a class that a rate keeps out: a negative for a false positive rate.
 
     Parameters
     ----------
     scores : ndarray
-        Scores of the negatives.
+        Scores of the rows of the class.
     weight : ndarray or None
         Their weights.
-    fpr : float
-        The highest false positive rate allowed.
+    rate : float
+        The highest fraction of the class that may pass.
 
     Returns
     -------
     score : float
-        Its score; that of the lowest negative where the rate lets all pass.
+        Its score; that of the lowest row where the rate lets all pass.
     n_above : int
-        Number of negatives that may pass.
+        Number of rows that may pass.
     """
     order = np.argsort(-scores)
     passed = np.arange(1.0, scores.size + 1) if weight is None else np.cumsum(weight[order])
-    n_above = count_within(passed / passed[-1], fpr, scores.size)
+    n_above = count_within(passed / passed[-1], rate, scores.size)
     return float(scores[order[min(n_above, scores.size - 1)]]), n_above
 
 
@@ -64,7 +62,7 @@ def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> flo
         return _best_balanced_threshold(scores, sample.positive, sample.weights)
     negative = ~sample.positive
     weight = None if sample.weight is None else sample.weight[negative]
-    below, _ = first_negative_beyond(scores[negative], weight, upper_limit)
+    below, _ = first_beyond(scores[negative], weight, upper_limit)
     above = scores[scores > below]
     return float(below if above.size == 0 else (below + above.min()) / 2)
 

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_choice, check_fraction, check_positive_number
 from aucuba.changepoint._descent import STEP_RULES, DescentStatus, Part, aum_descent
@@ -147,7 +148,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         named = _named(signals)
         # One report a signal, one of the interval regression, one an iterate of the descent.
         limit = len(named) + int(self.max_iter) + 2
-        with fit_monitor(self, signals, labels, limit) as monitor:
+        with fresh_fit(self), fit_monitor(self, signals, labels, limit) as monitor:
             X, errors = self._prepare(named, labels, monitor)
             self._learn(X, errors, monitor)
         return self._fitted()
@@ -178,7 +179,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         errors : list of LabelErrors
         """
         self._check_settings()
-        with fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
+        with fresh_fit(self), fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
             self._learn(X, errors, monitor)
         return self._fitted()
 

@@ -1,4 +1,4 @@
-"""Any classifier, tuned for a region of the ROC curve, and the stack of the best of them."""
+"""Any classifier, re-weighted for a region of the ROC curve, and a stack of several."""
 
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._region_stack import RegionStack

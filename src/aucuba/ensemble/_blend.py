@@ -1,4 +1,4 @@
-"""The last layer of a stack, and what its members are worth."""
+"""The last layer of a stack, and the value of its members."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._core._logistic import logistic_regression, mean_and_scale
+from aucuba._core._resampling import Split
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
 from aucuba._roc._standard_error import standard_error
-from aucuba.ensemble._table import Split, Table
-from aucuba.linear._logistic import logistic_regression
-from aucuba.risks import Sample
 
 _C = 1.0
 
@@ -29,17 +29,15 @@ class Blend:
     scale: FloatArray
 
     def log_odds(self, scores: FloatArray) -> FloatArray:
-        """One value for each row of member scores."""
+        """Blend the scores of the members, shape (n_rows, n_members)."""
         return np.asarray((scores - self.mean) / self.scale @ self.coef + self.intercept)
 
 
-def blend_scores(scores: FloatArray, table: Table) -> Blend:
-    """Logistic regression on standardised out-of-fold scores, shape (n_rows, n_members)."""
-    mean = np.average(scores, axis=0, weights=table.weight)
-    scale = np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=table.weight))
-    scale[scale == 0.0] = 1.0
+def blend_scores(scores: FloatArray, sample: Sample) -> Blend:
+    """Fit logistic regression to standardised out-of-fold scores, shape (n_rows, n_members)."""
+    mean, scale = mean_and_scale(scores, sample.weight)
     with one_blas_thread():
-        model = logistic_regression((scores - mean) / scale, table.positive, table.weight, _C)
+        model = logistic_regression((scores - mean) / scale, sample.positive, sample.weight, _C)
     return Blend(model.coef_[0], float(model.intercept_[0]), mean, scale)
 
 
@@ -47,16 +45,14 @@ def member_report(
     names: list[str],
     scores: FloatArray,
     blend: Blend,
-    table: Table,
+    sample: Sample,
     folds: list[Split],
-    fpr_range: tuple[float, float],
+    region: Region,
 ) -> list[dict[str, Any]]:
-    """Out-of-fold partial AUC with standard error of every member and of the stack."""
-    stacked = np.empty(table.y.size)
+    """Report the out-of-fold partial AUC with standard error of every member and of the stack."""
+    stacked = np.empty(sample.n_rows)
     for train, test in folds:
-        stacked[test] = blend_scores(scores[train], table.rows(train)).log_odds(scores[test])
-    region = Region.from_params(fpr_range, None, 0.0)
-    sample = Sample(table.positive, table.weight)
+        stacked[test] = blend_scores(scores[train], sample.take(train)).log_odds(scores[test])
     rows = []
     columns = zip([*names, "stack"], [*scores.T, stacked], [*blend.coef, 1.0], strict=True)
     for name, column, coef in columns:

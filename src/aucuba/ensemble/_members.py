@@ -12,18 +12,22 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucuba._core._columns import Columns
+from aucuba._core._logistic import log_loss
+from aucuba._core._resampling import with_fixed_seed
 from aucuba._core._typing import FloatArray
+from aucuba._roc._comparison import region_placements
+from aucuba._roc._region import Region
 from aucuba.ensemble._region_reweighted import RegionReweighted
+from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
-from aucuba.ensemble._table import check_strength, seeded, weight_keyword
-from aucuba.metrics import partial_auc_score
+from aucuba.ensemble._table import check_columns, check_strength, weight_keyword
 
 # Rounds of boosting times its rate: beyond this, out-of-fold scores had stopped improving.
 _RATE_TIMES_ROUNDS = 12.0
 _ROUND_STEP = 10
 # Neighbouring numbers of rounds whose partial AUC is averaged on either side; a single one is noisy.
 _NEIGHBOURS = 2
-# Of a partial AUC; differences beyond are rounding.
+# Decimals of partial AUC compared; smaller differences are rounding error.
 _DIGITS = 12
 
 
@@ -36,15 +40,15 @@ class StackedFit:
 
 
 class Member(ABC):
-    """One way to fit the rows of a runner for a range of false positive rates."""
+    """One way to fit the rows of a runner for a region of the ROC curve."""
 
     @abstractmethod
-    def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
+    def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         """Fit on all rows and score every row out of fold."""
 
     @abstractmethod
     def n_fits(self, n_folds: int) -> int:
-        """How many models that takes."""
+        """Count the models that this takes."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class PlainMember(Member):
 
     estimator: Any
 
-    def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
-        base = seeded(clone(self.estimator), seed)
+    def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
+        base = with_fixed_seed(clone(self.estimator), seed)
         scores = runner.scores(base)
         return StackedFit(runner.fit(base, [runner.table])[0], scores)
 
@@ -64,14 +68,12 @@ class PlainMember(Member):
 
 @dataclass(frozen=True)
 class ReweightedMember(Member):
-    """A `RegionReweighted`, on the folds of the stack instead of its own."""
+    """A `RegionReweighted` with a region of its own, on the folds of the stack."""
 
     estimator: RegionReweighted
 
-    def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
-        model = clone(self.estimator)
-        scores = model._fit_in_stack(runner, seed)
-        return StackedFit(model, scores)
+    def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
+        return _fit_on_stack(self.estimator, runner, seed)
 
     def n_fits(self, n_folds: int) -> int:
         return 2 * n_folds + 2
@@ -83,29 +85,31 @@ class BoostingMember(Member):
 
     Log-loss ends boosting early for a ranking, so every tenth number of rounds is judged by the
     partial AUC of its out-of-fold scores, averaged over neighbouring numbers. Where several are equal,
-    above all where the range is perfect already, log-loss decides: the fewest rounds would not.
+    above all where the region is perfect already, log-loss decides: the fewest rounds would not.
     """
 
     columns: Columns
     strength: float
     rates: tuple[float, ...] = (0.15, 0.05)
 
-    def fit(self, runner: Runner, fpr_range: tuple[float, float], seed: int) -> StackedFit:
+    def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
+        sample = runner.table.sample
         best = (-np.inf, -np.inf)
-        chosen, oof = (0.0, 0), np.empty(0)
+        chosen, scores = (0.0, 0), np.empty(0)
         for rate in self.rates:
             last = round(_RATE_TIMES_ROUNDS / rate / _ROUND_STEP) * _ROUND_STEP
             rounds = list(range(_ROUND_STEP, last + 1, _ROUND_STEP))
-            stages = runner.staged_scores(seeded(self._booster(rate, last), seed), rounds)
-            values = [_partial_auc(runner, row, fpr_range) for row in stages]
+            stages = runner.staged_scores(with_fixed_seed(self._booster(rate, last), seed), rounds)
+            values = [region_placements(sample, stage, region).value for stage in stages]
             smooth = _moving_mean(np.array(values)).round(_DIGITS)
             for place in np.flatnonzero(smooth == smooth.max()):
-                merit = (float(smooth[place]), -_log_loss(runner, stages[place]))
+                loss = log_loss(stages[place], sample.positive, sample.weight)
+                merit = (float(smooth[place]), -loss)
                 if merit > best:
-                    best, chosen, oof = merit, (rate, rounds[place]), stages[place]
-        model = RegionReweighted(self._booster(*chosen), fpr_range, strength=self.strength)
-        scores = model._fit_in_stack(runner, seed, oof)
-        return StackedFit(model, scores)
+                    best, chosen, scores = merit, (rate, rounds[place]), stages[place]
+        booster = self._booster(*chosen)
+        model = RegionReweighted(booster, **region.params, strength=self.strength)
+        return _fit_on_stack(model, runner, seed, scores)
 
     def n_fits(self, n_folds: int) -> int:
         return (len(self.rates) + 1) * n_folds + 2
@@ -122,7 +126,7 @@ class BoostingMember(Member):
 
 
 def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
-    """The member for a user's estimator; ``weighted`` tells whether it will be given row weights."""
+    """Make a member of a user's estimator; ``weighted`` tells whether rows have weights."""
     if isinstance(estimator, RegionReweighted):
         weight_keyword(estimator.estimator)
         check_strength(estimator.strength)
@@ -137,30 +141,39 @@ def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
     return PlainMember(estimator)
 
 
-def fit_quietly(
-    member: Member, runner: Runner, fpr_range: tuple[float, float], seed: int
+def fit_without_repeated_warnings(
+    member: Member, runner: Runner, region: Region, seed: int
 ) -> StackedFit:
     """Fit a member without the warnings that it would repeat in every fold."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Plain logistic regression is returned")
         warnings.filterwarnings("ignore", message="The range covers only")
         warnings.filterwarnings("ignore", message="Found unknown categories", category=UserWarning)
-        return member.fit(runner, fpr_range, seed)
+        return member.fit(runner, region, seed)
 
 
-def _partial_auc(runner: Runner, scores: FloatArray, fpr_range: tuple[float, float]) -> float:
-    table = runner.table
-    return partial_auc_score(table.y, scores, fpr_range=fpr_range, sample_weight=table.weight)
+def _fit_on_stack(
+    estimator: RegionReweighted, runner: Runner, seed: int, scores: FloatArray | None = None
+) -> StackedFit:
+    """Fit a `RegionReweighted` on the rows and folds of a stack.
 
-
-def _log_loss(runner: Runner, scores: FloatArray) -> float:
-    table = runner.table
-    loss = np.logaddexp(0.0, np.where(table.positive, -scores, scores))
-    return float(np.average(loss, weights=table.weight))
+    The factors come from out-of-fold scores on all rows, so a held-out row has influenced the weights,
+    but not the labels, that its fold is trained with.
+    """
+    model = clone(estimator)
+    base = with_fixed_seed(clone(model.estimator), seed)
+    region = Region.from_params(model.fpr_range, model.fpr_weight, model.min_tpr)
+    pair = fit_reweighted(base, runner, region, model.strength, scores)
+    weighted = runner.scores(base, runner.table.reweighted(pair.factors))
+    check_columns(model, runner.table.X, reset=True)
+    model.classes_ = np.array([0, 1])
+    model.estimator_, model.weighted_estimator_ = pair.plain, pair.weighted
+    model.oof_scores_, model.weights_ = pair.scores, pair.factors
+    return StackedFit(model, (pair.scores + weighted) / 2)
 
 
 def _moving_mean(values: FloatArray) -> FloatArray:
-    """Mean over each place and its neighbours; at the ends over those that exist."""
+    """Average each place with its neighbours; at the ends with those that exist."""
     window = np.ones(2 * _NEIGHBOURS + 1)
     total = np.convolve(values, window)[_NEIGHBOURS : _NEIGHBOURS + values.size]
     count = np.convolve(np.ones_like(values), window)[_NEIGHBOURS : _NEIGHBOURS + values.size]

@@ -1,4 +1,4 @@
-"""Any classifier with sample weights, turned towards a range of false positive rates."""
+"""Any classifier with sample weights, turned towards a region of the ROC curve."""
 
 from __future__ import annotations
 
@@ -11,27 +11,25 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
+from aucuba._core._resampling import draw_seed, partition, with_fixed_seed
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_fpr_range
+from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import Region
 from aucuba.ensemble._base import LogOddsClassifier
+from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
-    at_rows,
     check_columns,
     check_range_is_covered,
     check_strength,
-    draw_seed,
-    make_folds,
     make_table,
-    seeded,
     weight_keyword,
 )
-from aucuba.ensemble._weights import region_weights
 
 
 class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
-    r"""Half a plain model, half one trained with weights on the range's rows:
+    r"""Average of a plain model and one trained with weights on the region's rows:
 
     .. math::
         s(x) = \tfrac12\, \mathrm{logit}\, p_{\mathrm{plain}}(x)
@@ -39,8 +37,8 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
 
     For any scikit-learn classifier that takes ``sample_weight``: boosting (LightGBM, XGBoost and
     CatBoost through their scikit-learn classes), forests, pipelines that end in one of them.
-    Out-of-fold scores tell which rows lie around the thresholds of ``fpr_range``; these rows get up to
-    ``strength`` times the weight in one refit. X is handed on as it is: categories and missing values
+    Out-of-fold scores tell which rows lie around the thresholds of the region; these rows get up to
+    ``strength`` times the weight in one refit. X is passed on as it is: categories and missing values
     are the estimator's concern (CatBoost wants ``cat_features`` as a tuple, so that it can be cloned).
     Cost: ``cv + 2`` fits of the estimator.
 
@@ -54,7 +52,14 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         For a pipeline the weights go to its last step; with metadata routing switched on, to the steps
         that request them.
     fpr_range : (float, float), default=(0.0, 0.05)
-        The false positive rates that matter. Only the upper limit shapes the weights.
+        The false positive rates that matter. Only the upper limit shapes the weights of the rows.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that matters (two-way partial AUC): positives that rank above it get
+        no additional weight.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        Weight of the false positive rates u inside ``fpr_range``: a non-negative function of u, 1/u
+        (the range must start above 0), exp(-alpha u), or None for all alike. The rows' weights depend
+        on it through the highest rate of positive weight alone.
     strength : float, default=3.0
         Largest weight before each class is rescaled to mean 1; at least 1.
     cv : int, splitter or iterable of splits, default=5
@@ -64,9 +69,9 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
         depend on it. LightGBM, XGBoost and CatBoost have a thread number of their own: set it to 1.
     memory : str, joblib.Memory or None, default=None
-        Where to keep fits, so that another range on the same rows need not repeat them.
+        Where to cache fits, so that another region on the same rows need not repeat them.
     random_state : int, RandomState instance or None, default=None
-        For the folds, and for every ``random_state`` that the estimator leaves at None.
+        Seed of the folds, and of every ``random_state`` that the estimator leaves at None.
 
     Attributes
     ----------
@@ -96,6 +101,8 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         estimator: Any,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
+        min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
         strength: float = 3.0,
         cv: Any = 5,
         n_jobs: int | None = None,
@@ -104,6 +111,8 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     ) -> None:
         self.estimator = estimator
         self.fpr_range = fpr_range
+        self.min_tpr = min_tpr
+        self.fpr_weight = fpr_weight
         self.strength = strength
         self.cv = cv
         self.n_jobs = n_jobs
@@ -113,7 +122,7 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionReweighted:
-        """Score out of fold, weigh, refit.
+        """Score out of fold, weight the region's rows and refit.
 
         Parameters
         ----------
@@ -128,52 +137,27 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         Returns
         -------
         RegionReweighted
-            Fitted.
+            The fitted classifier.
         """
         weight_keyword(self.estimator)
         check_strength(self.strength)
-        fpr_range = check_fpr_range(self.fpr_range)
+        region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         table, kept = make_table(self, X, y, sample_weight)
-        check_range_is_covered(table, fpr_range)
+        check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
-        folds = make_folds(self.cv, table, kept, X, y, seed)
+        folds = partition(self.cv, kept, seed)
         memory = check_memory(self.memory)
         with fit_monitor(self, X, y, max_iter=len(folds) + 2) as monitor:
             runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor))
-            oof, factor = self._fit_on_folds(runner, seed, None)
-        n_rows = np.asarray(y).shape[0]
-        self.oof_scores_ = at_rows(kept, oof, n_rows, np.nan)
-        self.weights_ = at_rows(kept, factor, n_rows, 0.0)
+            base = with_fixed_seed(clone(self.estimator), seed)
+            pair = fit_reweighted(base, runner, region, self.strength)
+        self.estimator_, self.weighted_estimator_ = pair.plain, pair.weighted
+        self.oof_scores_ = kept.among_all(pair.scores, np.nan)
+        self.weights_ = kept.among_all(pair.factors, 0.0)
         return self
 
-    def _fit_on_folds(
-        self, runner: Runner, seed: int, oof: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Both models; out-of-fold scores (computed where ``oof`` is None) and the region's factors."""
-        base = seeded(clone(self.estimator), seed)
-        table = runner.table
-        scores = runner.scores(base) if oof is None else oof
-        factor = region_weights(
-            scores, table.positive, table.weight, self.fpr_range[1], self.strength
-        )
-        tables = [table, table.reweighted(factor)]
-        self.estimator_, self.weighted_estimator_ = runner.fit(base, tables)
-        return scores, factor
-
-    def _fit_in_stack(self, runner: Runner, seed: int, oof: FloatArray | None = None) -> FloatArray:
-        """Fit on a stack's rows and folds; out-of-fold scores of the averaged model.
-
-        The factors come from out-of-fold scores on all rows, so a held-out row has had a hand in the
-        weights, but not in the labels, that its fold is trained with.
-        """
-        self.classes_ = np.array([0, 1])
-        self.oof_scores_, self.weights_ = self._fit_on_folds(runner, seed, oof)
-        base = seeded(clone(self.estimator), seed)
-        weighted = runner.scores(base, runner.table.reweighted(self.weights_))
-        return (self.oof_scores_ + weighted) / 2
-
     def decision_function(self, X: Any) -> FloatArray:
-        """The mean of the two models' log-odds.
+        """Average the two models' log-odds.
 
         Parameters
         ----------
@@ -184,8 +168,7 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if hasattr(self, "n_features_in_"):
-            check_columns(self, X)
+        check_columns(self, X)
         return (log_odds(self.estimator_, X) + log_odds(self.weighted_estimator_, X)) / 2
 
     def __sklearn_tags__(self) -> Any:

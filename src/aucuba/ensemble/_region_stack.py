@@ -1,4 +1,4 @@
-"""The strongest model for a table and a range of false positive rates: a stack of several."""
+"""The strongest model for a table and a region of the ROC curve: a stack of several."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ import numpy as np
 from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
-from threadpoolctl import threadpool_limits
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
+from aucuba._core._resampling import draw_seed, partition
+from aucuba._core._threads import one_thread
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_fpr_range
+from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import Region
 from aucuba.ensemble._base import LogOddsClassifier
 from aucuba.ensemble._blend import Blend, blend_scores, member_report
-from aucuba.ensemble._defaults import DEFAULT_MEMBERS, named_member
-from aucuba.ensemble._members import Member, as_member, fit_quietly
+from aucuba.ensemble._defaults import DEFAULT_MEMBERS, NamedMembers
+from aucuba.ensemble._members import Member, as_member, fit_without_repeated_warnings
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
     Table,
-    at_rows,
     check_columns,
     check_range_is_covered,
     check_strength,
-    draw_seed,
-    make_folds,
     make_table,
 )
 from aucuba.metrics import make_partial_auc_scorer
@@ -43,9 +42,8 @@ class RegionStack(LogOddsClassifier):
         \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
 
     With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
-    the range (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
-    and three models with the direct step of `PartialAUCClassifier` (Nystroem features, splines, the
-    columns themselves).
+    the region (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
+    and three `PartialAUCClassifier` (on Nystroem features, on splines, on the columns themselves).
     DataFrames may have categories, strings and missing values; arrays may have missing values.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores.
 
@@ -53,25 +51,32 @@ class RegionStack(LogOddsClassifier):
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
+    min_tpr : float, default=0.0
+        Lowest true positive rate that matters (two-way partial AUC).
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        Weight of the false positive rates u inside ``fpr_range``, up to a constant factor: a
+        non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None for all
+        alike. A function cannot be saved; the named weights can.
     estimators : list, default=None
         Members: names out of ``"boosting"``, ``"forest"``, ``"extra_trees"``, ``"nystroem"``,
         ``"splines"``, ``"linear"`` (the default six) and ``"lightgbm"`` (if installed), and pairs
-        (name, classifier). A `RegionReweighted` is fitted on the folds of the stack.
+        (name, classifier). A `RegionReweighted` keeps its own region and is fitted on the folds of
+        the stack.
     strength : float, default=10.0
-        Of the re-weighting of ``"boosting"`` and ``"lightgbm"``. Larger than for `RegionReweighted`
-        alone: the stack can turn down a member that it harms.
+        Strength of the re-weighting of ``"boosting"`` and ``"lightgbm"``. Larger than for
+        `RegionReweighted` alone: the blend can turn down a member that it harms.
     cv : int, splitter or iterable of splits, default=5
         As in `RegionReweighted`.
     n_jobs : int or None, default=None
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
         depend on it.
     memory : str, joblib.Memory or None, default=None
-        Where to keep fits: another range on the same rows, or a run after an interruption, finds
-        there what does not change. Entries are written whole or not at all.
+        Where to cache fits: another region on the same rows, or a run after an interruption, finds
+        there what does not change. Entries are written completely or not at all.
     random_state : int, RandomState instance or None, default=None
-        For the folds, and for every ``random_state`` that members leave at None.
+        Seed of the folds, and of every ``random_state`` that members leave at None.
     verbose : int, default=0
-        Above 0, log every member at level INFO of the logger ``aucuba``.
+        Above 0, log every member to the logger ``aucuba`` at level INFO.
 
     Attributes
     ----------
@@ -83,7 +88,7 @@ class RegionStack(LogOddsClassifier):
         The rest of the stacking formula.
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
-        ``standard_error``, and ``coef``. The stack's value is cross-fitted.
+        ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted.
     oof_scores_ : ndarray of shape (n_samples, n_members)
         Out-of-fold scores; nan for rows of zero weight.
     classes_ : ndarray of shape (2,)
@@ -103,6 +108,8 @@ class RegionStack(LogOddsClassifier):
         self,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
+        min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
         estimators: list[Any] | None = None,
         strength: float = 10.0,
         cv: Any = 5,
@@ -112,6 +119,8 @@ class RegionStack(LogOddsClassifier):
         verbose: int = 0,
     ) -> None:
         self.fpr_range = fpr_range
+        self.min_tpr = min_tpr
+        self.fpr_weight = fpr_weight
         self.estimators = estimators
         self.strength = strength
         self.cv = cv
@@ -138,23 +147,22 @@ class RegionStack(LogOddsClassifier):
         Returns
         -------
         RegionStack
-            Fitted.
+            The fitted classifier.
         """
-        fpr_range = check_fpr_range(self.fpr_range)
+        region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         check_strength(self.strength)
         table, kept = make_table(self, X, y, sample_weight)
-        n_rows = np.asarray(y).shape[0]
-        check_range_is_covered(table, fpr_range)
-        members = self._members(table, fpr_range)
+        check_range_is_covered(table.sample, region)
+        members = self._members(table, region)
         seed = draw_seed(self.random_state)
-        folds = make_folds(self.cv, table, kept, X, y, seed)
+        folds = partition(self.cv, kept, seed)
         fitted, scores = [], []
         n_fits = sum(member.n_fits(len(folds)) for _, member in members)
         with fit_monitor(self, X, y, max_iter=n_fits) as monitor:
             progress = Progress(monitor)
             runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
             for name, member in members:
-                fit = fit_quietly(member, runner, fpr_range, seed)
+                fit = fit_without_repeated_warnings(member, runner, region, seed)
                 fitted.append((name, fit.model))
                 scores.append(fit.scores)
                 if self.verbose:
@@ -162,29 +170,30 @@ class RegionStack(LogOddsClassifier):
                 if progress.stopped:
                     break
         oof = np.column_stack(scores)
-        self.members_, self.oof_scores_ = fitted, at_rows(kept, oof, n_rows, np.nan)
-        blend = blend_scores(oof, table)
+        self.members_, self.oof_scores_ = fitted, kept.among_all(oof, np.nan)
+        blend = blend_scores(oof, table.sample)
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
-        self.report_ = member_report(
-            [name for name, _ in fitted], oof, blend, table, folds, fpr_range
-        )
+        names = [name for name, _ in fitted]
+        self.report_ = member_report(names, oof, blend, table.sample, folds, region)
         return self
 
-    def _members(self, table: Table, fpr_range: tuple[float, float]) -> list[tuple[str, Member]]:
-        """Every member, checked before the first is fitted."""
+    def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:
+        """Make every member, so that all are checked before the first is fitted."""
         given = DEFAULT_MEMBERS if self.estimators is None else self.estimators
         if not isinstance(given, list | tuple) or len(given) == 0:
             raise ValueError(
                 "estimators must be a list of names of members and pairs (name, classifier), or None "
                 f"for the default members; got {given!r}."
             )
+        named = NamedMembers(table.X, region, self.strength)
+        weighted = table.sample.weight is not None
         members = []
         for entry in given:
             if isinstance(entry, str):
-                members.append((entry, named_member(entry, table.X, fpr_range, self.strength)))
+                members.append((entry, named.member(entry)))
             elif _is_pair(entry):
-                members.append((entry[0], as_member(*entry, weighted=table.weight is not None)))
+                members.append((entry[0], as_member(*entry, weighted=weighted)))
             else:
                 raise ValueError(
                     "estimators must hold names of members and pairs (name, classifier), got "
@@ -196,7 +205,7 @@ class RegionStack(LogOddsClassifier):
         return members
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, and with ``deep`` those of the pairs in ``estimators`` by their names.
+        """Return the parameters, and with ``deep`` those of the pairs in ``estimators`` by name.
 
         Parameters
         ----------
@@ -249,7 +258,7 @@ class RegionStack(LogOddsClassifier):
         return {entry[0]: entry[1] for entry in given if _is_pair(entry)}
 
     def member_scores(self, X: Any) -> FloatArray:
-        """Scores of every member.
+        """Score rows by every member.
 
         Parameters
         ----------
@@ -264,7 +273,7 @@ class RegionStack(LogOddsClassifier):
         return np.column_stack([log_odds(model, X) for _, model in self.members_])
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Log-odds of the stack, for ranking.
+        """Compute the log-odds of the stack, for ranking.
 
         Parameters
         ----------
@@ -286,7 +295,7 @@ class RegionStack(LogOddsClassifier):
         n_repeats: int = 5,
         random_state: Any = None,
     ) -> Bunch:
-        """Loss of partial AUC in the range when one column of X is shuffled.
+        """Measure the loss of partial AUC in the region when one column of X is shuffled.
 
         Parameters
         ----------
@@ -295,23 +304,26 @@ class RegionStack(LogOddsClassifier):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), default=None
         n_repeats : int, default=5
-            Shuffles a column.
+            Shuffles per column.
         random_state : int, RandomState instance or None, default=None
 
         Returns
         -------
         Bunch
             ``importances_mean``, ``importances_std`` of shape (n_features,) and ``importances`` of
-            shape (n_features, n_repeats), as of scikit-learn's ``permutation_importance``.
+            shape (n_features, n_repeats), as from scikit-learn's ``permutation_importance``.
         """
         check_is_fitted(self)
+        scorer = make_partial_auc_scorer(
+            self.fpr_range, min_tpr=self.min_tpr, fpr_weight=self.fpr_weight
+        )
         # Many small predictions: threads would spend their time waiting for each other.
-        with threadpool_limits(1):
+        with one_thread():
             return permutation_importance(
                 self,
                 X,
                 y,
-                scoring=make_partial_auc_scorer(self.fpr_range),
+                scoring=scorer,
                 sample_weight=sample_weight,
                 n_repeats=n_repeats,
                 n_jobs=self.n_jobs,

@@ -1,4 +1,4 @@
-"""Fits on folds and on all rows, in parallel and remembered."""
+"""Fits on folds and on all rows, in parallel and cached."""
 
 from __future__ import annotations
 
@@ -9,26 +9,25 @@ from typing import Any
 import numpy as np
 import sklearn
 from sklearn.base import clone
-from sklearn.utils.parallel import delayed
-from threadpoolctl import threadpool_limits
 
 import aucuba
 from aucuba._core._callbacks import Progress
-from aucuba._core._parallel import run_all
+from aucuba._core._parallel import map_parallel
+from aucuba._core._resampling import OutOfFold, Split
+from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray
 from aucuba.ensemble._scores import final_step, log_odds
-from aucuba.ensemble._table import Split, Table, fit_weighted
+from aucuba.ensemble._table import Table, fit_weighted
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Everything that is the same for all members of an ensemble.
+    """What is common to all members of an ensemble: rows, folds, jobs and cache.
 
-    Each task gets a clone with fixed seeds and runs on one thread of BLAS and OpenMP, so that results
-    do not depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower
-    when its threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what
-    does not depend on the range of false positive rates is found there when the same rows are fitted
-    for another range.
+    Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
+    depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower when its
+    threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
+    depend on the region is found there when the same rows are fitted for another region.
     """
 
     table: Table
@@ -38,60 +37,56 @@ class Runner:
     progress: Progress
 
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
-        """Out-of-fold scores, trained with the weights of ``table``."""
-        return self._over_folds(_score_fold, estimator, table)[0]
+        """Score every row out of fold, trained with the weights of ``table``."""
+        parts = self._run(
+            _score_fold, self.folds, self.table if table is None else table, estimator
+        )
+        return self._out_of_fold(parts)[0]
 
     def staged_scores(self, estimator: Any, rounds: list[int]) -> FloatArray:
-        """Out-of-fold scores of a boosted model after each number of rounds, one row each."""
-        return self._over_folds(_score_fold_staged, estimator, None, rounds)
+        """Score every row out of fold after each number of boosting rounds, one row each."""
+        parts = self._run(_score_fold_staged, self.folds, self.table, estimator, rounds)
+        return self._out_of_fold(parts)
 
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
-        """The estimator on all rows, once for every table of weights."""
-        task = self.memory.cache(_fit_rows)
-        tasks = (delayed(task)(clone(estimator), table, _surroundings()) for table in tables)
-        return run_all(tasks, self.n_jobs, self.progress)
+        """Fit the estimator on all rows, once per table of weights."""
+        return self._run(_fit_rows, tables, estimator)
 
-    def _over_folds(
-        self, function: Callable[..., FloatArray], estimator: Any, table: Table | None, *args: Any
-    ) -> FloatArray:
-        source = self.table if table is None else table
-        task = self.memory.cache(function)
-        tasks = (
-            delayed(task)(clone(estimator), source, train, test, _surroundings(), *args)
-            for train, test in self.folds
+    def _run(self, task: Callable[..., Any], items: list[Any], *args: Any) -> list[Any]:
+        cached = self.memory.cache(task)
+        return map_parallel(
+            cached, items, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress
         )
-        parts = run_all(tasks, self.n_jobs, self.progress)
-        scores = np.empty((parts[0].shape[0], source.y.size))
-        for (_, test), part in zip(self.folds, parts, strict=True):
-            scores[:, test] = part
-        return scores
+
+    def _out_of_fold(self, parts: list[FloatArray]) -> FloatArray:
+        return OutOfFold.from_parts(self.table.sample.n_rows, self.folds, parts).scores
 
 
-def _surroundings() -> tuple[str, str, bool]:
-    """What changes a fit beside its arguments, for the memory to tell apart."""
+def _cache_key() -> tuple[str, str, bool]:
+    """Return the versions and settings that belong in the cache key."""
     routing = bool(sklearn.get_config()["enable_metadata_routing"])
     return aucuba.__version__, sklearn.__version__, routing
 
 
-def _score_fold(
-    estimator: Any, table: Table, train: Any, test: Any, surroundings: Any
-) -> FloatArray:
-    model = _fit_rows(estimator, table.rows(train), surroundings)
-    with threadpool_limits(1):
-        return log_odds(model, table.rows(test).X)[np.newaxis]
+def _score_fold(split: Split, table: Table, estimator: Any, cache_key: Any) -> FloatArray:
+    train, test = split
+    model = _fit_rows(table.take(train), estimator, cache_key)
+    with one_thread():
+        return log_odds(model, table.take(test).X)[np.newaxis]
 
 
 def _score_fold_staged(
-    estimator: Any, table: Table, train: Any, test: Any, surroundings: Any, rounds: list[int]
+    split: Split, table: Table, estimator: Any, rounds: list[int], cache_key: Any
 ) -> FloatArray:
-    model = _fit_rows(estimator, table.rows(train), surroundings)
+    train, test = split
+    model = _fit_rows(table.take(train), estimator, cache_key)
     booster, wanted = final_step(model), set(rounds)
-    with threadpool_limits(1):
-        X = model[:-1].transform(table.rows(test).X)
+    with one_thread():
+        X = model[:-1].transform(table.take(test).X)
         stages = enumerate(booster.staged_decision_function(X), start=1)
         return np.array([np.ravel(stage) for number, stage in stages if number in wanted])
 
 
-def _fit_rows(estimator: Any, table: Table, surroundings: Any) -> Any:
-    with threadpool_limits(1):
-        return fit_weighted(estimator, table)
+def _fit_rows(table: Table, estimator: Any, cache_key: Any) -> Any:
+    with one_thread():
+        return fit_weighted(clone(estimator), table)

@@ -9,36 +9,33 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 
+from aucuba._core._positive_scores import positive_scores
 from aucuba._core._typing import FloatArray
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:
-    """``log(p / (1 - p))`` of the second class, or the decision function where there is one.
+    """Compute ``log(p / (1 - p))`` of the second class, or take the model's own raw scores.
 
     Probabilities of 0 and 1 have no log-odds. A forest of T trees cannot tell rates below
     ``1 / (2 T)`` from 0, so its probabilities are held at that distance from the ends; those of
     other models at the precision of their floating-point type.
     """
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    given = np.asarray(model.predict_proba(X))
-    if given.ndim == 1:
-        # Boosters with an objective of the user's give raw scores here.
-        return given.astype(np.float64)
-    probability = given[:, 1]
+    scores, are_probabilities = positive_scores(model, X)
+    if not are_probabilities:
+        return scores.astype(np.float64)
     n_trees = _n_trees(model)
-    end = 0.5 / n_trees if n_trees else max(float(np.finfo(probability.dtype).eps), 1e-12)
-    p = np.clip(probability.astype(np.float64), end, 1.0 - end)
+    end = 0.5 / n_trees if n_trees else max(float(np.finfo(scores.dtype).eps), 1e-12)
+    p = np.clip(scores.astype(np.float64), end, 1.0 - end)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def final_step(model: Any) -> Any:
-    """The estimator at the end of a pipeline; any other estimator itself."""
+    """Return the estimator at the end of a pipeline; any other estimator itself."""
     return final_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
 def _n_trees(model: Any) -> int:
-    """Number of trees whose votes a probability is the mean of; 0 for other models."""
+    """Count the trees whose votes a probability is the mean of; 0 for other models."""
     last = final_step(model)
     if hasattr(last, "best_estimator_"):
         return _n_trees(last.best_estimator_)

@@ -1,73 +1,76 @@
-"""Row weights that turn a classifier's attention to a range of false positive rates."""
+"""Row weights that turn a classifier's attention to a region of the ROC curve."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._core._logistic import mean_and_scale
+from aucuba._core._typing import FloatArray
+from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
+from aucuba._roc._threshold import first_beyond
 
-# Widths of the two bumps in units of the score's standard deviation.
+# Widths of the bumps in units of the scores' standard deviation.
 _NEGATIVE_WIDTH = 0.1
 _POSITIVE_WIDTH = 0.5
 
 
 def region_weights(
-    scores: FloatArray,
-    positive: BoolArray,
-    weight: FloatArray | None,
-    upper_limit: float,
-    strength: float,
+    scores: FloatArray, sample: Sample, region: Region, strength: float
 ) -> FloatArray:
-    r"""Weights of the rows around the thresholds of the range ``[0, b]``:
+    r"""Weight the rows around the thresholds of a region with upper limit b and lowest TPR r:
 
     .. math::
         v_j = 1 + (k - 1)\, \sigma\bigl((s_j - t_{2b}) / (0.1\, \mathrm{sd}(s))\bigr)
         \ \text{(negatives)}, \qquad
-        v_i = 1 + (k - 1) \exp\bigl(-\tfrac12 ((s_i - t_b) / (0.5\, \mathrm{sd}(s)))^2\bigr)
+        v_i = 1 + (k - 1) \exp\bigl(-\tfrac12 ((s_i - e) / (0.5\, \mathrm{sd}(s)))^2\bigr)
         \ \text{(positives)}
 
-    with :math:`t_u` the score of the first negative below the false positive rate u. Negatives that
-    can enter the range count more, and so do positives near its end, whose side of the threshold is
-    open; each class is rescaled to mean 1, so class priors stay as they are. The lower limit of the
-    range is not used: it moves the weights little, and ignoring it was at least as good.
+    with :math:`t_u` the score of the first negative below the false positive rate u and
+    :math:`e = t_b`, the end of the region. Negatives that can enter the region count more, and so do
+    positives near its end, whose side of the threshold is open; each class is rescaled to mean 1, so
+    class priors stay as they are. The lower limit of the range is not used: it moves the weights
+    little, and ignoring it was at least as good; nor are weights of the rates inside it.
+
+    With r > 0 only the positives below the top fraction r count, the highest of which has the score
+    :math:`q`: then :math:`e = \min(t_b, q)`, and the bump of the positives is multiplied by
+    :math:`\sigma((q - s_i) / (0.1\, \mathrm{sd}(s)))`, which fades it out above q.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows,)
         Scores of rows by models that have not seen them.
-    positive : ndarray of bool
-    weight : ndarray or None
-        A row of weight k counts as k rows.
-    upper_limit : float
-        ``b``.
+    sample : Sample
+        Class and weight of the rows; a row of weight k counts as k rows.
+    region : Region
     strength : float
         ``k``, the largest weight before rescaling; 1 leaves all rows equal.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        Factors, to be multiplied with ``weight``.
+        Factors, to be multiplied with the weights of the rows.
     """
-    mass = np.ones(scores.size) if weight is None else weight
-    mean = np.average(scores, weights=mass)
-    sd = float(np.sqrt(np.average((scores - mean) ** 2, weights=mass)))
-    if sd == 0.0:
+    positive, weight = sample.positive, sample.weights
+    if np.all(scores == scores[0]):
         return np.ones(scores.size)
-    end = _negative_quantile(scores[~positive], mass[~positive], upper_limit)
-    twice = _negative_quantile(scores[~positive], mass[~positive], 2.0 * upper_limit)
+    sd = mean_and_scale(scores, weight)[1]
+    p, q = scores[positive], scores[~positive]
+    end, _ = first_beyond(q, weight[~positive], region.upper_limit)
+    twice, _ = first_beyond(q, weight[~positive], 2.0 * region.upper_limit)
+    highest = np.inf
+    if region.min_tpr > 0:
+        highest, _ = first_beyond(p, weight[positive], region.min_tpr)
     bump = np.empty(scores.size)
-    # tanh is the logistic function without overflow.
-    bump[~positive] = 0.5 + 0.5 * np.tanh((scores[~positive] - twice) / (2 * _NEGATIVE_WIDTH * sd))
-    bump[positive] = np.exp(-0.5 * ((scores[positive] - end) / (_POSITIVE_WIDTH * sd)) ** 2)
-    factor = 1.0 + (strength - 1.0) * bump
+    bump[~positive] = _step((q - twice) / (_NEGATIVE_WIDTH * sd))
+    bump[positive] = np.exp(-0.5 * ((p - min(end, highest)) / (_POSITIVE_WIDTH * sd)) ** 2)
+    bump[positive] *= _step((highest - p) / (_NEGATIVE_WIDTH * sd))
+    factors = 1.0 + (strength - 1.0) * bump
     for rows in (positive, ~positive):
-        factor[rows] /= np.average(factor[rows], weights=mass[rows])
-    return factor
+        factors[rows] /= np.average(factors[rows], weights=weight[rows])
+    return factors
 
 
-def _negative_quantile(q: FloatArray, mass: FloatArray, rate: float) -> float:
-    """Score of the first negative below the false positive rate, or of the last negative."""
-    order = np.argsort(-q)
-    passed = np.cumsum(mass[order])
-    place = int(np.searchsorted(passed, rate * passed[-1] * (1 + 1e-12), side="right"))
-    return float(q[order[min(place, q.size - 1)]])
+def _step(x: FloatArray) -> FloatArray:
+    """Compute the logistic function; tanh does not overflow."""
+    return 0.5 + 0.5 * np.tanh(x / 2)

@@ -1,4 +1,4 @@
-"""Classifiers with one weight a feature, or kernels, trained for a region of the ROC curve."""
+"""Linear and kernel classifiers trained for a region of the ROC curve."""
 
 from aucuba.linear._aum_classifier import AUMClassifier
 from aucuba.linear._partial_auc import PartialAUCClassifier

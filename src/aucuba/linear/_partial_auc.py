@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any
 
@@ -14,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from aucuba._core._callbacks import fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import threshold_for
 from aucuba.design import KernelDesign, TableDesign
-from aucuba.linear._anchored_fit import anchor_direction, direct_fit, warn_if_few
+from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel
 from aucuba.linear._summary import describe
@@ -28,7 +28,6 @@ from aucuba.solvers import (
     BundleSolver,
     CuttingPlaneSolver,
     DCSolver,
-    Monitor,
     Solution,
     Status,
 )
@@ -39,36 +38,39 @@ _SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
     "bundle": BundleSolver,
     "cutting_plane": CuttingPlaneSolver,
 }
-# Iterations: the direct fit is meant to stop early, plane methods to reach their gap.
+# Iterations: the anchored descent is meant to stop early, plane methods to reach their gap.
 _MAX_ITER = {"direct": 100, "tight": 1000, "structural": 1000}
 
 
 class PartialAUCClassifier(RegionClassifier):
-    r"""A scorer trained for the part of the ROC curve that matters.
+    r"""Linear or kernel scorer trained for the part of the ROC curve that matters.
 
     .. math::
         \min_w \ \tfrac12 |w|^2 + C\, R(Xw) \quad\text{(convex surrogates)}, \qquad
         \min_w \ R(Xw) + \tfrac{\lambda}{2}\, \overline{(Xw - Xu)^2} \quad\text{(direct)}
 
-    with R a risk of the partial AUC in ``fpr_range`` and, for the direct fit, u the direction of
-    logistic regression. X is never scaled here; put a `StandardScaler` before. Ranking needs no
-    ``class_weight``: positives and negatives are compared pair by pair, whatever their numbers.
-    For probabilities wrap the classifier in `CalibratedClassifierCV`.
+    with R a risk of the partial AUC in the region and, for the direct surrogate, u the direction of
+    logistic regression (the anchor). X is never scaled here; put a `StandardScaler` before. Ranking
+    needs no ``class_weight``: positives and negatives are compared pair by pair, whatever their
+    numbers. For probabilities wrap the classifier in `CalibratedClassifierCV`.
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 0.1)
+    fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter, ``0 <= alpha < beta <= 1``.
     surrogate : {"direct", "tight", "structural"}, default="direct"
-        ``"direct"``: one descent on a bounded loss from logistic regression, the best on new data in
-        our studies; not convex. ``"tight"``: hinge on the range's negatives. ``"structural"``: the
-        structural SVM of the ICML 2013 paper. The last two are convex and come with a certificate.
+        ``"direct"``: a bounded loss, by one descent that starts at logistic regression and stays near
+        it; the best on new data in our studies, not convex. ``"tight"``: hinge on the range's
+        negatives. ``"structural"``: the structural SVM of the ICML 2013 paper. The last two are convex
+        and come with a certificate.
     C : float, default=1.0
         Weight of the risk against the norm. For ``"direct"`` the C of its logistic regression.
-    fpr_weight : callable, default=None
-        Weight of the false positive rates, a function on [0, 1], instead of ``fpr_range``.
     min_tpr : float, default=0.0
         Lowest true positive rate that matters (two-way partial AUC); for tight and direct.
+    fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
+        Weight of the false positive rates u inside ``fpr_range``, up to a constant factor: a
+        non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None for all
+        alike. A function cannot be saved; the named weights can.
     kernel : {"linear", "rbf", "poly", "precomputed"}, default="linear"
         Convex surrogates use the exact kernel up to 10,000 rows; beyond, and always for
         ``"direct"``, Nystroem features stand in for it.
@@ -93,11 +95,11 @@ class PartialAUCClassifier(RegionClassifier):
     max_iter : int, default=None
         Limit on iterations; by default 1000 for the convex surrogates, 100 for ``"direct"``.
     warm_start : bool, default=False
-        Begin a linear convex fit at the present ``coef_``.
+        Start a linear convex fit from the present ``coef_``.
     random_state : int, RandomState instance or None, default=None
         For the sampling of Nystroem features; nothing else is random.
     verbose : int, default=0
-        Above 0, log every iteration at level INFO of the logger ``aucuba``.
+        Above 0, log every iteration to the logger ``aucuba`` at level INFO.
 
     Attributes
     ----------
@@ -134,12 +136,12 @@ class PartialAUCClassifier(RegionClassifier):
 
     def __init__(
         self,
-        fpr_range: tuple[float, float] = (0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
         surrogate: str = "direct",
         C: float = 1.0,
-        fpr_weight: Callable[[FloatArray], FloatArray] | None = None,
         min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
         kernel: str = "linear",
         gamma: float | str = "scale",
         degree: int = 3,
@@ -157,8 +159,8 @@ class PartialAUCClassifier(RegionClassifier):
         self.fpr_range = fpr_range
         self.surrogate = surrogate
         self.C = C
-        self.fpr_weight = fpr_weight
         self.min_tpr = min_tpr
+        self.fpr_weight = fpr_weight
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -177,7 +179,7 @@ class PartialAUCClassifier(RegionClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> PartialAUCClassifier:
-        """Train.
+        """Train the classifier.
 
         Parameters
         ----------
@@ -193,7 +195,7 @@ class PartialAUCClassifier(RegionClassifier):
         Returns
         -------
         PartialAUCClassifier
-            Fitted.
+            The fitted classifier.
         """
         self._check_params()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
@@ -211,14 +213,14 @@ class PartialAUCClassifier(RegionClassifier):
                     warn_if_badly_scaled(X)
                     self._fit_table(X, sample, region, report, warm)
                 else:
-                    self._fit_kernel(X, sample, region, report, warm, kept)
+                    self._fit_kernel(X, sample, region, report, warm, kept.index)
         # The best model so far is kept, and the interrupt still ends what called for it.
         if self.status_ == str(Status.INTERRUPTED):
             raise KeyboardInterrupt
         return self
 
     def _raw_scores(self, X: Any) -> FloatArray:
-        """Scores of validated rows before the intercept, through the kernel where there is one."""
+        """Score validated rows before the intercept is added, through the kernel if there is one."""
         if self.kernel == "linear":
             return super()._raw_scores(X)
         if self.kernel == "precomputed":
@@ -230,7 +232,7 @@ class PartialAUCClassifier(RegionClassifier):
         return np.asarray(X @ self.dual_coef_)
 
     def summary(self) -> str:
-        """One paragraph on what was fitted and how well, for a person to read."""
+        """Describe in one paragraph what was fitted and how well."""
         return describe(self)
 
     def _check_params(self) -> None:
@@ -267,9 +269,9 @@ class PartialAUCClassifier(RegionClassifier):
         monitor: Monitor | None,
         warm: FloatArray | None,
     ) -> None:
-        """Fit a linear model on X as it is, a convex one from the coefficients of before."""
+        """Fit a linear model on X as it is, a convex one from the previous coefficients."""
         if self.surrogate == "direct":
-            self._fit_direct(X, sample, region, monitor)
+            self._fit_anchored(X, sample, region, monitor)
             return
         design = TableDesign(X)
         start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
@@ -278,10 +280,16 @@ class PartialAUCClassifier(RegionClassifier):
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
         self._adopt_certificate(solution)
 
-    def _fit_direct(self, X: Any, sample: Sample, region: Region, monitor: Monitor | None) -> None:
-        warn_if_few(sample, region)
+    def _fit_anchored(
+        self, X: Any, sample: Sample, region: Region, monitor: Monitor | None
+    ) -> None:
+        trained_on, notice = training_region(sample, region)
+        if notice:
+            warnings.warn(notice, UserWarning, stacklevel=5)
         anchor, n_iter = anchor_direction(X, sample, self.C)
-        fit = direct_fit(X, sample, region, anchor, max_iter=self._max_iter(), monitor=monitor)
+        fit = anchored_fit(
+            X, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
+        )
         scores = TableDesign(X).scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
         self.anchor_coef_ = fit.anchor[np.newaxis]
@@ -289,7 +297,7 @@ class PartialAUCClassifier(RegionClassifier):
             self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
             self.n_iter_ = n_iter
             self.history_: list[dict[str, Any]] = []
-            self.status_ = "Logistic regression kept: too few rows in the range for a direct fit."
+            self.status_ = "Logistic regression kept: too few rows in the range to train for it."
         else:
             self._adopt_certificate(fit.solution)
 
@@ -387,7 +395,7 @@ class PartialAUCClassifier(RegionClassifier):
             )
 
     def _uses_features(self, n_rows: int) -> bool:
-        """Whether the kernel is replaced by Nystroem features; says so where the size forces it."""
+        """Tell whether Nystroem features replace the kernel; warn where the size forces it."""
         if self.surrogate == "direct":
             return True
         if self.kernel == "precomputed" or n_rows <= MAX_KERNEL_ROWS:

@@ -11,66 +11,62 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
+from aucuba._core._logistic import log_loss, mean_and_scale
+from aucuba._core._parallel import map_parallel
+from aucuba._core._resampling import OutOfFold, Split
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import TableDesign
-from aucuba.linear._anchored_fit import anchor_direction, normalised, warn_if_few
+from aucuba.linear._anchored_fit import anchor_direction, normalised, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
-from aucuba.linear._cross_validation import (
-    OutOfFold,
-    Splits,
-    convex_path,
-    direct_half,
-    in_parallel,
-    log_loss,
-    logistic_path,
-)
-from aucuba.linear._logistic import weighted_mean_and_sd
+from aucuba.linear._cross_validation import Splits, anchored_half, convex_path, logistic_path
 from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver, Status
 
 _SURROGATES = ("direct", "tight", "structural")
 # A challenger replaces what it challenges when it is ahead by this many paired standard errors:
 # another C against the one of best log-loss, the half-half blend against logistic regression, and
-# the direct model alone against the blend. With few positives near the top the analytic error of a
-# difference is small, so C asks for two; one let noise choose C on satimage-2.
+# the region's own model alone against the blend. With few positives near the top the analytic error
+# of a difference is small, so C asks for two; one let noise choose C on satimage-2.
 _ERRORS_FOR_C = 2.0
 _ERRORS_FOR_BLEND = 0.5
-_ERRORS_FOR_DIRECT = 1.0
+_ERRORS_FOR_REGION = 1.0
 
 
 class PartialAUCClassifierCV(RegionClassifier):
-    r"""A linear scorer for a region of the ROC curve, with nothing left to tune.
+    r"""Linear scorer for a region of the ROC curve, with nothing left to tune.
 
     .. math::
-        w = (1 - t)\, w_{\mathrm{LR}} + t\, \overline{w}_{\mathrm{direct}},
+        w = (1 - t)\, w_{\mathrm{LR}} + t\, \overline{w}_{\mathrm{region}},
         \qquad t \in \{0, \tfrac12, 1\}
 
     For ``surrogate="direct"``: (1) C of logistic regression by cross-validated log-loss, unless another
-    C is ahead in the region by more than two standard errors; (2) direct fits on ten random halvings of
-    the data, averaged; (3) the blend of the two whose out-of-sample partial AUC is best by more than
-    its standard error. Logistic regression stays among the candidates, so on new data the result is
-    rarely worse and often better. For the convex surrogates, as in the paper: a warm-started path over
-    C in every fold, and the convex fit of the C that is best in the region out of sample.
+    C is ahead in the region by more than two standard errors; (2) fits of `PartialAUCClassifier` on ten
+    random halvings of the data, averaged; (3) the blend of the two whose out-of-sample partial AUC is
+    best by more than its standard error. Logistic regression stays among the candidates, so on new data
+    the result is rarely worse and often better. For the convex surrogates, as in the paper: a
+    warm-started path over C in every fold, and the convex fit of the C that is best in the region out
+    of sample.
 
     X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``. For
     probabilities wrap the classifier in `CalibratedClassifierCV`.
 
     Parameters
     ----------
-    fpr_range : (float, float), default=(0.0, 0.1)
+    fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
     surrogate : {"direct", "tight", "structural"}, default="direct"
         As in `PartialAUCClassifier`.
     Cs : int or array-like, default=7
         Values of C to try, or how many between 1e-3 and 1e3.
     cv : int, splitter, iterable of splits or None, default=None
-        None: five stratified folds for C and ten halvings for the direct fits (queries stay whole). A
-        user's splits are used for both.
-    fpr_weight, min_tpr, tol, max_iter
+        None: five stratified folds for C and ten halvings for the fits on half the data (queries stay
+        whole). Other splits are used for both.
+    min_tpr, fpr_weight, tol, max_iter
         As in `PartialAUCClassifier`.
     n_jobs : int or None, default=None
         Number of parallel jobs; the result does not depend on it.
@@ -119,13 +115,13 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     def __init__(
         self,
-        fpr_range: tuple[float, float] = (0.0, 0.1),
+        fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
         surrogate: str = "direct",
         Cs: Any = 7,
         cv: Any = None,
-        fpr_weight: Callable[[FloatArray], FloatArray] | None = None,
         min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
         n_jobs: int | None = None,
@@ -135,8 +131,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.surrogate = surrogate
         self.Cs = Cs
         self.cv = cv
-        self.fpr_weight = fpr_weight
         self.min_tpr = min_tpr
+        self.fpr_weight = fpr_weight
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -146,7 +142,7 @@ class PartialAUCClassifierCV(RegionClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
     ) -> PartialAUCClassifierCV:
-        """Choose and train.
+        """Choose the model and train it.
 
         Parameters
         ----------
@@ -162,7 +158,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         Returns
         -------
         PartialAUCClassifierCV
-            Fitted.
+            The fitted classifier.
         """
         check_choice(self.surrogate, "surrogate", _SURROGATES)
         check_positive_number(self.tol, "tol")
@@ -172,7 +168,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         with fresh_fit(self):
             X_kept, sample, kept = self._validate(X, y, sample_weight, qid)
             warn_if_badly_scaled(X_kept)
-            splits = Splits.make(self.cv, X, y, qid, kept, self.random_state)
+            splits = Splits.from_cv(self.cv, kept, self.random_state)
             choose = self._choose if self.surrogate == "direct" else self._choose_convex
             limit = len(splits.folds) + len(splits.halves) * (self.surrogate == "direct")
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
@@ -199,43 +195,51 @@ class PartialAUCClassifierCV(RegionClassifier):
         Cs: FloatArray,
         progress: Progress,
     ) -> FloatArray:
-        """The direct procedure: C, the region's own model, the blend; its coefficients."""
+        """Choose C, train the region's own model, choose the blend; return its coefficients."""
         splits = splits.usable(sample)
         if not splits.can_compare(sample):
             return self._keep_logistic(X, sample, float(Cs[Cs.size // 2]))
-        parts = in_parallel(logistic_path, splits.folds, self.n_jobs, progress, X, sample, Cs)
-        logistic = OutOfFold.collect(sample.positive.size, splits.folds, parts)
+        parts = self._over(splits.folds, progress, logistic_path, X, sample, Cs)
+        logistic = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
         chosen = self._choose_C(logistic, sample, region, Cs)
         self.C_ = float(Cs[chosen])
         anchor, self.n_iter_ = anchor_direction(X, sample, self.C_)
         if progress.stopped:
             return self._stop_at_logistic(anchor)
-        warn_if_few(sample, region)
-        own, held_out = self._direct(X, sample, region, splits, progress)
+        notice = training_region(sample, region)[1]
+        if notice:
+            warnings.warn(notice, UserWarning, stacklevel=4)
+        own, held_out = self._averaged(X, sample, region, splits, progress)
         self._blend(sample, region, logistic, chosen, held_out)
         self.logistic_coef_, self.region_coef_ = anchor[np.newaxis], own[np.newaxis]
         return (1.0 - self.blend_) * anchor + self.blend_ * own
 
+    def _over(
+        self, splits: list[Split], progress: Progress, task: Callable[..., Any], *args: Any
+    ) -> list[Any]:
+        """Run one task per split until a callback asks to stop."""
+        return map_parallel(
+            task, progress.until_stopped(splits), *args, n_jobs=self.n_jobs, progress=progress
+        )
+
     def _choose_C(self, logistic: OutOfFold, sample: Sample, region: Region, Cs: FloatArray) -> int:
-        """The C of best log-loss, unless another is clearly ahead in the region."""
+        """Choose the C of best log-loss, unless another is clearly ahead in the region."""
         tested = sample.take(logistic.covered)
-        losses = np.array([log_loss(tested, row) for row in logistic.scores])
+        losses = np.array(
+            [log_loss(row, tested.positive, tested.weight) for row in logistic.scores]
+        )
         comparison = RegionComparison.from_scores(tested, logistic.scores, region)
         self.cv_results_ = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
         best = int(np.argmin(losses))
         ahead = [k for k in range(Cs.size) if comparison.beats(k, best, _ERRORS_FOR_C)]
         return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best
 
-    def _direct(
+    def _averaged(
         self, X: Any, sample: Sample, region: Region, splits: Splits, progress: Progress
     ) -> tuple[FloatArray, OutOfFold]:
-        """The mean of direct fits on half-samples, and scores of the rows left out."""
-        fits = in_parallel(
-            direct_half, splits.halves, self.n_jobs, progress, X, sample, region, self.C_
-        )
-        held_out = OutOfFold.collect(
-            sample.positive.size, splits.halves, [part for _, part in fits]
-        )
+        """Average anchored fits on half-samples, and score the rows left out."""
+        fits = self._over(splits.halves, progress, anchored_half, X, sample, region, self.C_)
+        held_out = OutOfFold.from_parts(sample.n_rows, splits.halves, [part for _, part in fits])
         mean = np.mean([coef for coef, _ in fits], axis=0)
         return normalised(mean, X, sample.weight), held_out
 
@@ -248,15 +252,15 @@ class PartialAUCClassifierCV(RegionClassifier):
         Cs: FloatArray,
         progress: Progress,
     ) -> FloatArray:
-        """The coefficients of the convex fit whose C is best in the region out of sample."""
+        """Fit the surrogate at the C that is best in the region out of sample."""
         splits = Splits(splits.folds, splits.folds).usable(sample)
         self.blend_, self.C_ = 1.0, float(Cs[Cs.size // 2])
         self.partial_auc_, self.cv_results_ = {}, {}
         self.partial_auc_error_: dict[str, float] = {}
         if splits.can_compare(sample):
             settings = (X, sample, self.surrogate, region, Cs, self.tol, int(self.max_iter))
-            parts = in_parallel(convex_path, splits.folds, self.n_jobs, progress, *settings)
-            held_out = OutOfFold.collect(sample.positive.size, splits.folds, parts)
+            parts = self._over(splits.folds, progress, convex_path, *settings)
+            held_out = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
             tested = sample.take(held_out.covered)
             values = RegionComparison.from_scores(tested, held_out.scores, region).values
             best = int(np.argmax(values))
@@ -298,7 +302,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
             self.blend_ = 0.0
             self.status_ = "Logistic regression kept: the region's own model is not clearly better."
-        elif comparison.beats(2, 1, _ERRORS_FOR_DIRECT):
+        elif comparison.beats(2, 1, _ERRORS_FOR_REGION):
             self.blend_ = 1.0
             self.status_ = "The region's own model: clearly better than its blend."
         else:
@@ -312,14 +316,14 @@ class PartialAUCClassifierCV(RegionClassifier):
         }
 
     def _stop_at_logistic(self, anchor: FloatArray) -> FloatArray:
-        """A callback has asked to stop before the region's own model was begun."""
+        """Keep logistic regression: a callback asked to stop before the region's own model."""
         self.blend_, self.status_ = 0.0, str(Status.STOPPED_BY_CALLBACK)
         self.logistic_coef_ = self.region_coef_ = anchor[np.newaxis]
         self.partial_auc_, self.partial_auc_error_ = {}, {}
         return anchor
 
     def _keep_logistic(self, X: Any, sample: Sample, C: float) -> FloatArray:
-        """Too few rows to cross-validate: logistic regression, and a warning."""
+        """Keep logistic regression, with a warning: there are too few rows to cross-validate."""
         self._warn_of_few_rows(f"plain logistic regression with C={C:g} is returned")
         self.C_, self.blend_ = C, 0.0
         coef, self.n_iter_ = anchor_direction(X, sample, C)
@@ -339,5 +343,5 @@ class PartialAUCClassifierCV(RegionClassifier):
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
-    mean, sd = weighted_mean_and_sd(scores, weight)
-    return (scores - mean) / (sd if sd > 0 else 1.0)
+    mean, scale = mean_and_scale(scores, weight)
+    return (scores - mean) / scale

@@ -9,12 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 
 def describe(model: Any) -> str:
-    """Region, surrogate, size, certificate and stopping reason of a fitted `PartialAUCClassifier`."""
+    """Describe a fitted `PartialAUCClassifier`: region, surrogate, size, certificate, status."""
     check_is_fitted(model)
-    if model.fpr_weight is None:
-        region = f"false positive rates in [{model.fpr_range[0]:g}, {model.fpr_range[1]:g}]"
-    else:
-        region = "weighted false positive rates"
+    weighted = "" if model.fpr_weight is None else "weighted "
+    region = f"{weighted}false positive rates in [{model.fpr_range[0]:g}, {model.fpr_range[1]:g}]"
     if model.min_tpr > 0:
         region += f" and true positive rates from {model.min_tpr:g}"
     if hasattr(model, "dual_coef_"):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._core._positive_scores import positive_scores
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import check_fpr_range
 from aucuba._roc._curve import band_average, roc_curve
@@ -254,8 +255,4 @@ def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[FloatArray, Any]:
     pos_label = classes[1] if pos_label is None else pos_label
     if pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not among the classes {list(classes)!r}.")
-    is_second = pos_label == classes[1]
-    if hasattr(estimator, "decision_function"):
-        score = np.asarray(estimator.decision_function(X))
-        return (score if is_second else -score), pos_label
-    return np.asarray(estimator.predict_proba(X))[:, int(is_second)], pos_label
+    return positive_scores(estimator, X, int(pos_label == classes[1]))[0], pos_label

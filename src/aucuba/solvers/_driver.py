@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import FloatArray, Monitor
 
 State = TypeVar("State")
-
-# Called after every iteration with its row of the history; a true answer stops the solver.
-Monitor = Callable[[dict[str, Any]], Any]
 
 
 class Status(Enum):

@@ -19,21 +19,16 @@ from sklearn.utils import (
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._callbacks import CallbackSupport, Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._parallel import run_all
-from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._core._parallel import map_parallel
+from aucuba._core._positive_scores import positive_scores, response_of
+from aucuba._core._resampling import Split, require_both_classes
+from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray
 from aucuba._core._validation import binary_target, check_fraction, finite_scores
-from aucuba.threshold._base_scores import positive_scores, response_of
-from aucuba.threshold._held_out import (
-    held_out_splits,
-    params_of_rows,
-    require_both_classes,
-    require_fitted,
-)
+from aucuba.threshold._held_out import held_out_splits, params_of_rows, require_fitted
 from aucuba.threshold._order_statistic import (
     threshold_rank,
     tie_safe_threshold,
@@ -359,11 +354,11 @@ class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, B
         held_out = np.concatenate([test for _, test in splits])
         # Before any model is fitted, since too few negatives is an error.
         self._choose_rank(int(negative[held_out].sum()), guarantee=len(splits) == 1)
-        tasks = (
-            delayed(self._fit_and_score)(X, y, train, test, fit_params) for train, test in splits
-        )
         with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
-            fitted = run_all(tasks, self.n_jobs, Progress(monitor))
+            progress = Progress(monitor)
+            fitted = map_parallel(
+                self._fit_and_score, splits, X, y, fit_params, n_jobs=self.n_jobs, progress=progress
+            )
             if self.guarantee_:
                 self.estimator_ = fitted[0][0]
             else:
@@ -371,14 +366,15 @@ class FixedFPRClassifier(CallbackSupport, ClassifierMixin, MetaEstimatorMixin, B
         return np.concatenate([scores for _, scores in fitted])[negative[held_out]]
 
     def _fit_and_score(
-        self, X: Any, y: AnyArray, train: IntArray, test: IntArray, fit_params: dict[str, Any]
+        self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
     ) -> tuple[Any, AnyArray]:
+        train, test = split
         part = params_of_rows(fit_params, train, y.shape[0])
         model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
-        return positive_scores(estimator, X, self.response_method, self._positive_index)
+        return positive_scores(estimator, X, self._positive_index, self.response_method)[0]
 
     def _margin(self, X: Any) -> FloatArray:
         scores = finite_scores(self._positive_scores(self.estimator_, X), "The base score")

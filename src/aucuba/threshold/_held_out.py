@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedShuffleSplit, check_cv
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._core._resampling import Split
 from aucuba._core._typing import AnyArray, IntArray
 
-Splits = list[tuple[IntArray, IntArray]]
 
-
-def held_out_splits(cv: Any, X: Any, y: AnyArray, random_state: Any, params: dict) -> Splits:
+def held_out_splits(cv: Any, X: Any, y: AnyArray, random_state: Any, params: dict) -> list[Split]:
     """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
 
     A fraction ``cv`` is one stratified split that holds out that part of the rows; everything
@@ -39,19 +38,6 @@ def held_out_splits(cv: Any, X: Any, y: AnyArray, random_state: Any, params: dic
             "negative once: use folds that do not overlap, or a single split."
         )
     return splits
-
-
-def require_both_classes(splits: Splits, y: AnyArray, sample_weight: Any) -> None:
-    """Stop with advice if a split trains on one class; a row of weight zero does not train."""
-    trains = np.ones(y.shape[0]) if sample_weight is None else column_or_1d(sample_weight)
-    for number, (train, _) in enumerate(splits):
-        labels = np.unique(y[train][trains[train] > 0])
-        if labels.size < 2:
-            among = "" if sample_weight is None else " among the rows of sample_weight above zero"
-            raise ValueError(
-                f"Split {number} of cv trains on one class only, {labels.tolist()}{among}; use a "
-                "stratified splitter, fewer folds, or more rows of the other class."
-            )
 
 
 def require_fitted(estimator: Any) -> None:

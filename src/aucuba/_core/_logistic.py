@@ -1,4 +1,4 @@
-"""Logistic regression as scikit-learn fits it: the baseline, and the anchor of the direct fit."""
+"""Logistic regression as scikit-learn fits it, and the weighted moments that go with it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from aucuba._core._typing import BoolArray, FloatArray
 
-# Newton's method costs one product of size n d^2 an iteration and ends at machine precision; beyond
+# Newton's method costs one product of size n d^2 per iteration and ends at machine precision; beyond
 # this many columns L-BFGS is cheaper.
 _NEWTON_FEATURES = 200
 
@@ -20,7 +20,7 @@ _NEWTON_FEATURES = 200
 def logistic_regression(
     X: Any, positive: BoolArray, weight: FloatArray | None, C: float
 ) -> LogisticRegression:
-    """A fitted logistic regression, solved far enough that row order does not show."""
+    """Fit logistic regression to a precision at which the order of the rows does not show."""
     if not sparse.issparse(X) and X.shape[1] <= _NEWTON_FEATURES:
         options: dict[str, Any] = {"solver": "newton-cholesky", "tol": 1e-8, "max_iter": 100}
     else:
@@ -35,7 +35,17 @@ def logistic_regression(
         return model.fit(X, positive, sample_weight=weight)
 
 
-def weighted_mean_and_sd(scores: FloatArray, weight: FloatArray | None) -> tuple[float, float]:
-    """Mean and standard deviation in which a row of weight k counts k times."""
-    mean = float(np.average(scores, weights=weight))
-    return mean, float(np.sqrt(np.average((scores - mean) ** 2, weights=weight)))
+def log_loss(log_odds: FloatArray, positive: BoolArray, weight: FloatArray | None) -> float:
+    """Compute the mean log-loss, rows counted by weight."""
+    signed = np.where(positive, -log_odds, log_odds)
+    return float(np.average(np.logaddexp(0.0, signed), weights=weight))
+
+
+def mean_and_scale(scores: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Compute the mean and the standard deviation of each column; a row of weight k counts k times.
+
+    The standard deviation of constant scores is replaced by 1, so that they can be divided by it.
+    """
+    mean = np.average(scores, axis=0, weights=weight)
+    sd = np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weight))
+    return mean, np.where(sd > 0, sd, 1.0)
