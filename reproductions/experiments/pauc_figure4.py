@@ -111,8 +111,8 @@ def report(rows: list[Row], settings: Settings) -> str:
             f"epsilon = {settings.tol:g}; processor time. The paper's statement: a call takes about "
             "the same time for every beta, and the number of calls grows as beta falls. Here the "
             f"longest mean time is {max(taken.values()) / min(taken.values()):.2f} times the shortest, "
-            f"and Algorithm 2 needs {plain[min(plain)] / plain[max(plain)]:.1f} times as many calls for "
-            "the smallest beta as for the largest. The paper shows its numbers in a figure only.",
+            f"and Algorithm 2 needs {plain[min(plain)] / plain[max(plain)]:.1f} times as many calls "
+            "for the smallest beta as for the largest. The paper shows its numbers in a figure only.",
         ]
     )
 
