@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
     reproduces="ICML 2013, Section 5.3 and Table 5: medical diagnosis",
     data=("adbench",),
     settings={
-        "full": Settings(10, Tuning(n_steps=300)),
+        "full": Settings(10, Tuning()),
         "quick": Settings(3, Tuning(grid=(0.1, 1.0, 10.0), n_steps=50, n_intervals=20)),
         "tiny": Settings(2, Tuning(grid=(1.0,), tol=1e-2, n_steps=5, n_intervals=2)),
     },
