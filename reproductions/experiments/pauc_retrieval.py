@@ -135,11 +135,11 @@ def report(rows: list[Row], settings: Settings) -> str:
             + f" by the validation queries, epsilon {settings.tol:g}. \\*: two-sided Wilcoxon test "
             "over the splits, p < .05.",
             f"Splits in which the certificate of the chosen fit says that zero is as good: {idle}. "
-            "There the structural hinge of the range has no minimiser better than zero: it asks for "
-            "margins against all negatives of a query but is paid for those of the range alone, and "
-            "where relevant documents are common no direction gains on average. What is left is the "
-            "direction of the last cutting planes. With few relevant documents among thousands, as in "
-            "the paper's sets, this does not happen.",
+            "There the structural hinge of the range has no minimiser better than zero, and what is "
+            "left is the direction of the last cutting planes: it asks for margins against all "
+            "negatives of a query but is paid for those of the range alone. The paper's sets have few "
+            "relevant documents among thousands; whether that is the difference cannot be tried "
+            "without them.",
         ]
     )
 
