@@ -17,7 +17,7 @@ def load_letor_sample() -> Queries:
     for part in ("train", "test"):
         X, grade = read_svmlight(data_file("letor_sample", f"rank.{part}.gz"), N_FEATURES)
         with reading(data_file("letor_sample", f"rank.{part}.query")) as path:
-            counts = np.loadtxt(path, dtype=np.intp, ndmin=1)
+            counts = np.array(path.read_text().split(), dtype=np.intp)
             if counts.sum() != len(grade):
                 raise ValueError(f"queries of {counts.sum()} rows for {len(grade)} documents")
         tables.append(X.toarray())
