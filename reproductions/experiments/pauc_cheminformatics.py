@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     reproduces="ICML 2013, Section 5.1 and Table 2: cheminformatics",
     data=("chemistry_fp2",),
     settings={
-        "full": Settings(5, 10, Tuning()),
+        "full": Settings(5, 4, Tuning()),
         "quick": Settings(2, 2, Tuning(grid=(0.1, 1.0, 10.0), n_steps=100, n_intervals=20)),
         "tiny": Settings(1, 2, Tuning(grid=(1.0,), tol=1e-2, n_steps=5, n_intervals=2)),
     },
