@@ -82,7 +82,7 @@ def path_against_tangents():
     rows = []
     for n in (1_000, 10_000):
         errors, scores, direction = problem(n)
-        segment = Segment.of(errors, scores, direction)
+        segment = Segment.from_predictions(errors, scores, direction)
         repeats = 1 if n > 1_000 else 3
         by_path, end = seconds(
             _path.follow, segment, _loops.STOP_FIRST_MIN, None, record=False, repeats=repeats

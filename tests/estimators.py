@@ -82,7 +82,14 @@ ESTIMATORS = {
     ),
     "PartialAUCClassifierCV": Case(lambda: aucuba.PartialAUCClassifierCV(RANGE, Cs=2), rows),
     "AUMClassifier": Case(lambda: aucuba.AUMClassifier(), rows, keeps_partial=True),
-    "FixedFPRClassifier": Case(lambda: aucuba.FixedFPRClassifier(LogisticRegression()), rows),
+    "FixedFPRClassifier": Case(lambda: aucuba.FixedFPRClassifier(LogisticRegression(), 0.1), rows),
+    "FixedTPRClassifier": Case(lambda: aucuba.FixedTPRClassifier(LogisticRegression(), 0.9), rows),
+    "FixedPrecisionClassifier": Case(
+        lambda: aucuba.FixedPrecisionClassifier(LogisticRegression(), 0.4, 0.8), rows
+    ),
+    "AlertBudgetClassifier": Case(
+        lambda: aucuba.AlertBudgetClassifier(LogisticRegression(), 0.1), rows
+    ),
     "RegionReweighted": Case(lambda: aucuba.RegionReweighted(LogisticRegression(), RANGE), rows),
     "RegionStack": Case(lambda: aucuba.RegionStack(RANGE, estimators=["linear"]), rows),
     "StructuredRanker": Case(
@@ -94,7 +101,7 @@ ESTIMATORS = {
     "IntervalRegression": Case(lambda: aucuba.changepoint.IntervalRegression(), intervals),
     "IntervalRegressionCV": Case(lambda: aucuba.changepoint.IntervalRegressionCV(), intervals),
     "SupervisedChangepointDetector": Case(
-        lambda: aucuba.changepoint.SupervisedChangepointDetector(8), signals, keeps_partial=True
+        lambda: aucuba.changepoint.SupervisedChangepointDetector(8), signals
     ),
 }
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import FloatArray, IntArray
-from aucuba.changepoint._label_errors import LabelErrors
-from aucuba.changepoint._labels import Label
+from aucuba.changepoint import Label, LabelErrors
 from reproductions.data._home import data_file, data_home, reading
 
 

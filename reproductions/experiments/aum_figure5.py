@@ -34,9 +34,9 @@ Search = Callable[[ErrorFunctions, FloatArray, FloatArray], tuple[float, int]]
 
 def first_min(errors: ErrorFunctions, scores: FloatArray, change: FloatArray) -> tuple[float, int]:
     """Follow the path to the first minimum."""
-    segment = Segment.of(errors, scores, change)
+    segment = Segment.from_predictions(errors, scores, change)
     end = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
-    return float(end.step[0]), end.n_crossings
+    return end.best_aum().step, end.n_crossings
 
 
 def linear(errors: ErrorFunctions, scores: FloatArray, change: FloatArray) -> tuple[float, int]:

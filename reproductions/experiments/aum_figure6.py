@@ -21,8 +21,9 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from aucuba._core._typing import FloatArray, IntArray
+from aucuba.aum import AUMDescent, LabelledData, Line
 from aucuba.changepoint import IntervalRegressionCV, error_functions, target_intervals
-from aucuba.changepoint._descent import Part, aum_descent
+from aucuba.design import TableDesign
 from reproductions.data._home import data_file, reading
 from reproductions.data.changepoints import LabelledSequences, load_chipseq
 from reproductions.experiment import Cell, Experiment, Row
@@ -30,6 +31,7 @@ from reproductions.tables import markdown_table
 
 PROBLEM = "H3K4me3_TDH_immune"
 STARTS = {"published": 1.0, "negated": -1.0}
+PUBLISHED_GRID = 10.0 ** np.arange(-9, 1)
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,46 @@ def load(every: int) -> LabelledSequences:
     )
 
 
+def published_grid(subtrain: Line, validation: Line | None, unit: float) -> float:
+    """The step rule of the published code: the least AUM on ten steps, without zero."""
+    return float(PUBLISHED_GRID[int(np.argmin([subtrain.aum(step) for step in PUBLISHED_GRID]))])
+
+
+def labelled(problem: LabelledSequences, X: FloatArray, rows: IntArray) -> LabelledData:
+    """Features and error functions of some sequences."""
+    return LabelledData(TableDesign(X[rows]), error_functions(problem.subset(rows)))
+
+
+def descend(
+    subtrain: LabelledData,
+    start: FloatArray,
+    validation: LabelledData,
+    method: str,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+) -> list[dict[str, float]]:
+    """Descend as published, until a step gains less than ``tol``; one row per iterate."""
+    values = [subtrain.curves(subtrain.design.scores(start)).aum]
+
+    def gains_too_little(row: dict[str, float]) -> bool:
+        values.append(row["aum"])
+        return values[-2] - values[-1] < tol
+
+    rule = published_grid if method == "grid" else method
+    descent = AUMDescent(rule, tol=1e-300, n_iter_no_change=max_iter, max_iter=max_iter)
+    found = descent.solve(subtrain, start, validation, gains_too_little)
+    return [found.start, *found.history]
+
+
 @lru_cache(maxsize=1)
 def compiled(methods: tuple[str, ...]) -> None:
-    """Compile every kernel outside the clock."""
+    """Compile every loop outside the clock."""
     problem = load(1)
-    X = standardised(problem.features)[:40]
-    small = Part(X, error_functions(problem.errors[:40]))
+    X = standardised(problem.features)
+    small = labelled(problem, X, np.arange(40))
     for method in methods:
-        aum_descent(small, np.zeros(X.shape[1]), step=method, max_iter=1)
+        descend(small, np.zeros(X.shape[1]), small, method, max_iter=1)
 
 
 def cells(settings: Settings) -> list[Cell]:
@@ -100,16 +134,16 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
     problem = load(settings.every)
     X = standardised(problem.features)
     halves = split(problem, fold)
-    parts = [Part(X[rows], error_functions(problem.subset(rows))) for rows in halves]
+    parts = [labelled(problem, X, rows) for rows in halves]
     coef = start_coefficients(problem, X, np.sort(np.concatenate(halves)), seed)
     rows = []
     for start, sign in STARTS.items():
         for method in settings.methods:
             # Time of this process: other users of the machine do not count.
             began = time.process_time()
-            found = aum_descent(parts[0], sign * coef, validation=parts[1], step=method, tol=1e-5)
+            found = descend(parts[0], sign * coef, parts[1], method)
             seconds = time.process_time() - began
-            auc = [row["validation_auc"] for row in found.history]
+            auc = [row["validation_auc"] for row in found]
             row: Row = {"fold": fold, "seed": seed, "start": start, "method": method}
             row |= {"first_auc": auc[0], "best_auc": max(auc), "n_steps": len(auc) - 1}
             rows.append(row | {"seconds": seconds})

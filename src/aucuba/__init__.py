@@ -5,7 +5,8 @@ The map of the library:
 - tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `AUMClassifier`
 - any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
   `aucuba.objectives`
-- a threshold with a promised false positive rate, for any classifier: `FixedFPRClassifier`
+- a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
+  `FixedPrecisionClassifier`, `AlertBudgetClassifier`
 - graphs: `aucuba.structured`; signals: `aucuba.changepoint`; line searches: `aucuba.aum`
 - measures, intervals, scorers and displays: `aucuba.metrics`
 - the parts that learners are made of: `aucuba.design`, `aucuba.risks`, `aucuba.solvers`
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
     from aucuba._citation import citation
     from aucuba.ensemble import RegionReweighted, RegionStack
     from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
-    from aucuba.threshold import FixedFPRClassifier
+    from aucuba.threshold import (
+        AlertBudgetClassifier,
+        FixedFPRClassifier,
+        FixedPrecisionClassifier,
+        FixedTPRClassifier,
+    )
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AUMClassifier": "aucuba.linear",
+    "AlertBudgetClassifier": "aucuba.threshold",
     "FixedFPRClassifier": "aucuba.threshold",
+    "FixedPrecisionClassifier": "aucuba.threshold",
+    "FixedTPRClassifier": "aucuba.threshold",
     "PartialAUCClassifier": "aucuba.linear",
     "PartialAUCClassifierCV": "aucuba.linear",
     "RegionReweighted": "aucuba.ensemble",
@@ -40,7 +49,10 @@ _SUBPACKAGES = (
 )
 __all__ = [
     "AUMClassifier",
+    "AlertBudgetClassifier",
     "FixedFPRClassifier",
+    "FixedPrecisionClassifier",
+    "FixedTPRClassifier",
     "PartialAUCClassifier",
     "PartialAUCClassifierCV",
     "RegionReweighted",

@@ -14,9 +14,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, aum, minimize_aum
-from aucuba.aum._step_rules import STEP_RULES
-from aucuba.aum._value import balanced_subgradient
+from aucuba.aum import (
+    STEP_RULES,
+    AUMDescent,
+    ErrorFunctions,
+    LabelledData,
+    aum,
+    balanced_subgradient,
+    minimize_aum,
+)
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
 from aucuba.solvers import Status

@@ -39,7 +39,7 @@ def test_colours_tell_the_kind_of_error():
 def test_mean_line_has_the_segment_means():
     display = ChangepointDisplay.from_changepoints(SIGNAL, [10, 20])
     height = display.mean_line_.get_ydata()
-    assert np.isnan(height).sum() == 2
+    assert np.isnan(height).sum() == 3
     np.testing.assert_allclose(np.unique(height[np.isfinite(height)].round(9)), [0, 4])
     assert display.label_patches_ == []
 

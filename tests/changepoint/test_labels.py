@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aucuba.changepoint import Label, LabelErrors, Segmentation, label_errors, target_intervals
-from aucuba.changepoint._labels import KINDS, label_table, labels_by_sequence
+from aucuba.changepoint._labels import LABEL_KINDS, label_table, labels_by_sequence
 
 
 @settings(max_examples=200, deadline=None)
@@ -22,7 +22,12 @@ from aucuba.changepoint._labels import KINDS, label_table, labels_by_sequence
 def test_errors_equal_counting(edges, changes, data):
     edges = sorted(edges)
     labels = [
-        Label(a, b, data.draw(st.sampled_from(list(KINDS))), data.draw(st.sampled_from([1.0, 2.0])))
+        Label(
+            a,
+            b,
+            data.draw(st.sampled_from(list(LABEL_KINDS))),
+            data.draw(st.sampled_from([1.0, 2.0])),
+        )
         for a, b in itertools.pairwise(edges)
     ]
     false_positive, false_negative = label_table(labels).errors(np.array(sorted(changes), float))
@@ -172,7 +177,7 @@ def test_label_frames():
 @pytest.mark.parametrize(
     ("low", "high", "fp", "message"),
     [
-        ([-np.inf, 1, 1], [1, 2, np.inf], [0, 0, 0], "S: two models share the log penalty 1"),
+        ([-np.inf, 1, 1], [1, 2, np.inf], [0, 0, 0], "S: two models begin at the log penalty 1"),
         ([-np.inf, 1], [0, np.inf], [0, 0], "S: the intervals of log penalties must follow"),
         ([0], [np.inf], [0], "S: the intervals .* -inf to inf"),
         ([-np.inf, 2], [2, 1], [0, 0], "S: every interval .* min below max"),

@@ -131,7 +131,7 @@ def test_positions_move_the_changes():
         ([1.0, -2.0], 1, {"loss": "poisson"}, "non-negative"),
         ([1.0, 2.0], 1, {"loss": "l1"}, "'l2', 'poisson'"),
         ([1.0, 2.0], 1, {"positions": [2, 1]}, "strictly increasing"),
-        ([1.0, 2.0], 1, {"positions": [1]}, "one entry a sample"),
+        ([1.0, 2.0], 1, {"positions": [1]}, "one entry per sample"),
     ],
 )
 def test_bad_signals(signal, size, kwargs, message):
@@ -143,7 +143,7 @@ def test_bad_signals(signal, size, kwargs, message):
     ("losses", "changes", "kwargs", "message"),
     [
         ([1.0], [[1]], {}, "n_samples"),
-        ([1.0, 2.0], [[1]], {"n_samples": 4}, "one entry a model"),
+        ([1.0, 2.0], [[1]], {"n_samples": 4}, "one entry per model"),
         ([np.inf], [[1]], {"n_samples": 4}, "finite"),
         ([1.0], [[4]], {"n_samples": 4}, "1 .. 3"),
         ([1.0], [[2, 2]], {"n_samples": 4}, "increase strictly"),

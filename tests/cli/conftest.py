@@ -71,7 +71,9 @@ def run(capsys):
 def model(tmp_path_factory, files):
     """One model on the csv file, by a single convex fit."""
     path = tmp_path_factory.mktemp("models") / "model.aucuba"
-    words = f"--target outcome --positive bad --fpr 0 0.2 --surrogate tight --cv 0 --out {path}"
+    words = (
+        f"--target outcome --pos-label bad --fpr-range 0 0.2 --surrogate tight --cv 0 --out {path}"
+    )
     dropped = ["--drop", "times", "--drop", "query"]
     assert main(["fit", str(files / "train.csv"), *words.split(), *dropped]) == 0
     return path

@@ -1,16 +1,16 @@
 """Broken input: exit code 2, one line that says what to do, no traceback, no output file."""
 
+import datetime
 import json
 import pickle
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import aucuba.cli._tables
+import aucuba.cli._table
 
-FIT = ["--target", "outcome", "--positive", "bad"]
+FIT = ["--target", "outcome", "--pos-label", "bad"]
 
 
 def rejected(result, text):
@@ -77,8 +77,8 @@ class TestFit:
         refuse_fit(written(frame, tmp_path), "name the positive one", "--target", "query")
 
     def test_positive_label_not_there(self, refuse_fit, files):
-        options = ["--target", "outcome", "--positive", "ugly"]
-        refuse_fit(files / "train.csv", "--positive ugly is not among the labels", *options)
+        options = ["--target", "outcome", "--pos-label", "ugly"]
+        refuse_fit(files / "train.csv", "--pos-label ugly is not among the labels", *options)
 
     def test_missing_labels(self, refuse_fit, frame, tmp_path):
         labels = frame["outcome"].where(frame.index != 6)
@@ -135,26 +135,52 @@ class TestFit:
     def test_nothing_left_to_learn_from(self, refuse_fit, frame, tmp_path):
         refuse_fit(written(frame[["outcome"]], tmp_path), "No column is left")
 
-    def test_dates(self, refuse_fit, frame, tmp_path):
-        dated = frame.assign(day=pd.date_range("2020-01-01", periods=len(frame)))
-        dated.to_parquet(tmp_path / "data.parquet")
-        refuse_fit(tmp_path / "data.parquet", "'day' holds dates")
+    def test_times_of_day(self, refuse_fit, frame, tmp_path):
+        frame.assign(at=datetime.time(12)).to_parquet(tmp_path / "data.parquet")
+        refuse_fit(tmp_path / "data.parquet", "'at' holds times of day")
+
+    def test_all_problems_at_once(self, run, frame, tmp_path):
+        broken = frame.assign(b=np.nan, c=np.inf, times=-1, outcome="bad")
+        path = written(broken, tmp_path)
+        done = run("fit", path, *FIT, "--sample-weight", "times", "--out", tmp_path / "m", "--json")
+        assert done.code == 2
+        lines = done.err.splitlines()
+        assert [line.split(":")[0] for line in lines] == ["error"] * 4
+        for part in (
+            "'b' has no values",
+            "'c' must be numeric",
+            "one class (bad)",
+            "row 1 has '-1'",
+        ):
+            assert part in done.err
+            assert part in json.loads(done.out)["error"]
+        options = ["--target", "outcom", "--drop", "citi,timse", "--qid", "a", "--out", tmp_path]
+        lines = run("fit", path, *options, "--out", tmp_path / "m").err.splitlines()
+        assert len(lines) == 3
+        for line, name in zip(lines, ("outcome", "city", "times"), strict=True):
+            assert f"did you mean {name!r}" in line
 
     def test_negative_weights(self, refuse_fit, frame, tmp_path):
         path = written(frame.assign(times=-1), tmp_path)
-        refuse_fit(path, "row 1 has '-1'; 400 such rows", *FIT, "--weight", "times")
+        refuse_fit(path, "row 1 has '-1'; 400 such rows", *FIT, "--sample-weight", "times")
 
     def test_weights_that_are_words(self, refuse_fit, files):
-        refuse_fit(files / "train.csv", "for --weight must hold numbers", *FIT, "--weight", "city")
+        refuse_fit(
+            files / "train.csv",
+            "for --sample-weight must hold numbers",
+            *FIT,
+            "--sample-weight",
+            "city",
+        )
 
     def test_missing_queries(self, refuse_fit, files):
-        refuse_fit(files / "train.csv", "for --group has missing", *FIT, "--group", "city")
+        refuse_fit(files / "train.csv", "for --qid has missing", *FIT, "--qid", "city")
 
     def test_rates_in_percent(self, refuse_fit, files):
-        refuse_fit(files / "train.csv", "write 0.05 for 5 %", *FIT, "--fpr", "0", "5")
+        refuse_fit(files / "train.csv", "write 0.05 for 5 %", *FIT, "--fpr-range", "0", "5")
 
     def test_rates_upside_down(self, refuse_fit, files):
-        refuse_fit(files / "train.csv", "lower limit below", *FIT, "--fpr", "0.5", "0.1")
+        refuse_fit(files / "train.csv", "lower limit below", *FIT, "--fpr-range", "0.5", "0.1")
 
     def test_unknown_surrogate(self, refuse_fit, files):
         refuse_fit(files / "train.csv", "--surrogate must be one of", *FIT, "--surrogate", "hinge")
@@ -166,8 +192,8 @@ class TestFit:
         refuse_fit(files / "train.csv", "--cv must be 0 or at least 2", *FIT, "--cv", "1")
 
     def test_queries_with_aum(self, refuse_fit, files):
-        options = ["--group", "query", "--surrogate", "aum"]
-        refuse_fit(files / "train.csv", "aum knows no queries", *FIT, *options)
+        options = ["--qid", "query", "--surrogate", "aum"]
+        refuse_fit(files / "train.csv", "aum does not support --qid", *FIT, *options)
 
     def test_output_folder_missing(self, run, files, tmp_path):
         out = tmp_path / "no" / "model.aucuba"
@@ -192,7 +218,7 @@ class TestPredict:
         refuse_predict(path, "such as 'Atlantis'; give --unknown ignore")
 
     def test_broken_in_a_late_chunk(self, refuse_predict, frame, tmp_path, monkeypatch):
-        monkeypatch.setattr(aucuba.cli._tables, "CHUNK_ROWS", 50)
+        monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 50)
         column = frame["b"].astype(object).where(frame.index != 333, "high")
         path = written(frame.assign(b=column), tmp_path)
         refuse_predict(path, "row 334 has 'high'")
@@ -329,7 +355,7 @@ class TestModelFile:
         refuse_model(path, "not a model file of aucuba")
 
     @pytest.mark.parametrize(
-        "name", ["target", "labels", "fpr_range", "group", "schema", "training"]
+        "name", ["target", "labels", "fpr_range", "min_tpr", "qid", "schema", "training"]
     )
     @pytest.mark.parametrize("value", [None, 7], ids=["missing", "number"])
     def test_incomplete_metadata(self, run, files, model, tmp_path, name, value):
@@ -340,8 +366,8 @@ class TestModelFile:
             del header["metadata"][name]
         text = json.dumps(header)
         path = self.rewritten(model, tmp_path / "m.aucuba", **{"aucuba.json": text})
-        # A target or a group may be called 7, but these tables have no such column.
-        expected = "" if value and name in ("target", "group") else "incomplete or damaged"
+        # A target or a query column may be called 7, but these tables have no such column.
+        expected = "" if value and name in ("target", "qid") else "incomplete or damaged"
         rejected(run("evaluate", path, files / "test.csv"), expected)
         if expected:
             rejected(run("info", path), expected)

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from aucuba.cli._errors import TableError
 from aucuba.cli._labels import Labels
-from aucuba.cli._tables import TableError
 
-FAST = ["--cv", "0", "--surrogate", "tight", "--fpr", "0", "0.5"]
+FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
 
 
 def rejected(result, text):
@@ -61,9 +61,9 @@ class TestWhatIsEqual:
         ],
     )
     def test_the_positive_label(self, fit, labels, named, positive):
-        done, _ = fit(table(labels), "--positive", named)
+        done, _ = fit(table(labels), "--pos-label", named)
         assert done.code == 0, done.err
-        assert done.json["positive"] == positive
+        assert done.json["pos_label"] == positive
         assert done.json["training"]["positives"] == 20
 
     def test_predictions_are_labels_as_written(self, run, fit, tmp_path):
@@ -89,7 +89,7 @@ class TestWhatIsEqual:
         assert run("evaluate", model, tmp_path / "t.parquet").code == 0
 
     def test_larger_is_by_value(self):
-        labels = Labels.of(pd.Series(["9", "10", "9"]), None)
+        labels = Labels.from_column(pd.Series(["9", "10", "9"]), None)
         assert (labels.negative, labels.positive) == ("9", "10")
 
 
@@ -110,16 +110,18 @@ class TestUnseen:
         rejected(run(command, *words), "not trained with: 2")
 
     def test_one_against_the_rest(self, fit, evaluate):
-        fitted, model = fit(table(["a", "b", "c"]), "--positive", "a")
-        assert fitted.json["negative"] == "other"
+        fitted, model = fit(table(["a", "b", "c"]), "--pos-label", "a")
+        assert fitted.json["neg_label"] == "other"
         assert evaluate(model, table(["a", "c"])).json["data"]["positives"] == 20
         rejected(evaluate(model, table(["a", "b", "d"])), "not trained with: d")
 
     def test_binary_keeps_the_order_of_rows(self):
         labels = Labels("b", ("a", "c"))
-        np.testing.assert_array_equal(labels.binary(pd.Series(["b", "a", "c", "b"])), [1, 0, 0, 1])
+        np.testing.assert_array_equal(
+            labels.is_positive(pd.Series(["b", "a", "c", "b"])), [1, 0, 0, 1]
+        )
         with pytest.raises(TableError, match="first in row 3"):
-            labels.binary(pd.Series(["b", "a", "d"], name="y"))
+            labels.is_positive(pd.Series(["b", "a", "d"], name="y"))
 
 
 class TestOneSample:
@@ -129,7 +131,7 @@ class TestOneSample:
 
     def test_flipped_labels(self, run, fit, rows, tmp_path):
         _, first = fit(rows)
-        _, second = fit(rows, "--positive", "0", name="flipped.aucuba")
+        _, second = fit(rows, "--pos-label", "0", name="flipped.aucuba")
         done = run("compare", first, second, tmp_path / "train.csv")
         rejected(done, "differ in their positive label")
         assert "flipped.aucuba has 0" in done.err
@@ -143,11 +145,11 @@ class TestOneSample:
 
     def test_queries_in_one_only(self, run, fit, rows, tmp_path):
         _, first = fit(rows, "--drop", "q")
-        _, second = fit(rows, "--group", "q", name="grouped.aucuba")
+        _, second = fit(rows, "--qid", "q", name="grouped.aucuba")
         words = ["compare", first, second, tmp_path / "train.csv"]
-        rejected(run(*words), "grouped.aucuba has q. Give --group.")
-        both = run(*words, "--group", "q", "--json").json["models"]
-        alone = run("evaluate", first, tmp_path / "train.csv", "--group", "q", "--json").json
+        rejected(run(*words), "grouped.aucuba has q. Give --qid.")
+        both = run(*words, "--qid", "q", "--json").json["models"]
+        alone = run("evaluate", first, tmp_path / "train.csv", "--qid", "q", "--json").json
         assert both[0]["partial_auc"] == {
             name: alone["partial_auc"][name] for name in both[0]["partial_auc"]
         }
@@ -160,32 +162,37 @@ class TestWeightsAndQueries:
     def test_a_bad_weight_is_named(self, fit, value, shown):
         rows = table(["1", "0"]).assign(w=1).astype({"w": object})
         rows.loc[4, "w"] = value
-        done, _ = fit(rows, "--weight", "w")
-        rejected(done, f"'w' for --weight must hold numbers of at least 0, but row 5 has '{shown}'")
+        done, _ = fit(rows, "--sample-weight", "w")
+        rejected(
+            done,
+            f"'w' for --sample-weight must hold numbers of at least 0, but row 5 has '{shown}'",
+        )
 
     def test_weights_that_leave_one_class(self, fit):
         rows = table(["1", "0"])
-        rejected(fit(rows.assign(w=0), "--weight", "w")[0], "--weight is zero in every row")
-        done, _ = fit(rows.assign(w=(rows["y"] == "1") * 1), "--weight", "w")
-        rejected(done, "only one class among the rows of positive --weight 'w': 1.")
+        rejected(
+            fit(rows.assign(w=0), "--sample-weight", "w")[0], "--sample-weight is zero in every row"
+        )
+        done, _ = fit(rows.assign(w=(rows["y"] == "1") * 1), "--sample-weight", "w")
+        rejected(done, "only one class among the rows of positive --sample-weight 'w': 1.")
 
     def test_queries_of_one_class(self, fit, evaluate):
         rows = table(["1", "0"])
-        done, _ = fit(rows.assign(q=rows["y"]), "--group", "q")
-        rejected(done, "None of the 2 queries in the column 'q' for --group")
+        done, _ = fit(rows.assign(q=rows["y"]), "--qid", "q")
+        rejected(done, "None of the 2 queries in the column 'q' for --qid")
         _, model = fit(rows)
-        done = evaluate(model, rows.assign(q=rows["y"]), "--group", "q")
-        rejected(done, "None of the 2 queries in the column 'q' for --group")
+        done = evaluate(model, rows.assign(q=rows["y"]), "--qid", "q")
+        rejected(done, "None of the 2 queries in the column 'q' for --qid")
 
     @pytest.mark.parametrize(
         "options",
         [
             ["--drop", "y"],
-            ["--weight", "y"],
-            ["--group", "y"],
+            ["--sample-weight", "y"],
+            ["--qid", "y"],
             ["--category", "y"],
-            ["--weight", "z", "--group", "z"],
-            ["--weight", "z", "--drop", "z"],
+            ["--sample-weight", "z", "--qid", "z"],
+            ["--sample-weight", "z", "--drop", "z"],
             ["--category", "z", "--drop", "z"],
         ],
     )
@@ -196,7 +203,17 @@ class TestWeightsAndQueries:
         rows = table(["1", "0"], 120).assign(q=np.repeat(np.arange(12), 10))
         path = tmp_path / "train.csv"
         rows.to_csv(path, index=False)
-        words = ["fit", path, "--group", "q", "--out", tmp_path / "m.aucuba", "--fpr", "0", "0.5"]
+        words = [
+            "fit",
+            path,
+            "--qid",
+            "q",
+            "--out",
+            tmp_path / "m.aucuba",
+            "--fpr-range",
+            "0",
+            "0.5",
+        ]
         done = run(*words, "--cv", "3")
         assert done.code == 0
         assert "StratifiedKFold" not in done.err

@@ -1,10 +1,11 @@
-"""Options that have no effect, and advice in the words of the command line."""
+"""Names of options, options that have no effect, and advice in the words of the command line."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli._wording import in_options
+from aucuba.cli._wording import spelled_as_options
+from aucuba.ensemble import RegionStack
 from aucuba.persistence import load_model
 
 
@@ -22,7 +23,7 @@ def rejected(result, text):
         (["--C", "5", "--cv", "0", "--surrogate", "aum"], "--C is for a single fit"),
         (["--C", "-1", "--cv", "0"], "--C must be a number above 0"),
         (["--max-iter", "0"], "--max-iter must be a whole number above 0"),
-        (["--seed", "-1"], "--seed"),
+        (["--random-state", "-1"], "--random-state"),
     ],
 )
 def test_options_without_effect(run, files, tmp_path, options, message):
@@ -38,7 +39,7 @@ def test_max_iter_reaches_the_estimator(run, files, tmp_path, surrogate):
 
 
 def test_notes_speak_of_options(run, files, tmp_path):
-    words = ["--cv", "0", "--surrogate", "tight", "--max-iter", "1", "--fpr", "0", "0.3"]
+    words = ["--cv", "0", "--surrogate", "tight", "--max-iter", "1", "--fpr-range", "0", "0.3"]
     done = run("fit", files / "train.npz", *words, "--out", tmp_path / "m.aucuba")
     assert "Raise --max-iter, or lower --C." in done.err
     assert "max_iter" not in done.err + done.out
@@ -48,10 +49,10 @@ def test_a_collapse_speaks_of_options(run, tmp_path):
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
     rows.assign(y=np.arange(300) % 2).to_csv(tmp_path / "t.csv", index=False)
-    words = ["--cv", "0", "--surrogate", "structural", "--fpr", "0", "0.02"]
+    words = ["--cv", "0", "--surrogate", "structural", "--fpr-range", "0", "0.02"]
     done = run("fit", tmp_path / "t.csv", *words, "--out", tmp_path / "m.aucuba")
-    assert "collapsed" in done.err
-    assert "--surrogate direct" in done.err
+    assert "the structural surrogate hardly ranks" in done.err
+    assert "Use --surrogate direct, or widen --fpr-range." in done.err
     for word in ("fpr_range", "surrogate=", "coef_", "kernel"):
         assert word not in done.err
 
@@ -64,23 +65,82 @@ def test_a_wider_range_contradicts_nothing(run, tmp_path):
     done = run("fit", tmp_path / "t.csv", "--cv", "0", "--out", tmp_path / "m.aucuba")
     assert "training on [0, 0.25]" in done.err
     assert "Trained for" not in done.out
-    assert "Meant for false positive rates in [0, 0.1]" in done.out
+    assert "Meant for false positive rates in [0, 0.05]" in done.out
 
 
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("Widen fpr_range or add data.", "Widen --fpr or add data."),
-        ("Add data, or give splits as cv.", "Add data."),
-        ("still improving; raise max_iter or tol.", "still improving; raise --max-iter."),
-        ("sample_weight and qid", "--weight and --group"),
+        ("Widen fpr_range or add data.", "Widen --fpr-range or add data."),
+        ("took max_iter=3 steps", "took --max-iter 3 steps"),
+        ("sample_weight and qid", "--sample-weight and --qid"),
+        ("pos_label='ill' is not", "--pos-label ill is not"),
+        ("the direct surrogate at C=0.5, tol=0.1", "the direct surrogate at --C 0.5, tol=0.1"),
+        ("--fpr-range and n_components", "--fpr-range and n_components"),
     ],
 )
 def test_wording(said, meant):
-    assert in_options(said) == meant
+    assert spelled_as_options(said) == meant
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("--fpr", "--fpr-range"),
+        ("--group", "--qid"),
+        ("--weight", "--sample-weight"),
+        ("--seed", "--random-state"),
+        ("--range", "--fpr-range"),
+    ],
+)
+@pytest.mark.parametrize("command", ["fit", "evaluate"])
+def test_earlier_names_lead_to_the_new_ones(run, files, model, tmp_path, command, old, new):
+    words = ["--out", tmp_path / "m"] if command == "fit" else []
+    places = [files / "train.csv"] if command == "fit" else [model, files / "test.csv"]
+    for given in ([old, "1"], [f"{old}=1"]):
+        rejected(run(command, *places, *words, *given), f"{old} is called {new} now")
+
+
+def test_positive_is_another_name_of_pos_label(run, files, tmp_path):
+    words = ["fit", files / "train.csv", "--target", "outcome", "--cv", "0", "--surrogate", "tight"]
+    for option in ("--pos-label", "--positive"):
+        done = run(*words, option, "good", "--out", tmp_path / "m.aucuba", "--json")
+        assert done.json["pos_label"] == "good"
+
+
+class TestRegion:
+    def fit(self, run, files, tmp_path, *options):
+        out = tmp_path / "m.aucuba"
+        words = ["fit", files / "train.npz", "--cv", "0", "--surrogate", "tight", *options]
+        return run(*words, "--out", out, "--json")
+
+    def test_default_is_the_library_s(self, run, files, tmp_path):
+        done = self.fit(run, files, tmp_path)
+        assert tuple(done.json["fpr_range"]) == RegionStack().fpr_range == (0.0, 0.05)
+
+    def test_max_fpr_is_short_for_a_range_from_zero(self, run, files, tmp_path):
+        done = self.fit(run, files, tmp_path, "--max-fpr", "0.2")
+        assert done.json["fpr_range"] == [0.0, 0.2]
+        both = self.fit(run, files, tmp_path, "--max-fpr", "0.2", "--fpr-range", "0", "0.3")
+        assert "give one of the two" in both.err
+        assert (
+            "--max-fpr must lie in (0, 1]" in self.fit(run, files, tmp_path, "--max-fpr", "5").err
+        )
+
+    def test_min_tpr_reaches_the_estimator(self, run, files, tmp_path):
+        assert self.fit(run, files, tmp_path, "--min-tpr", "0.4").json["min_tpr"] == 0.4
+        assert load_model(tmp_path / "m.aucuba").model[-1].min_tpr == 0.4
+        assert "lowest TPR" in run("info", tmp_path / "m.aucuba").out
+        assert (
+            "--min-tpr must lie in [0, 1)" in self.fit(run, files, tmp_path, "--min-tpr", "1").err
+        )
+        done = run(
+            "fit", files / "train.npz", "--surrogate", "aum", "--min-tpr", "0.4", "--out", "m"
+        )
+        assert "aum does not support --min-tpr" in done.err
 
 
 def test_help_shows_defaults(run):
     shown = " ".join(run("fit", "--help").out.replace("│", " ").split())
-    for text in ("y, or those of the model", "0 0.1, or those", "5, and 10 halvings"):
+    for text in ("y, or that of the model", "0 0.05, or those", "5, and 10 halvings"):
         assert text in shown

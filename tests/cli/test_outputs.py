@@ -17,7 +17,7 @@ import aucuba
 from aucuba._core._files import written_atomically
 from aucuba.cli import main
 
-FIT = ["--target", "outcome", "--positive", "bad", "--cv", "0", "--surrogate", "tight"]
+FIT = ["--target", "outcome", "--pos-label", "bad", "--cv", "0", "--surrogate", "tight"]
 HERE = {**os.environ, "PYTHONPATH": str(Path(aucuba.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
 
 
@@ -113,7 +113,7 @@ class TestPlaces:
         rejected(done, "ends in .csv")
 
     def test_a_place_is_checked_before_training(self, run, files, tmp_path, monkeypatch):
-        monkeypatch.setattr("aucuba.cli._fit._train", None)
+        monkeypatch.setattr("aucuba.cli._training.Plan.train", None)
         out = tmp_path / "no" / "m.aucuba"
         rejected(run("fit", files / "train.csv", *FIT, "--out", out), "does not exist")
 
@@ -216,9 +216,9 @@ class TestSignals:
 
 
 def test_progress_of_scoring_follows_the_bytes(run, files, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("aucuba.cli._tables.CHUNK_ROWS", 25)
+    monkeypatch.setattr("aucuba.cli._table.CHUNK_ROWS", 25)
     reached = []
-    monkeypatch.setattr("aucuba.cli._console.Bar.reach", lambda bar, share: reached.append(share))
+    monkeypatch.setattr("aucuba.cli._console.Bar.reach", lambda bar, amount: reached.append(amount))
     for suffix in ("csv", "csv.gz", "parquet"):
         run("predict", model, files / f"test.{suffix}", "--out", tmp_path / "s.csv")
         assert len(reached) == 4

@@ -1,15 +1,18 @@
 """``aucuba fit --model stack``."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from aucuba.cli import main
+from aucuba.ensemble import RegionStack
 from aucuba.persistence import load_model
 
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory, files):
     path = tmp_path_factory.mktemp("stack") / "stack.aucuba"
-    words = f"--target outcome --positive bad --fpr 0 0.2 --model stack --cv 2 --out {path}"
+    words = f"--target outcome --pos-label bad --fpr-range 0 0.2 --model stack --cv 2 --out {path}"
     dropped = ["--drop", "times", "--drop", "query"]
     assert main(["fit", str(files / "train.csv"), *words.split(), *dropped]) == 0
     return path
@@ -33,8 +36,29 @@ def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
     assert load_model(stack).model[-1].report_
 
 
+def test_the_stack_is_that_of_the_library(stack, files):
+    train, test = (pd.read_csv(files / f"{name}.csv") for name in ("train", "test"))
+    columns = ["a", "b", "c", "city"]
+    expected = RegionStack((0.0, 0.2), cv=2, random_state=0)
+    expected.fit(train[columns], train["outcome"] == "bad")
+    saved = load_model(stack)
+    np.testing.assert_array_equal(
+        saved.model.decision_function(test), expected.decision_function(test[columns])
+    )
+    np.testing.assert_array_equal(saved.model[-1].oof_scores_, expected.oof_scores_)
+
+
 def test_weights_reach_the_stack(run, files, tmp_path):
-    words = ("--target", "outcome", "--weight", "times", "--drop", "query", "--model", "stack")
+    words = (
+        "--target",
+        "outcome",
+        "--sample-weight",
+        "times",
+        "--drop",
+        "query",
+        "--model",
+        "stack",
+    )
     done = run("fit", files / "train.csv", *words, "--cv", "2", "--out", tmp_path / "m")
     assert done.code == 0, done.err
 
@@ -46,12 +70,12 @@ def test_weights_reach_the_stack(run, files, tmp_path):
         (("--C", "2"), "--C is for --model linear"),
         (("--max-iter", "5"), "--max-iter is for --model linear"),
         (("--cv", "0"), "--cv must be at least 2 for a stack"),
-        (("--group", "query"), "--model stack knows no queries"),
+        (("--qid", "query"), "--model stack does not support --qid"),
     ],
 )
 def test_options_without_effect_are_refused(run, files, tmp_path, words, message):
     done = run(
-        *("fit", files / "train.csv", "--target", "outcome", "--positive", "bad"),
+        *("fit", files / "train.csv", "--target", "outcome", "--pos-label", "bad"),
         *("--model", "stack", "--out", tmp_path / "m", *words),
     )
     assert done.code == 2

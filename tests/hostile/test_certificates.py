@@ -107,7 +107,7 @@ def fit_quietly(x, positive, settings):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(x[:, np.newaxis], positive)
-    return model, [one for one in caught if one.category is ConvergenceWarning]
+    return model, [one for one in caught if issubclass(one.category, ConvergenceWarning)]
 
 
 def check_certificate(x, positive, settings):

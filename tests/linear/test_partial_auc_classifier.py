@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.linear._kernel
 import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
+from aucuba._core._callbacks import LOG
 from aucuba._roc._threshold import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
 from aucuba.risks import HingeDifference, Sample
@@ -99,7 +100,7 @@ def test_zero_as_good_is_a_warning_with_a_remedy(surrogate):
     y = np.arange(400) < 30
     table[y] *= 0.05
     model = PartialAUCClassifier((0, 0.1), surrogate=surrogate)
-    with pytest.warns(ConvergenceWarning, match="tol=0.001.*Use surrogate='direct', a wider"):
+    with pytest.warns(ConvergenceWarning, match="tol=0.001.*Use surrogate='direct', widen"):
         model.fit(table, y)
     assert model.coef_.any()
     assert model.lower_bound_ >= 1 - 1e-3
@@ -261,7 +262,7 @@ def test_few_rows_fall_back_with_a_warning():
 
 
 def test_badly_scaled_columns_are_a_warning():
-    with pytest.warns(UserWarning, match="put a StandardScaler before"):
+    with pytest.warns(UserWarning, match="Put a StandardScaler before"):
         PartialAUCClassifier().fit(X * np.logspace(0, 6, 8), Y)
 
 
@@ -316,10 +317,10 @@ def test_an_interrupt_keeps_the_model_and_is_raised(monkeypatch):
     model = PartialAUCClassifier((0.0, 0.1), surrogate="structural", C=100.0, tol=1e-9, verbose=1)
 
     def interrupt(*args):
-        if args[1] == 3:
+        if args[2] == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(aucuba.linear._partial_auc._LOG, "info", interrupt)
+    monkeypatch.setattr(LOG, "info", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert model.status_ == str(Status.INTERRUPTED)

@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
+from aucuba._core._callbacks import LOG
 from aucuba.solvers import Status
 from tests.linear.data import X, Y
 
@@ -68,10 +68,10 @@ def test_an_interrupted_refit_is_the_new_model(monkeypatch):
     model.set_params(kernel="linear", C=100.0, tol=1e-9, verbose=1)
 
     def interrupt(*args):
-        if args[1] == 3:
+        if args[2] == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(aucuba.linear._partial_auc._LOG, "info", interrupt)
+    monkeypatch.setattr(LOG, "info", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:, :5], Y)
     assert model.status_ == str(Status.INTERRUPTED)

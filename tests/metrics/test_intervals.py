@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from aucuba.metrics import _intervals as intervals
-from aucuba.metrics import compare_partial_auc, partial_auc_interval, partial_auc_score
+from aucuba._roc._sample import RankingSample
+from aucuba.metrics import _study, compare_partial_auc, partial_auc_interval, partial_auc_score
+from aucuba.metrics._measures import bind
+from aucuba.metrics._resampling import Draw, bootstrap
 
 BAND = (0.0, 0.2)
 
@@ -13,19 +15,18 @@ def draw(rng, n_pos=60, n_neg=200, shift=1.0):
 
 
 def test_resamples_equal_resampled_rows():
-    """The weight matrix gives what scoring the repeated rows gives, one resample after another."""
+    """The weights of a resample give what scoring the repeated rows gives."""
     rng = np.random.default_rng(0)
     y, score = draw(rng, 8, 15)
     score = np.round(score, 1)
     weight = rng.uniform(0.5, 2, size=y.size)
-    sample = intervals.RankingSample.from_arrays(y, score, weight)
-    counts = intervals._stratified_counts(sample.positive, 30, np.random.RandomState(0).randint)
-    rows = intervals.SortedRows.from_scores(sample.score)
-    curves = intervals.resampled_roc_curves(sample, rows, counts * weight)
-    got = intervals.band_average(curves, 0.1, 0.4)
-    for value, count in zip(got, counts.astype(int), strict=True):
-        assert count[y == 1].sum() == 8
-        assert count[y == 0].sum() == 15
+    sample = RankingSample.from_arrays(y, score, weight)
+    measure = bind("partial_auc", {"fpr_range": (0.1, 0.4)})
+    got = bootstrap(measure, [sample], Draw(sample, by_class=True), 30, 0)[0]
+    draws, state = Draw(sample, by_class=True), np.random.RandomState(0)
+    for value in got:
+        count = np.round(draws.weights(state) / weight).astype(int)
+        assert (count[y == 1].sum(), count[y == 0].sum()) == (8, 15)
         repeated = np.repeat(np.arange(y.size), count)
         want = partial_auc_score(
             y[repeated], score[repeated], fpr_range=(0.1, 0.4), sample_weight=weight[repeated]
@@ -47,13 +48,6 @@ def test_interval_covers_at_about_its_level():
         hits += got.low <= truth <= got.high
     # 200 trials at .9: four standard errors are .085; the percentile interval is a little short.
     assert 0.80 <= hits / 200 <= 0.97
-
-
-def test_chunks_do_not_change_the_draws(monkeypatch):
-    y, score = draw(np.random.default_rng(2))
-    whole = partial_auc_interval(y, score, fpr_range=BAND, n_resamples=50, random_state=0)
-    monkeypatch.setattr(intervals, "_CHUNK_ENTRIES", 1000)
-    assert partial_auc_interval(y, score, fpr_range=BAND, n_resamples=50, random_state=0) == whole
 
 
 def test_queries_are_resampled_whole():
@@ -106,15 +100,15 @@ def test_resampled_rows_keep_their_weights():
 def test_p_value_is_honest_under_the_null():
     rng = np.random.default_rng(5)
     rejected = 0
-    for seed in range(150):
+    for seed in range(100):
         y, signal = draw(rng, shift=0.0)
         a = signal + y + rng.normal(size=y.size)
         b = signal + y + rng.normal(size=y.size)
         rejected += (
-            compare_partial_auc(y, a, b, fpr_range=BAND, n_resamples=200, random_state=seed).p_value
+            compare_partial_auc(y, a, b, fpr_range=BAND, n_resamples=150, random_state=seed).p_value
             < 0.1
         )
-    assert 0.02 <= rejected / 150 <= 0.2
+    assert 0.02 <= rejected / 100 <= 0.2
 
 
 def test_pairing_helps():
@@ -148,7 +142,7 @@ def test_the_normal_approximation_agrees_with_the_bootstrap(limits, weighted):
     )
     assert quick.value == pytest.approx(boot.value, abs=1e-9)
     assert quick.high - quick.low == pytest.approx(boot.high - boot.low, rel=0.15)
-    assert (boot.n_resamples, quick.n_resamples) == (1000, 0)
+    assert (boot.n_resamples, quick.n_resamples) == (2000, 0)
     boot, quick = (
         compare_partial_auc(y, first, second, method=name, **shared)
         for name in ("bootstrap", "normal")
@@ -171,7 +165,7 @@ def test_the_normal_p_value_is_honest_under_the_null():
 
 
 def test_large_samples_are_not_resampled_unless_a_class_is_small(monkeypatch):
-    monkeypatch.setattr(intervals, "_ROWS_FOR_NORMAL", 2000)
+    monkeypatch.setattr(_study, "_ROWS_FOR_NORMAL", 2000)
     rng = np.random.default_rng(3)
     for n_positives, fpr_range, resamples in (
         (300, (0.0, 0.2), 0),
@@ -186,7 +180,7 @@ def test_large_samples_are_not_resampled_unless_a_class_is_small(monkeypatch):
     group = np.repeat(np.arange(33), 100)
     y = np.tile([0] * 80 + [1] * 20, 33)
     by_query = partial_auc_interval(y, rng.normal(size=3300), qid=group, method="normal")
-    assert by_query.n_resamples == 1000
+    assert (by_query.n_resamples, by_query.sampling) == (0, "queries")
     with pytest.raises(ValueError, match="method"):
         partial_auc_interval(y, rng.normal(size=3300), method="jackknife")
 

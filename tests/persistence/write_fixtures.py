@@ -20,8 +20,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucuba import (
+    AlertBudgetClassifier,
     AUMClassifier,
     FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
     RegionReweighted,
@@ -70,6 +73,11 @@ def classifiers():
     return {
         "AUMClassifier": AUMClassifier(max_iter=3),
         "FixedFPRClassifier": FixedFPRClassifier(LogisticRegression(), max_fpr=0.3, random_state=0),
+        "AlertBudgetClassifier": AlertBudgetClassifier(LogisticRegression(), 0.3, random_state=0),
+        "FixedPrecisionClassifier": FixedPrecisionClassifier(
+            LogisticRegression(), 0.3, 0.5, random_state=0
+        ),
+        "FixedTPRClassifier": FixedTPRClassifier(LogisticRegression(), 0.7, random_state=0),
         "PartialAUCClassifier": PartialAUCClassifier(RANGE),
         "PartialAUCClassifier-structural": PartialAUCClassifier(RANGE, surrogate="structural"),
         "PartialAUCClassifier-rbf": PartialAUCClassifier(RANGE, surrogate="tight", kernel="rbf"),
@@ -135,7 +143,7 @@ def write_rankers():
     values = [np.round(y + rng.normal(size=6), 2) for y in labels]
     graphs = [RankingGraph(one, edges) for one in values]
     rows = [one.tolist() for one in values[:2]]
-    measures = {"auc": "auc", "AUC": AUC(), "AUCAtK": AUCAtK(2), "BinnedAUC": BinnedAUC([2, 3])}
+    measures = {"named": "auc", "AUC": AUC(), "AUCAtK": AUCAtK(2), "BinnedAUC": BinnedAUC([2, 3])}
     measures["UnnestedAUC"] = UnnestedAUC(2)
     for name, measure in measures.items():
         ranker = StructuredRanker(measure, C=10.0, max_iter=5).fit(graphs, labels)

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from aucuba import PartialAUCClassifier
-from aucuba.aum import ErrorFunctions, aum
+from aucuba.aum import ErrorFunctions, LabelledData, aum
 from aucuba.aum._lines import Segment
 from aucuba.changepoint import Label, SupervisedChangepointDetector
+from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
 from aucuba.report import changepoint_report, classifier_report, ranking_report, write_page
-from aucuba.report._line_search import _difference_of_means
 from aucuba.structured import RankingGraph, StructuredRanker
 
 PAGES = ["tight", "aum", "changepoint", "ranking"]
@@ -112,7 +112,7 @@ def search_line(table, model, run):
     """Errors, predictions and direction of the explorer's first or second line, recomputed."""
     X, y = table
     errors = ErrorFunctions.from_labels(y)
-    coef = model.coef_[0] if run else _difference_of_means(X, y, None)
+    coef = model.coef_[0] if run else LabelledData(TableDesign(X), errors).difference_of_means()
     coef = coef / np.linalg.norm(coef)
     gradient = X.T @ aum(errors, X @ coef).gradient
     gradient -= (gradient @ coef) * coef
@@ -128,7 +128,7 @@ def test_slider_agrees_with_the_library(opened, table, run, position):
     step = value(browser, "ls-at")
     errors, predictions, direction = search_line(table, AUMClassifier(tol=1e-2).fit(*table), run)
     # At a step where thresholds meet both count them as tied despite rounding; a plain sort may not.
-    expected = Segment.of(errors, predictions, direction).at(step)
+    expected = Segment.from_predictions(errors, predictions, direction).at(step)
     assert value(browser, "ls-aum") == pytest.approx(expected.aum, abs=1e-6)
     assert value(browser, "ls-auc") == pytest.approx(expected.auc, abs=1e-6)
 

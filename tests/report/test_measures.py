@@ -5,7 +5,7 @@ import pytest
 
 from aucuba.metrics import compare_partial_auc, partial_auc_interval, tpr_at_fpr_score
 from aucuba.report import ScoredSample
-from aucuba.report._measures import operating_point, region_measures, wilson_interval
+from aucuba.report._measures import region_measures
 from tests.report.helpers import random_scores, rng
 
 
@@ -23,16 +23,16 @@ def test_measures_are_the_library_s():
 def test_operating_point_by_counting(fpr):
     y, _, score = random_scores()
     sample = ScoredSample(y, score)
-    at = operating_point(sample, sample.curve(), fpr)
+    at, low, high = sample.point_at_fpr(fpr)
     rates = [(score >= t)[y == 0].mean() for t in np.unique(score)]
     allowed = [t for t, rate in zip(np.unique(score), rates, strict=True) if rate <= fpr + 1e-12]
     assert at.threshold == (min(allowed) if allowed else np.inf)
     flagged = score >= at.threshold
-    assert at.flagged == flagged.sum()
+    assert at.n_flagged == flagged.sum()
     assert at.fpr == pytest.approx(flagged[y == 0].mean())
     assert at.tpr == pytest.approx(flagged[y == 1].mean())
     assert at.tpr <= tpr_at_fpr_score(y, score, fpr=fpr) + 1e-12
-    assert at.tpr_interval[0] <= at.tpr <= at.tpr_interval[1]
+    assert low <= at.tpr <= high
 
 
 def test_weighted_operating_point_is_that_of_copies():
@@ -40,19 +40,19 @@ def test_weighted_operating_point_is_that_of_copies():
     weight = rng().integers(1, 4, y.size)
     heavy = ScoredSample(y, score, sample_weight=weight.astype(float))
     copies = ScoredSample(np.repeat(y, weight), np.repeat(score, weight))
-    first = operating_point(heavy, heavy.curve(), 0.1)
-    second = operating_point(copies, copies.curve(), 0.1)
-    assert (first.threshold, first.flagged) == (second.threshold, second.flagged)
+    first, second = heavy.point_at_fpr(0.1)[0], copies.point_at_fpr(0.1)[0]
+    assert (first.threshold, first.n_flagged) == (second.threshold, second.n_flagged)
     assert first.tpr == pytest.approx(second.tpr)
 
 
 def test_wilson_interval_inverts_the_score_test():
-    low, high = wilson_interval(np.array([0.2]), np.ones(50))
+    y, score = np.repeat([0, 1], [50, 10]), np.arange(60.0)
+    low, high = ScoredSample(y, score).rate_interval(0, np.array([0.2]))
     for edge in (low[0], high[0]):
         z = (0.2 - edge) / np.sqrt(edge * (1 - edge) / 50)
         assert abs(z) == pytest.approx(1.959963984540054)
-    narrow = wilson_interval(np.array([0.2]), np.full(50, 3.0))
-    assert narrow[0] == pytest.approx(low)
+    heavy = ScoredSample(y, score, sample_weight=np.full(60, 3.0))
+    assert heavy.rate_interval(0, np.array([0.2]))[0] == pytest.approx(low)
 
 
 @pytest.mark.parametrize("labels", [(-1, 1), (0.0, 1.0), (False, True), ("ill", "well")])

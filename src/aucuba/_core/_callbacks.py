@@ -7,6 +7,7 @@ Estimators inherit `CallbackSupport`, decorate ``fit`` with `with_callbacks` and
 from __future__ import annotations
 
 import itertools
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 from aucuba._core._typing import Monitor
 
 Item = TypeVar("Item")
+LOG = logging.getLogger("aucuba")
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -54,6 +56,20 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
 
     yield report if getattr(estimator, "_skl_callbacks", None) else None
     context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+
+
+def logged(monitor: Monitor | None, verbose: int) -> Monitor | None:
+    """Wrap a monitor so that every iteration is logged too, if ``verbose`` is above 0."""
+    if not verbose:
+        return monitor
+
+    def log_and_report(row: dict[str, Any]) -> Any:
+        stage = f"{row['stage']}, " if "stage" in row else ""
+        gap = f", gap {row['gap']:.2e}" if "gap" in row else ""
+        LOG.info("%siteration %d: objective %.6g%s", stage, row["iteration"], row["objective"], gap)
+        return None if monitor is None else monitor(row)
+
+    return log_and_report
 
 
 class Progress:

@@ -1,4 +1,4 @@
-"""Splits of the rows of a fit, out-of-fold scores, and seeds."""
+"""Splits of the rows of a fit, and out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold, check_cv
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import column_or_1d
 
 from aucuba._core._typing import AnyArray, FloatArray, IntArray
 
@@ -149,21 +149,3 @@ class OutOfFold:
             count[test] += 1
         covered = np.flatnonzero(count)
         return cls(total[:, covered] / count[covered], covered)
-
-
-def draw_seed(random_state: Any) -> int:
-    """Draw one seed for all random parts of a fit."""
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def with_fixed_seed(estimator: Any, seed: int) -> Any:
-    """Set every ``random_state`` that is None, here and in nested estimators.
-
-    Models are then the same wherever they are fitted, in this process or in another.
-    """
-    unset = {
-        name: seed
-        for name, value in estimator.get_params(deep=True).items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    }
-    return estimator.set_params(**unset)

@@ -133,15 +133,15 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | No
     return weight
 
 
-def query_index(qid: ArrayLike | None, n_rows: int) -> IntArray | None:
-    """Queries numbered 0, 1, ... in sorted order of their identifiers."""
+def query_index(qid: ArrayLike | None, n_rows: int, name: str = "qid") -> IntArray | None:
+    """Queries (or groups) numbered 0, 1, ... in sorted order of their identifiers."""
     if qid is None:
         return None
     identifiers = column_or_1d(qid)
     if identifiers.shape[0] != n_rows:
-        raise ValueError(f"qid has {identifiers.shape[0]} entries for {n_rows} rows.")
+        raise ValueError(f"{name} has {identifiers.shape[0]} entries for {n_rows} rows.")
     if identifiers.dtype.kind == "f" and not np.all(np.isfinite(identifiers)):
-        raise ValueError("qid contains NaN or infinite values; give every row a query.")
+        raise ValueError(f"{name} contains NaN or infinite values; give every row one.")
     query: IntArray = np.unique(identifiers, return_inverse=True)[1].astype(np.intp)
     return query
 

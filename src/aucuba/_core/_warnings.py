@@ -9,6 +9,10 @@ from pathlib import Path
 _LIBRARY = str(Path(__file__).parents[1])
 
 
+class FewRowsWarning(UserWarning):
+    """Too few rows, queries or clusters for an interval or a test to keep its level."""
+
+
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Warn at the first caller outside the library."""
     frame, level = sys._getframe(1), 2

@@ -6,6 +6,8 @@ scores is a straight piece of the curve; where a cut falls inside it, its rows a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from aucuba._core._typing import FloatArray
@@ -81,6 +83,34 @@ def vertex_flagging(curve: RocCurve, weight: float, n_rows: int) -> int:
     """The last vertex at which no more than a weight of rows is flagged."""
     flagged = n_ranked(curve)
     return count_within(flagged / flagged[-1], weight / flagged[-1], n_rows) - 1
+
+
+def vertex_of_threshold(curve: RocCurve, threshold: float) -> int:
+    """The vertex at which the rows with a score at or above a threshold are flagged."""
+    return int(np.searchsorted(-curve.threshold, -threshold, side="right"))
+
+
+def _rate_of(flagged: str, among: str) -> Callable[[RocCurve, int], tuple[float, float]]:
+    """A rate at a vertex as (rows that count, rows in all)."""
+
+    def counts(curve: RocCurve, vertex: int) -> tuple[float, float]:
+        tp, fp = float(curve.true_positive[vertex]), float(curve.false_positive[vertex])
+        p, n = float(curve.true_positive[-1]), float(curve.false_positive[-1])
+        known = {"tp": tp, "fp": fp, "fn": p - tp, "tn": n - fp}
+        return sum(known[k] for k in flagged.split()), sum(known[k] for k in among.split())
+
+    return counts
+
+
+# Rates at a threshold, by the names of `Rates`.
+RATES = {
+    "tpr": _rate_of("tp", "tp fn"),
+    "fpr": _rate_of("fp", "fp tn"),
+    "specificity": _rate_of("tn", "fp tn"),
+    "precision": _rate_of("tp", "tp fp"),
+    "npv": _rate_of("tn", "tn fn"),
+    "alert_rate": _rate_of("tp fp", "tp fp tn fn"),
+}
 
 
 def hits_in_top(curve: RocCurve, weight: float) -> float:

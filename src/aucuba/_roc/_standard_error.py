@@ -4,26 +4,35 @@ A statistic with influence :math:`c_i` of row i has the variance, summed over th
 
 .. math::
     \frac{\sum_i w_i\, c_i^2}{W^2} \ \text{(replication)}, \qquad
-    \frac{\sum_i (w_i c_i)^2}{W^2} \ \text{(sampling)}, \qquad W = \sum_i w_i,
+    \frac{n}{n - 1} \frac{\sum_i (w_i c_i)^2}{W^2} \ \text{(sampling)}, \qquad W = \sum_i w_i,
 
-with the influences centred within the class. *Replication*: a row of weight k stands for k independent
-rows; estimators use it, since their fits must not tell weights from copies. *Sampling*: a row is one
-independent unit whatever its weight, as in a bootstrap that draws rows; metrics and reports use it.
+with n rows in the class and the influences centred within it. *Replication*: a row of weight k stands
+for k independent rows; estimators use it, since their fits must not tell weights from copies.
+*Sampling*: a row is one independent unit whatever its weight, as in a bootstrap that draws rows;
+metrics and reports use it. Where whole clusters are the units, their summed terms take the place of
+the rows' over both classes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import BoolArray, FloatArray, IntArray
 from aucuba._roc._sample import Sample
 
-WeightMeaning = Literal["replication", "sampling"]
+WeightMeaning = Literal["replication", "frequency", "sampling"]
 
 
-def standard_error(sample: Sample, influence: FloatArray, *, meaning: WeightMeaning) -> float:
+def standard_error(
+    sample: Sample,
+    influence: FloatArray,
+    *,
+    meaning: WeightMeaning,
+    cluster: IntArray | None = None,
+) -> float:
     """Compute the standard error of a statistic of two classes from its influences.
 
     Parameters
@@ -32,24 +41,56 @@ def standard_error(sample: Sample, influence: FloatArray, *, meaning: WeightMean
         Class and weight of every row.
     influence : ndarray of shape (n_rows,)
         Influence of every row on the statistic, up to a constant per class.
-    meaning : {"replication", "sampling"}
-        What a weight means; see above.
+    meaning : {"replication", "frequency", "sampling"}
+        What a weight means; see above. "frequency" is replication with the divisors W - 1, so that the
+        error is that of the copied rows in "sampling".
+    cluster : ndarray of int, default=None
+        Number of each row's cluster, 0, 1, ... without gaps, where clusters are the units
+        (``"sampling"`` only).
     """
-    # Only relations of weights matter to a unit that is drawn whole; sums stay far from overflow.
-    weight = sample.weights if meaning == "replication" else sample.weights / sample.weights.mean()
-    variance = 0.0
-    for rows in (sample.positive, ~sample.positive):
-        total = weight[rows].sum()
-        part = weight[rows] / total
-        centred = influence[rows] - part @ influence[rows]
-        if meaning == "replication":
-            variance += float(part @ centred**2 / total)
-        else:
-            variance += float(np.sum((part * centred) ** 2))
-    return float(np.sqrt(variance))
+    if meaning != "sampling":
+        variance = 0.0
+        for rows, part, centred in _by_class(sample, influence):
+            total = float(sample.weights[rows].sum())
+            divisor = total if meaning == "replication" else total - 1.0
+            variance += float(part @ centred**2 / divisor) if divisor > 0 else np.inf
+        return float(np.sqrt(variance))
+    terms = row_terms(sample, influence)
+    if cluster is not None:
+        sums = np.bincount(cluster, terms)
+        return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
+    squares = [(terms[rows] ** 2).sum() * _debias(rows) for rows in _classes(sample)]
+    return float(np.sqrt(sum(squares)))
+
+
+def row_terms(sample: Sample, influence: FloatArray) -> FloatArray:
+    """First-order effect of every row on the statistic: ``w_i c_i / W`` within its class."""
+    terms = np.empty(sample.n_rows)
+    for rows, part, centred in _by_class(sample, influence):
+        terms[rows] = part * centred
+    return terms
 
 
 def effective_rows(weight: FloatArray) -> float:
     """Number of equally weighted rows that are as informative: ``sum(w)^2 / sum(w^2)``."""
     relative = weight / weight.max()
     return float(relative.sum() ** 2 / np.sum(relative**2))
+
+
+def _classes(sample: Sample) -> tuple[BoolArray, BoolArray]:
+    return sample.positive, ~sample.positive
+
+
+def _debias(rows: BoolArray) -> float:
+    """``n / (n - 1)``; a single row tells nothing of a spread."""
+    n = int(rows.sum())
+    return n / (n - 1) if n > 1 else np.inf
+
+
+def _by_class(
+    sample: Sample, influence: FloatArray
+) -> Iterator[tuple[BoolArray, FloatArray, FloatArray]]:
+    weight = sample.weights
+    for rows in _classes(sample):
+        part = weight[rows] / weight[rows].sum()
+        yield rows, part, influence[rows] - part @ influence[rows]

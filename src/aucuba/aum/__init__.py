@@ -1,20 +1,24 @@
 """Area under the minimum of the errors: value, derivatives and exact line searches."""
 
-from aucuba.aum._descent import AUMDescent, LabelledData
+from aucuba.aum._descent import AUMDescent, AUMSolution, LabelledData
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import ThresholdLines
 from aucuba.aum._maximum import AUCMaximum, maximize_auc
 from aucuba.aum._minimum import AUMMinimum, minimize_aum
 from aucuba.aum._path import LineSearchPath, PathPoint, line_search_path
+from aucuba.aum._step_rules import STEP_RULES, Line
 from aucuba.aum._value import AreaUnderMin, aum, balanced_subgradient
 
 __all__ = [
+    "STEP_RULES",
     "AUCMaximum",
     "AUMDescent",
     "AUMMinimum",
+    "AUMSolution",
     "AreaUnderMin",
     "ErrorFunctions",
     "LabelledData",
+    "Line",
     "LineSearchPath",
     "PathPoint",
     "ThresholdLines",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aucuba._core._typing import FloatArray
+from aucuba._core._validation import check_choice, check_positive_number
 from aucuba.aum._error_functions import ErrorFunctions
-from aucuba.aum._step_rules import STEP_RULES, Line
-from aucuba.aum._value import ErrorCurves, balanced_subgradient
+from aucuba.aum._step_rules import STEP_RULES, Line, StepRule
+from aucuba.aum._value import ErrorCurves, area_under_min, balanced_subgradient
 from aucuba.design import Design
-from aucuba.solvers._driver import Monitor, Solution, Status, iterate
+from aucuba.solvers import Monitor, Solution, Status, iterate
 
 # Thresholds that met in the last line search differ by rounding only; relative to their mean size.
 _TIE = 1e-12
@@ -29,18 +31,58 @@ class LabelledData:
     errors: ErrorFunctions
 
     def curves(self, predictions: FloatArray) -> ErrorCurves:
-        threshold = self.errors.thresholds(predictions)
-        errors = self.errors
-        return ErrorCurves.of(threshold, errors.fp_diff, errors.fn_diff, tie_reach(threshold))
+        """Total errors against the constant added to the predictions."""
+        errors, threshold = self.errors, self.errors.thresholds(predictions)
+        return ErrorCurves.from_thresholds(
+            threshold, errors.fp_diff, errors.fn_diff, self._reach(threshold)
+        )
+
+    def difference_of_means(self) -> FloatArray:
+        """Mean of the positives minus mean of the negatives: the way down from the zero model.
+
+        A few outliers can turn it round; the sign of the better AUC is taken.
+        """
+        level = np.zeros(self.errors.n_examples)
+        difference = -self.design.adjoint(2 * balanced_subgradient(self.errors, level))
+        turned = self.curves(self.design.scores(difference)).auc < 0.5
+        return -difference if turned else difference
+
+    def gradients(self, predictions: FloatArray) -> list[FloatArray]:
+        """Gradients of AUM in the model, the most promising first.
+
+        Where errors are not monotone and thresholds tie, the mean of the one-sided derivatives may
+        point uphill; the right and the left ones follow it.
+        """
+        if self.errors.is_monotone:
+            reach = self._reach(self.errors.thresholds(predictions))
+            candidates = [balanced_subgradient(self.errors, predictions, reach)]
+        else:
+            area = area_under_min(self.errors, predictions)
+            candidates = [area.gradient, area.right, area.left]
+        return [self.design.adjoint(candidate) for candidate in candidates]
+
+    def line(self, predictions: FloatArray, direction: FloatArray) -> Line:
+        """The predictions as the model moves along a direction."""
+        return Line(self.errors, predictions, self.design.scores(direction))
+
+    def norm(self, model: FloatArray) -> float:
+        """Length of a model."""
+        return float(np.sqrt(self.design.inner(model, model)))
+
+    def _reach(self, threshold: FloatArray) -> float:
+        """Thresholds this close are tied but for rounding."""
+        return _TIE * float(np.mean(np.abs(threshold)))
 
 
-def norm(design: Design, model: FloatArray) -> float:
-    return float(np.sqrt(design.inner(model, model)))
+@dataclass(frozen=True)
+class AUMSolution(Solution):
+    """The iterate of best AUC.
 
+    ``best_iteration`` is its number, 0 for the start, whose row of the history is ``start``.
+    """
 
-def tie_reach(threshold: FloatArray) -> float:
-    """Thresholds this close are tied but for rounding."""
-    return _TIE * float(np.mean(np.abs(threshold)))
+    best_iteration: int = 0
+    start: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -51,10 +93,10 @@ class _State:
     aum: float
     auc: float
     validation_auc: float | None
-    best_model: FloatArray
-    best_score: float
-    least_aum: float
-    n_stalled: int
+    iteration: int = 0
+    best: _State | None = None
+    least_aum: float = np.inf
+    n_stalled: int = 0
     is_stationary: bool = False
 
     @property
@@ -66,28 +108,45 @@ class _State:
 class AUMDescent:
     r"""Descent on AUM: a direction, an exact step, and the iterate of best AUC is kept.
 
+    .. math::
+        w_{k+1} = w_k - s_k X^\top \nabla \mathrm{AUM}(X w_k)
+
     For binary labels AUM is homogeneous, :math:`\mathrm{AUM}(kw) = k\,\mathrm{AUM}(w)`: shrinking
     the model lowers it and means nothing, and the zero model is its minimiser. There the descent
     is on the sphere :math:`|w| = 1`: the subgradient loses its component along ``w``, so that the
     norm can only grow along the direction, and every step ends by dividing by the norm. Error
-    functions with breakpoints elsewhere have a scale of their own and are descended as they are.
+    functions with breakpoints elsewhere, such as label errors of changepoints, have a scale of their
+    own and are descended as they are.
 
     Parameters
     ----------
-    step : str
-        A name in `aucuba.aum._step_rules.STEP_RULES`.
+    step : str or callable
+        A name in `STEP_RULES`, or a function like those in it.
     tol : float
-        An iteration is stalled when AUM falls by less than this share and the best AUC does not
-        rise by this much.
+        An iteration is stalled when AUM falls by less than this fraction of it and the best AUC does
+        not rise by this much.
     n_iter_no_change : int
-        Stop after so many stalled iterations in a row.
+        Stop after this many stalled iterations in a row.
     max_iter : int
+        Most steps.
     """
 
-    step: str = "first_min"
+    step: str | StepRule = "first_min"
     tol: float = 1e-3
     n_iter_no_change: int = 5
     max_iter: int = 100
+
+    def __post_init__(self) -> None:
+        if not callable(self.step):
+            check_choice(self.step, "step", list(STEP_RULES))
+        check_positive_number(self.tol, "tol")
+        check_positive_number(self.n_iter_no_change, "n_iter_no_change", integer=True)
+        check_positive_number(self.max_iter, "max_iter", integer=True)
+
+    @property
+    def rule(self) -> StepRule:
+        """The step rule itself."""
+        return STEP_RULES[self.step] if isinstance(self.step, str) else self.step
 
     def solve(
         self,
@@ -95,20 +154,31 @@ class AUMDescent:
         start: FloatArray,
         validation: LabelledData | None = None,
         monitor: Monitor | None = None,
-    ) -> Solution:
+    ) -> AUMSolution:
         """Descend from ``start``, which must not be zero for binary labels."""
-        run = iterate(_Descent(self, subtrain, validation, start), self.max_iter, monitor)
-        best = run.state.best_model
-        objective = subtrain.curves(subtrain.design.scores(best)).aum
-        return Solution(
-            coef=best,
+        algorithm = _Descent(self, subtrain, validation, start)
+        run = iterate(algorithm, int(self.max_iter), monitor)
+        best = run.state.best or run.state
+        return AUMSolution(
+            coef=best.model,
             status=run.status,
             n_iter=len(run.history),
-            objective=objective,
+            objective=best.aum,
             lower_bound=0.0,
             gap=float("nan"),
             history=run.history,
+            best_iteration=best.iteration,
+            start=algorithm.report(algorithm.first),
         )
+
+    def first_step(self, data: LabelledData, model: FloatArray) -> tuple[Line, float] | None:
+        """The line of the step from ``model`` and the step's length; None at a stationary model.
+
+        What `solve` does first without validation data, for those who want to look at it.
+        """
+        algorithm = _Descent(self, data, None, model)
+        line, _, step = algorithm.search(algorithm.first)
+        return None if line.is_level else (line, step)
 
 
 class _Descent:
@@ -126,33 +196,42 @@ class _Descent:
         self.start = start
         self.on_sphere = not subtrain.errors.value.any()
 
+    @cached_property
+    def first(self) -> _State:
+        state = self._evaluated(self.start, 0.0)
+        return replace(state, least_aum=state.aum)
+
     def init(self) -> _State:
-        model = self._normalised(self.start)
-        predictions = self.subtrain.design.scores(model)
-        curves = self.subtrain.curves(predictions)
-        held_out = self._validation_auc(model)
-        score = curves.auc if held_out is None else held_out
-        return _State(
-            model, predictions, 0.0, curves.aum, curves.auc, held_out, model, score, curves.aum, 0
-        )
+        return self.first
 
     def step(self, state: _State) -> _State:
-        design = self.subtrain.design
-        direction = self._direction(state)
-        change = design.scores(direction)
-        line = Line(self.subtrain.errors, state.predictions, change)
-        length = norm(design, direction)
-        if line.is_level or length == 0.0:
-            return self._advance(state, state.model, 0.0, is_stationary=True)
-        size = norm(design, state.model) or 1.0
-        held_out = None
-        if self.validation is not None:
-            moved = self.validation.design
-            held_out = Line(
-                self.validation.errors, moved.scores(state.model), moved.scores(direction)
-            )
-        step = STEP_RULES[self.options.step](line, held_out, size / length)
-        return self._advance(state, state.model + step * direction, step, step == 0.0)
+        _, direction, step = self.search(state)
+        reached = self._evaluated(state.model + step * direction, step)
+        best, tol = state.best or state, self.options.tol
+        progress = reached.score > best.score + tol or reached.aum < (1 - tol) * state.least_aum
+        reached = replace(
+            reached,
+            iteration=state.iteration + 1,
+            least_aum=min(reached.aum, state.least_aum),
+            n_stalled=0 if progress else state.n_stalled + 1,
+            is_stationary=step == 0.0,
+        )
+        is_better = reached.score > best.score + _BETTER
+        return reached if is_better else replace(reached, best=best)
+
+    def search(self, state: _State) -> tuple[Line, FloatArray, float]:
+        """The first direction with a positive step: its line, itself and the step."""
+        for gradient in self.subtrain.gradients(state.predictions):
+            direction = -self._tangential(gradient, state.model)
+            line = self.subtrain.line(state.predictions, direction)
+            length = self.subtrain.norm(direction)
+            if line.is_level or length == 0.0:
+                continue
+            unit = (self.subtrain.norm(state.model) or 1.0) / length
+            step = self.options.rule(line, self._held_out(state.model, direction), unit)
+            if step > 0.0:
+                return line, direction, step
+        return line, direction, 0.0
 
     def terminate(self, state: _State) -> Status | None:
         if state.is_stationary or state.n_stalled >= self.options.n_iter_no_change:
@@ -165,48 +244,25 @@ class _Descent:
             row["validation_auc"] = state.validation_auc
         return row
 
-    def _direction(self, state: _State) -> FloatArray:
-        errors, design = self.subtrain.errors, self.subtrain.design
-        reach = tie_reach(errors.thresholds(state.predictions))
-        gradient = design.adjoint(balanced_subgradient(errors, state.predictions, reach))
-        if self.on_sphere:
-            gradient = gradient - design.inner(gradient, state.model) * state.model
-        return -gradient
-
-    def _advance(
-        self, state: _State, model: FloatArray, step: float, is_stationary: bool
-    ) -> _State:
+    def _evaluated(self, model: FloatArray, step: float) -> _State:
         model = self._normalised(model)
         predictions = self.subtrain.design.scores(model)
         curves = self.subtrain.curves(predictions)
-        held_out = self._validation_auc(model)
-        score = curves.auc if held_out is None else held_out
-        is_better = score > state.best_score + _BETTER
-        tol = self.options.tol
-        progress = score > state.best_score + tol or curves.aum < (1 - tol) * state.least_aum
-        return _State(
-            model,
-            predictions,
-            step,
-            curves.aum,
-            curves.auc,
-            held_out,
-            best_model=model if is_better else state.best_model,
-            best_score=max(score, state.best_score),
-            least_aum=min(curves.aum, state.least_aum),
-            n_stalled=0 if progress else state.n_stalled + 1,
-            is_stationary=is_stationary,
-        )
+        held_out = None
+        if self.validation is not None:
+            held_out = self.validation.curves(self.validation.design.scores(model)).auc
+        return _State(model, predictions, step, curves.aum, curves.auc, held_out)
 
-    def _normalised(self, model: FloatArray) -> FloatArray:
+    def _tangential(self, gradient: FloatArray, model: FloatArray) -> FloatArray:
         if not self.on_sphere:
-            return model
-        length = norm(self.subtrain.design, model)
-        if length == 0.0:
-            return model
-        return model / length
+            return gradient
+        return gradient - self.subtrain.design.inner(gradient, model) * model
 
-    def _validation_auc(self, model: FloatArray) -> float | None:
+    def _held_out(self, model: FloatArray, direction: FloatArray) -> Line | None:
         if self.validation is None:
             return None
-        return self.validation.curves(self.validation.design.scores(model)).auc
+        return self.validation.line(self.validation.design.scores(model), direction)
+
+    def _normalised(self, model: FloatArray) -> FloatArray:
+        length = self.subtrain.norm(model) if self.on_sphere else 0.0
+        return model / length if length > 0.0 else model

@@ -9,6 +9,10 @@ import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import binary_target, finite_scores, row_weights
+from aucuba._roc._sample import Sample
+
+# Thresholds are differences of predictions and breakpoints, and AUM sums their products with errors.
+_LARGEST = 1e100
 
 # Sums of rates such as 1/3 + 1/3 - 2/3 miss zero by a few rounding errors of the total.
 _ROUNDING = 1e-9
@@ -21,10 +25,10 @@ class ErrorFunctions:
         \mathrm{FP}_i(\hat y) = \sum_{b:\, I_b = i,\, v_b \le \hat y} \Delta\mathrm{FP}_b, \qquad
         \mathrm{FN}_i(\hat y) = -\sum_{b:\, I_b = i,\, v_b > \hat y} \Delta\mathrm{FN}_b
 
-    One entry a breakpoint ``b``. By construction FP starts at zero for very small predictions and
-    FN ends at zero for very large ones; neither may go negative in between. Binary labels have one
-    breakpoint an example, at zero; label errors of changepoint models have several, and their
-    steps may go up and down.
+    There is one entry per breakpoint ``b``. By construction FP starts at zero for very small
+    predictions and FN ends at zero for very large ones; neither may go negative in between. Binary
+    labels have one breakpoint per example, at zero; label errors of changepoint models have several,
+    and their steps may go up and down.
 
     Parameters
     ----------
@@ -96,19 +100,26 @@ class ErrorFunctions:
         """
         positive = binary_target(y)
         weight = row_weights(sample_weight, positive.size)
-        if weight is None:
-            weight = np.ones(positive.size)
-        total_positive, total_negative = weight[positive].sum(), weight[~positive].sum()
-        if total_positive == 0 or total_negative == 0:
-            missing = "positive" if total_positive == 0 else "negative"
+        return cls.from_sample(Sample(positive, weight), rate=rate)
+
+    @classmethod
+    def from_sample(cls, sample: Sample, *, rate: bool = True) -> ErrorFunctions:
+        """Binary labels that are already validated; see `from_labels`."""
+        positive, weight = sample.positive, sample.weights
+        totals = [sample.class_weight(positive=label) for label in (False, True)]
+        if min(totals) == 0:
+            missing = "negative" if totals[0] == 0 else "positive"
             raise ValueError(
                 f"All {missing} examples have weight zero; a ROC curve needs both classes."
             )
-        scale = (total_negative, total_positive) if rate else (1.0, 1.0)
+        scale = totals if rate else (1.0, 1.0)
         kept = np.flatnonzero(weight)
-        fp_diff = np.where(positive, 0.0, weight / scale[0])[kept]
-        fn_diff = np.where(positive, -weight / scale[1], 0.0)[kept]
-        return cls(kept, np.zeros(kept.size), fp_diff, fn_diff, positive.size)
+        errors = cls.__new__(cls)
+        errors.n_examples = sample.n_rows
+        errors.example, errors.value = kept, np.zeros(kept.size)
+        errors.fp_diff = np.where(positive, 0.0, weight / scale[0])[kept]
+        errors.fn_diff = np.where(positive, -weight / scale[1], 0.0)[kept]
+        return errors
 
     @property
     def n_breakpoints(self) -> int:
@@ -135,10 +146,16 @@ class ErrorFunctions:
         return threshold
 
     def check_predictions(self, predictions: ArrayLike, name: str = "predictions") -> FloatArray:
-        """Finite floats, one an example."""
+        """Check that there is one finite number per example, none too large to compute with."""
         values = finite_scores(predictions, name)
         if values.size != self.n_examples:
             raise ValueError(f"{name} has {values.size} entries for {self.n_examples} examples.")
+        largest = float(np.abs(values).max())
+        if largest > _LARGEST:
+            raise ValueError(
+                f"{name} has values up to {largest:.3g}, too large to compute with: sizes must be at "
+                f"most {_LARGEST:g}. Divide all by one factor; the ranking does not depend on it."
+            )
         return values
 
     def _check_totals(self) -> None:

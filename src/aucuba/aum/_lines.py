@@ -23,14 +23,14 @@ class Segment:
     slope: FloatArray
 
     @classmethod
-    def of(
+    def from_predictions(
         cls,
         errors: ErrorFunctions,
         predictions: ArrayLike,
         direction: ArrayLike,
         tol: float = PRODUCT_ROUNDING,
     ) -> Segment:
-        """Validate, and join coefficients that differ by ``tol`` times their mean size only."""
+        """Validate what a user gave; see `from_line`."""
         start = errors.check_predictions(predictions)
         change = errors.check_predictions(direction, "direction")
         if not change[errors.example].any():
@@ -38,15 +38,40 @@ class Segment:
                 "direction is zero for every example that has a breakpoint, so every step gives "
                 "the same predictions. At a minimum of AUM the gradient vanishes: stop there."
             )
-        slope = -change[errors.example]
-        return cls(errors, join_close(errors.thresholds(start), tol), join_close(slope, tol))
+        return cls.from_line(errors, start, change, tol)
+
+    @classmethod
+    def from_line(
+        cls,
+        errors: ErrorFunctions,
+        predictions: FloatArray,
+        direction: FloatArray,
+        tol: float = PRODUCT_ROUNDING,
+    ) -> Segment:
+        """Join coefficients that differ by ``tol`` times their mean size only."""
+        slope = -direction[errors.example]
+        return cls(errors, join_close(errors.thresholds(predictions), tol), join_close(slope, tol))
+
+    @property
+    def last_meeting(self) -> float:
+        """Step of the last meeting of two lines, 0 if none meet after step 0.
+
+        The two that meet last are neighbours in the order of large steps.
+        """
+        order = np.lexsort((self.intercept, self.slope))
+        parting = np.diff(self.slope[order])
+        moves = parting > 0
+        steps = -np.diff(self.intercept[order])[moves] / parting[moves]
+        return float(steps.max(initial=0.0))
 
     def at(self, step: float) -> ErrorCurves:
         """FP and FN at a step, by a sort; thresholds that meet there are tied despite rounding."""
         threshold = self.intercept + step * self.slope
         size = np.mean(np.abs(self.intercept)) + step * np.mean(np.abs(self.slope))
         reach = PRODUCT_ROUNDING * float(size)
-        return ErrorCurves.of(threshold, self.errors.fp_diff, self.errors.fn_diff, reach)
+        return ErrorCurves.from_thresholds(
+            threshold, self.errors.fp_diff, self.errors.fn_diff, reach
+        )
 
 
 @dataclass(frozen=True)
@@ -63,7 +88,8 @@ class ThresholdLines:
     fn_diff: FloatArray
 
     @classmethod
-    def of(cls, segment: Segment, start: float = 0.0) -> ThresholdLines:
+    def from_segment(cls, segment: Segment, start: float = 0.0) -> ThresholdLines:
+        """Sort the lines of a segment by their values just after ``start``."""
         threshold = segment.intercept + start * segment.slope
         order = np.lexsort((segment.slope, threshold))
         intercept, slope = segment.intercept[order], segment.slope[order]

@@ -1,8 +1,11 @@
 """Compiled loops of the line searches. Imported when a search first runs, never before.
 
 Lines are thresholds ``T(s) = intercept + s * slope`` in the order of their values just after the
-current step. Row ``g`` of ``lines`` is ``(intercept, slope, fp_diff, fn_diff)``; ``fp[g]``,
-``fn[g]`` and ``minimum[g]`` are the errors between lines ``g - 1`` and ``g``.
+current step. Row ``g`` of ``lines`` is ``(intercept, slope, fp_diff, fn_diff)``; ``fp[g]`` and
+``fn[g]`` are the errors between lines ``g - 1`` and ``g``.
+
+The loops call few functions and make no arrays: each of both would add to the time of compilation,
+for which the first call of a process without a cache waits.
 """
 
 from __future__ import annotations
@@ -10,85 +13,81 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from aucuba._core._compiled import compiled
 
 INTERCEPT, SLOPE, FP, FN = 0, 1, 2, 3
 STOP_ROWS, STOP_FIRST_MIN, STOP_FIRST_MAX_AUC = 0, 1, 2
+# Columns of the rows that are kept of a path which is not recorded.
+FIRST_ROW, LEAST_AUM, GREATEST_AUC, END_OF_GREATEST_AUC = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
-def _meeting(lines: Any, g: int, now: float) -> float:
-    """Step at which lines ``g`` and ``g + 1`` meet; infinity when they do not converge."""
-    closing = lines[g, SLOPE] - lines[g + 1, SLOPE]
-    if closing <= 0.0:
-        return np.inf
-    return max(now, (lines[g + 1, INTERCEPT] - lines[g, INTERCEPT]) / closing)
+@compiled
+def _reverse_run(lines: Any, fp: Any, fn: Any, low: int, high: int, change: Any) -> None:
+    """Reverse lines ``low..high``, which meet in one point.
+
+    Adds to ``change`` the changes of the AUM slope (paper, equation 6) and of the area under
+    (FP, TP): the terms of the run's order are taken away before and added after.
+    """
+    n = lines.shape[0]
+    for sign in range(-1, 2, 2):
+        tp = 0.0
+        for g in range(low, high + 2):
+            if 0 < g < n:
+                change[0] += sign * (lines[g, SLOPE] - lines[g - 1, SLOPE]) * min(fp[g], fn[g])
+            if g <= high:
+                change[1] += sign * lines[g, FP] * tp
+                tp -= lines[g, FN]
+        if sign < 0:
+            for column in range(4):
+                i, j = low, high
+                while i < j:
+                    kept = lines[i, column]
+                    lines[i, column] = lines[j, column]
+                    lines[j, column] = kept
+                    i += 1
+                    j -= 1
+            for g in range(low, high):
+                fp[g + 1] = fp[g] + lines[g, FP]
+                fn[g + 1] = fn[g] + lines[g, FN]
 
 
-@njit(cache=True, nogil=True)
-def _refresh(queue: Any, first: int, last: int) -> None:
-    """Restore the minima above leaves ``first..last`` of the tournament tree ``queue``."""
+@compiled
+def _renew_meetings(lines: Any, queue: Any, first: int, last: int, now: float) -> None:
+    """Set the meetings of the pairs ``first..last`` and the minima above them.
+
+    Lines that do not converge meet at infinity.
+    """
     half = queue.shape[0] // 2
+    for g in range(first, last + 1):
+        closing = lines[g, SLOPE] - lines[g + 1, SLOPE]
+        queue[half + g] = np.inf
+        if closing > 0.0:
+            meeting = (lines[g + 1, INTERCEPT] - lines[g, INTERCEPT]) / closing
+            queue[half + g] = max(now, meeting)
     low, high = (half + first) >> 1, (half + last) >> 1
-    while low >= 1:
+    changed = True
+    while changed and low >= 1:
         changed = False
         for node in range(low, high + 1):
             winner = min(queue[2 * node], queue[2 * node + 1])
-            if winner != queue[node]:
-                queue[node] = winner
-                changed = True
-        if not changed:
-            return
+            changed = changed or winner != queue[node]
+            queue[node] = winner
         low >>= 1
         high >>= 1
 
 
-@njit(cache=True, nogil=True)
-def _order_terms(lines: Any, minimum: Any, low: int, high: int) -> Any:
-    """What the order of lines ``low..high`` adds to the AUM slope (paper, equation 6) and to the
-    area under (FP, TP)."""
-    slope, area, tp = 0.0, 0.0, 0.0
-    for g in range(max(low, 1), min(high + 2, lines.shape[0])):
-        slope += (lines[g, SLOPE] - lines[g - 1, SLOPE]) * minimum[g]
-    for g in range(low, high + 1):
-        area += lines[g, FP] * tp
-        tp -= lines[g, FN]
-    return slope, area
-
-
-@njit(cache=True, nogil=True)
-def _reverse_run(lines: Any, fp: Any, fn: Any, minimum: Any, low: int, high: int) -> Any:
-    """Reverse lines ``low..high``, which meet in one point; changes of AUM slope and of area."""
-    slope_before, area_before = _order_terms(lines, minimum, low, high)
-    i, j = low, high
-    while i < j:
-        for column in range(4):
-            kept = lines[i, column]
-            lines[i, column] = lines[j, column]
-            lines[j, column] = kept
-        i += 1
-        j -= 1
-    for g in range(low, high):
-        fp[g + 1] = fp[g] + lines[g, FP]
-        fn[g + 1] = fn[g] + lines[g, FN]
-        minimum[g + 1] = min(fp[g + 1], fn[g + 1])
-    slope_after, area_after = _order_terms(lines, minimum, low, high)
-    return slope_after - slope_before, area_after - area_before
-
-
-@njit(cache=True, nogil=True)
+@compiled
 def _pass_meetings(
-    lines: Any, fp: Any, fn: Any, minimum: Any, queue: Any, now: float, latest: float
-) -> Any:
-    """Handle every meeting up to ``latest``; changes of slope and area, and pairs that crossed.
+    lines: Any, fp: Any, fn: Any, queue: Any, now: float, latest: float, change: Any
+) -> int:
+    """Handle every meeting up to ``latest``; returns the number of pairs that crossed.
 
-    Adjacent pairs that meet now and share a line form one run. Each pair of it converges, so slopes
-    fall along the run, and its order after the meeting is the reverse. A pair that has crossed
-    never converges again, which ends the loop.
+    Adjacent pairs that meet now and have a line in common form one run. Each pair of it converges,
+    so slopes fall along the run, and its order after the meeting is the reverse. A pair that has
+    crossed never converges again, which ends the loop.
     """
-    half = queue.shape[0] // 2
-    last_pair = lines.shape[0] - 2
-    slope, area, crossed = 0.0, 0.0, 0
+    half, last_pair, crossed = queue.shape[0] // 2, lines.shape[0] - 2, 0
     while queue[1] <= latest:
         node = 1
         while node < half:
@@ -101,29 +100,39 @@ def _pass_meetings(
             low -= 1
         while high <= last_pair and queue[half + high] <= latest:
             high += 1
-        slope_change, area_change = _reverse_run(lines, fp, fn, minimum, low, high)
-        slope += slope_change
-        area += area_change
+        _reverse_run(lines, fp, fn, low, high, change)
         crossed += (high - low + 1) * (high - low) // 2
-        for g in range(low, high):
-            queue[half + g] = np.inf
-        if low > 0:
-            queue[half + low - 1] = _meeting(lines, low - 1, now)
-        if high <= last_pair:
-            queue[half + high] = _meeting(lines, high, now)
-        _refresh(queue, max(low - 1, 0), min(high, last_pair))
-    return slope, area, crossed
+        _renew_meetings(lines, queue, max(low - 1, 0), min(high, last_pair), now)
+    return crossed
 
 
-@njit(cache=True, nogil=True)
+@compiled
+def _keep_best(rows: Any, here: Any, counts: Any, flat: Any) -> None:
+    """Keep the current row where it is the first of least AUM, or an end of the greatest AUC."""
+    for row in range(LEAST_AUM, END_OF_GREATEST_AUC + 1):
+        keep = here[1] < rows[1, LEAST_AUM] - flat[0]
+        if row == GREATEST_AUC:
+            keep = here[4] > rows[4, GREATEST_AUC] + flat[2]
+            if keep:
+                counts[3] = 1
+        elif row == END_OF_GREATEST_AUC:
+            keep = counts[3] == 1 and here[4] < rows[4, GREATEST_AUC] - flat[2]
+            if keep:
+                counts[3] = 0
+        if keep:
+            for column in range(5):
+                rows[column, row] = here[column]
+
+
+@compiled
 def follow_path(
     lines: Any,
     fp: Any,
     fn: Any,
-    minimum: Any,
     queue: Any,
     here: Any,
     counts: Any,
+    change: Any,
     rows: Any,
     flat: Any,
     stop: int,
@@ -134,47 +143,44 @@ def follow_path(
 ) -> bool:
     """Walk on along the path, row by row; True when ``rows`` is full before the walk has ended.
 
-    ``here`` is the current row: step, AUM, slope after and area after it. ``counts`` holds rows
-    passed, rows kept in ``rows`` and pairs that crossed. Both are updated, and with a wider table of
-    rows the walk goes on where it stopped: arrays made here would double the time to compile.
+    ``here`` is the current row: step, AUM, slope after, area at and area after it. ``counts`` holds
+    rows passed, rows kept in ``rows``, pairs that crossed, and whether the stretch of greatest AUC
+    goes on. All are updated, and with a wider table of rows the walk goes on where it stopped.
 
-    ``flat = (aum, slope, area)`` are the sizes below which a change is rounding. With ``record``
-    off only the last row where AUM stopped falling is kept.
+    ``flat = (aum, slope, area)`` are the sizes below which a change is rounding. Without ``record``
+    four rows are kept: the first, the first of least AUM, and both ends of the first stretch of
+    greatest AUC.
     """
-    step, aum, slope, area = here[0], here[1], here[2], here[3]
-    count, kept, crossed = counts[0], counts[1], counts[2]
     full = False
-    while count < max_rows and queue[1] <= max_step and queue[1] < np.inf:
-        if stop == STOP_FIRST_MIN and (slope > flat[1] or (aum <= flat[0] and slope >= -flat[1])):
+    while counts[0] < max_rows and queue[1] <= max_step and queue[1] < np.inf:
+        if stop == STOP_FIRST_MIN and (
+            here[2] > flat[1] or (here[1] <= flat[0] and here[2] >= -flat[1])
+        ):
             break
-        if record and kept == rows.shape[1]:
-            full = True
+        full = record and counts[1] == rows.shape[1]
+        if full:
             break
-        aum += slope * (queue[1] - step)
-        step = queue[1]
-        was_falling = slope < -flat[1]
-        slope_change, area_change, pairs = _pass_meetings(
-            lines, fp, fn, minimum, queue, step, step * (1.0 + tol)
-        )
-        slope += slope_change
-        area += area_change
-        crossed += pairs
-        count += 1
+        here[1] += here[2] * (queue[1] - here[0])
+        here[0] = queue[1]
+        change[0] = 0.0
+        change[1] = 0.0
+        counts[2] += _pass_meetings(lines, fp, fn, queue, here[0], here[0] * (1.0 + tol), change)
+        here[2] += change[0]
+        here[3] = here[4] + change[1] / 2
+        here[4] += change[1]
+        counts[0] += 1
         if record:
-            kept += 1
-        if record or (was_falling and slope >= -flat[1]):
-            rows[0, kept - 1] = step
-            rows[1, kept - 1] = aum
-            rows[2, kept - 1] = slope
-            rows[3, kept - 1] = area
-        if stop == STOP_FIRST_MAX_AUC and area_change < -flat[2]:
+            for column in range(5):
+                rows[column, counts[1]] = here[column]
+            counts[1] += 1
+        else:
+            _keep_best(rows, here, counts, flat)
+        if stop == STOP_FIRST_MAX_AUC and change[1] < -flat[2]:
             break
-    here[0], here[1], here[2], here[3] = step, aum, slope, area
-    counts[0], counts[1], counts[2] = count, kept, crossed
     return full
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def weighted_select(values: Any, weights: Any, target: float) -> float:
     """The value ``v`` with ``weight(< v) <= target <= weight(<= v)``; reorders both arrays.
 
@@ -211,7 +217,7 @@ def weighted_select(values: Any, weights: Any, target: float) -> float:
     return values[low]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _one_sided_slope(
     slope: Any, fp: Any, fn: Any, threshold: Any, center: float, side: float, scratch: Any
 ) -> float:
@@ -243,7 +249,7 @@ def _one_sided_slope(
     return side * total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def monotone_tangents(
     intercept: Any, slope: Any, fp: Any, fn: Any, step: float, threshold: Any, scratch: Any
 ) -> Any:
@@ -268,104 +274,56 @@ def monotone_tangents(
     return value, left, right
 
 
-@njit(cache=True, nogil=True)
-def _precedes(rows: Any, i: int, others: Any, j: int, positive_first: bool) -> bool:
-    """Whether row ``i`` comes before row ``j``: smaller key, or equal key and favoured class."""
-    if rows[i, 0] != others[j, 0]:
-        return rows[i, 0] < others[j, 0]
-    return (rows[i, 1] < 0) == positive_first and (others[j, 1] < 0) != positive_first
+@compiled
+def merge_order(key: Any, weight: Any, order: Any, buffer: Any, favoured: float) -> Any:
+    """Sort ``order`` by key and tell what changed places.
 
-
-@njit(cache=True, nogil=True)
-def _insert_rows(rows: Any, start: int, end: int, positive_first: bool) -> Any:
-    """Insertion sort of ``rows[start:end]``; gain and changes as in `sort_rows`."""
-    gain, changes = 0.0, 0
-    for i in range(start + 1, end):
-        j = i
-        while j > start and _precedes(rows, j, rows, j - 1, positive_first):
-            gain += max(-rows[j, 1], 0.0) * max(rows[j - 1, 1], 0.0)
-            changes += 1
-            for column in range(rows.shape[1]):
-                moved = rows[j, column]
-                rows[j, column] = rows[j - 1, column]
-                rows[j - 1, column] = moved
-            j -= 1
-    return gain, changes
-
-
-@njit(cache=True, nogil=True)
-def _merge_rows(
-    rows: Any, start: int, middle: int, end: int, positive_first: bool, buffer: Any
-) -> Any:
-    """Merge two sorted neighbours; gain and changes as in `sort_rows`.
-
-    Only rows that are out of place move: little is done on an order that is nearly right.
+    Weights of positives are negative. Of equal keys those come first whose weight has the other
+    sign than ``favoured``. Returned: the weight of the negative-positive pairs that came in the
+    wrong order (negative first) and leave in the right one, and the number of all pairs that
+    changed. Only entries that are out of place move: little is done on an order that is nearly
+    right.
     """
-    low, high = start, middle
-    while low < high:
-        probe = (low + high) // 2
-        if _precedes(rows, middle, rows, probe, positive_first):
-            high = probe
-        else:
-            low = probe + 1
-    waiting, negative = middle - low, 0.0
-    for i in range(waiting):
-        negative += max(rows[low + i, 1], 0.0)
-        for column in range(rows.shape[1]):
-            buffer[i, column] = rows[low + i, column]
-    gain, changes, i, j, k = 0.0, 0, 0, middle, low
-    while i < waiting:
-        if j < end and _precedes(rows, j, buffer, i, positive_first):
-            changes += waiting - i
-            gain += max(-rows[j, 1], 0.0) * negative
-            for column in range(rows.shape[1]):
-                rows[k, column] = rows[j, column]
-            j += 1
-        else:
-            negative -= max(buffer[i, 1], 0.0)
-            for column in range(rows.shape[1]):
-                rows[k, column] = buffer[i, column]
-            i += 1
-        k += 1
-    return gain, changes
-
-
-@njit(cache=True, nogil=True)
-def sort_rows(rows: Any, positive_first: bool, buffer: Any) -> Any:
-    """Sort rows ``(key, weight, ...)`` by key and tell what changed places.
-
-    Weights of positives are negative, and ``positive_first`` says how equal keys are ordered.
-    Returned: the weight of the negative-positive pairs that came in the wrong order (negative
-    first) and leave in the right one, and the number of all pairs that changed.
-    """
-    n = rows.shape[0]
-    gain, changes, width = 0.0, 0, 16
-    for start in range(0, n, width):
-        part, moves = _insert_rows(rows, start, min(start + width, n), positive_first)
-        gain += part
-        changes += moves
+    n, gain, changes, width = order.shape[0], 0.0, 0, 1
     while width < n:
-        for start in range(0, n - width, 2 * width):
-            end = min(start + 2 * width, n)
-            part, moves = _merge_rows(rows, start, start + width, end, positive_first, buffer)
-            gain += part
-            changes += moves
+        for middle in range(width, n, 2 * width):
+            low, high, end = middle - width, middle, min(middle + width, n)
+            while low < high:
+                probe = (low + high) // 2
+                ahead = key[order[middle]] - key[order[probe]]
+                is_favoured = favoured * weight[order[middle]] < 0.0
+                if ahead < 0.0 or (
+                    ahead == 0.0 and is_favoured and favoured * weight[order[probe]] > 0.0
+                ):
+                    high = probe
+                else:
+                    low = probe + 1
+            waiting, negative = middle - low, 0.0
+            for i in range(waiting):
+                buffer[i] = order[low + i]
+                negative += max(weight[buffer[i]], 0.0)
+            i, j = 0, middle
+            for k in range(low, end):
+                if i == waiting:
+                    break
+                left = buffer[i]
+                takes_right = False
+                if j < end:
+                    right = order[j]
+                    ahead = key[right] - key[left]
+                    takes_right = ahead < 0.0 or (
+                        ahead == 0.0
+                        and favoured * weight[right] < 0.0
+                        and favoured * weight[left] > 0.0
+                    )
+                if takes_right:
+                    changes += waiting - i
+                    gain += max(-weight[order[j]], 0.0) * negative
+                    order[k] = order[j]
+                    j += 1
+                else:
+                    negative -= max(weight[left], 0.0)
+                    order[k] = left
+                    i += 1
         width *= 2
     return gain, changes
-
-
-@njit(cache=True, nogil=True)
-def ranked_auc(rows: Any) -> Any:
-    """AUC of sorted rows ``(key, weight, ...)``, ties as diagonals, and whether any keys tie."""
-    area, tp, start, ties = 0.0, 0.0, 0, False
-    while start < rows.shape[0]:
-        end, fp_step, tp_step = start, 0.0, 0.0
-        while end < rows.shape[0] and rows[end, 0] == rows[start, 0]:
-            fp_step += max(rows[end, 1], 0.0)
-            tp_step += max(-rows[end, 1], 0.0)
-            end += 1
-        area += fp_step * (tp + tp_step / 2)
-        tp += tp_step
-        ties = ties or end - start > 1
-        start = end
-    return area, ties

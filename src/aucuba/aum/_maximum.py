@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_positive_number
 from aucuba.aum import _path
 from aucuba.aum._error_functions import ErrorFunctions
@@ -78,19 +78,19 @@ class _PairOrder:
         both = np.r_[errors.fp_diff / errors.total_fp, errors.fn_diff / errors.total_fn]
         acts = np.flatnonzero(both)
         columns = (both, np.tile(segment.intercept, 2), np.tile(segment.slope, 2))
-        # Columns: threshold at the step last visited, weight, intercept, slope, in the order of the
-        # first. Steps visited one after another are close, so that sorting again is cheap.
-        self._rows = np.column_stack([np.zeros(acts.size), *(column[acts] for column in columns)])
-        # The order just after step 0: rows that tie there part at once, unless their lines are one.
-        order = np.lexsort((self._rows[:, 3], self._rows[:, 2]))
-        self._rows = self._rows[order]
-        self._first = np.cumsum(np.r_[0, np.diff(self._rows[:, 2:], axis=0).any(axis=1)])
-        self._first_lines = self._rows[:, 1:].copy()
-        self._buffer = np.empty_like(self._rows)
+        # Rows: weight, intercept and slope, in the order of the thresholds just after step 0: rows
+        # that tie there part at once, unless their lines are one.
+        first = np.stack([column[acts] for column in columns])
+        self._first = _joined(first[:, np.lexsort((first[0] > 0, first[2], first[1]))])
+        self._first_key = np.cumsum(np.r_[0.0, np.diff(self._first[1:], axis=1).any(axis=0)])
+        # In the order of the step last visited. Steps visited one after another are close, so that
+        # sorting again is cheap.
+        self._rows = self._first
+        self._buffer = np.empty(self.size, dtype=np.intp)
 
     @property
     def size(self) -> int:
-        return int(self._rows.shape[0])
+        return int(self._rows.shape[1])
 
     def turn(self, start: float, end: float) -> tuple[float, int, float]:
         """Weight of the pairs that turn right, the number of all that turn, and AUC at the end.
@@ -98,38 +98,59 @@ class _PairOrder:
         A tie is half way between wrong and right: it is read as wrong at both ends, then as right
         at both ends, and the mean counts.
         """
-        from aucuba.aum import _loops
-
         gains = []
-        for positive_first in (False, True):
-            self._visit(start, positive_first)
-            _, ties_before = _loops.ranked_auc(self._rows)
-            after = self._rows[:, :2].copy()
-            after[:, 0] = self._rows[:, 2] + end * self._rows[:, 3]
-            gain, crossings = _loops.sort_rows(after, positive_first, self._buffer)
+        for favoured in (-1.0, 1.0):
+            key = self._visit(start, favoured)
+            has_ties = _has_ties(key)
+            key = self._rows[1] + end * self._rows[2]
+            order, gain, crossings = self._sorted(key, favoured)
             gains.append(gain)
-            auc, ties_after = _loops.ranked_auc(after)
-            if not (ties_before or ties_after):
+            key, weight = key[order], self._rows[0, order]
+            if not (has_ties or _has_ties(key)):
                 break
-        return float(np.mean(gains)), int(crossings), float(auc)
+        return float(np.mean(gains)), crossings, _ranked_auc(key, weight)
 
     def auc_after_zero(self) -> float:
         """AUC just after step 0."""
-        from aucuba.aum import _loops
+        return _ranked_auc(self._visit(0.0, -1.0), self._rows[0])
 
-        self._visit(0.0, positive_first=False)
-        return float(_loops.ranked_auc(self._rows)[0])
-
-    def _visit(self, step: float, positive_first: bool) -> None:
-        from aucuba.aum import _loops
-
-        rows = self._rows
+    def _visit(self, step: float, favoured: float) -> FloatArray:
+        """Bring the rows into the order of a step; returns the thresholds there."""
         if step == 0.0:
-            rows[:, 0], rows[:, 1:] = self._first, self._first_lines
+            self._rows, key = self._first, self._first_key
         else:
-            np.multiply(rows[:, 3], step, out=rows[:, 0])
-            rows[:, 0] += rows[:, 2]
-        _loops.sort_rows(rows, positive_first, self._buffer)
+            key = self._rows[1] + step * self._rows[2]
+        order, _, _ = self._sorted(key, favoured)
+        self._rows = self._rows[:, order]
+        ranked: FloatArray = key[order]
+        return ranked
+
+    def _sorted(self, key: FloatArray, favoured: float) -> tuple[IntArray, float, int]:
+        from aucuba.aum import _loops
+
+        order = np.arange(key.size)
+        gain, crossings = _loops.merge_order(key, self._rows[0], order, self._buffer, favoured)
+        return order, float(gain), int(crossings)
+
+
+def _joined(rows: FloatArray) -> FloatArray:
+    """Sorted rows with those of one line and one class as one, so that weights act as copies."""
+    weight, intercept, slope = rows
+    differs = [np.diff(column) != 0 for column in (intercept, slope, weight > 0)]
+    first = np.flatnonzero(np.r_[True, np.logical_or.reduce(differs)])
+    return np.stack([np.add.reduceat(weight, first), intercept[first], slope[first]])
+
+
+def _has_ties(ranked: FloatArray) -> bool:
+    return bool((ranked[1:] == ranked[:-1]).any())
+
+
+def _ranked_auc(ranked: FloatArray, weight: FloatArray) -> float:
+    """AUC of weighted rows in the order of their thresholds, ties as diagonals."""
+    first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
+    fp = np.add.reduceat(np.maximum(weight, 0.0), first)
+    tp = np.add.reduceat(np.maximum(-weight, 0.0), first)
+    return float(fp @ (np.cumsum(tp) - tp / 2))
 
 
 def maximize_auc(
@@ -141,7 +162,7 @@ def maximize_auc(
     tol: float = 0.0,
     max_splits: int | None = None,
 ) -> AUCMaximum:
-    r"""The greatest AUC of ``predictions + step * direction`` for steps in [0, max_step].
+    r"""Find the greatest AUC of ``predictions + step * direction`` for steps in [0, max_step].
 
     A pair of a positive and a negative changes its order at most once along the line, so on any
     interval
@@ -181,17 +202,24 @@ def maximize_auc(
     >>> best.auc, best.upper_bound
     (1.0, 1.0)
     """
-    segment = Segment.of(errors, predictions, direction)
+    segment = Segment.from_predictions(errors, predictions, direction)
     end = check_positive_number(max_step, "max_step")
     limit = np.inf
     if max_splits is not None:
         limit = check_positive_number(max_splits, "max_splits", integer=True)
     if not 0 <= tol < np.inf:
         raise ValueError(f"tol must be a number from 0 on, got {tol!r}.")
-    if not errors.is_monotone:
-        step, auc = _enumerate(segment, 0.0, end)
-        return AUCMaximum(step, auc, auc, 1)
-    return _BranchAndBound(segment, end).run(tol, limit)
+    return greatest_auc(segment, end, tol, limit)
+
+
+def greatest_auc(
+    segment: Segment, end: float, tol: float, max_splits: float = np.inf
+) -> AUCMaximum:
+    """`maximize_auc` on a validated segment."""
+    if segment.errors.is_monotone:
+        return _BranchAndBound(segment, end).run(tol, max_splits)
+    step, auc = _enumerate(segment, 0.0, end)
+    return AUCMaximum(step, auc, auc, 1)
 
 
 class _BranchAndBound:
@@ -239,6 +267,8 @@ def _enumerate(segment: Segment, start: float, end: float) -> tuple[float, float
     """The step of greatest AUC in [start, end], and that AUC, by following the path there."""
     from aucuba.aum import _loops
 
-    found = _path.follow(segment, _loops.STOP_ROWS, None, start=start, max_step=end).best_auc()
-    step = min(found.step, end)
-    return step, segment.at(step).auc
+    # A meeting at the end itself leads beyond it.
+    before = float(np.nextafter(end, start))
+    path = _path.follow(segment, _loops.STOP_ROWS, None, start=start, max_step=before, record=False)
+    best = path.best_auc(end)
+    return best.step, best.auc

@@ -9,7 +9,7 @@ import numpy as np
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba.aum import _path
 from aucuba.aum._error_functions import ErrorFunctions
-from aucuba.aum._lines import Segment
+from aucuba.aum._lines import PRODUCT_ROUNDING, Segment
 
 # Relative rounding of a sum over all breakpoints: tangents closer than this have met.
 _ROUNDING = 1e-13
@@ -85,7 +85,7 @@ class _MonotoneAUM:
 def minimize_aum(
     errors: ErrorFunctions, predictions: ArrayLike, direction: ArrayLike
 ) -> AUMMinimum:
-    r"""The first minimum of AUM over steps from 0 on, exactly.
+    r"""Find the first minimum of AUM over steps from 0 on, exactly.
 
     For monotone errors, such as those of binary labels, AUM is the class-weighted hinge loss of
     margin zero with the best intercept,
@@ -116,14 +116,18 @@ def minimize_aum(
     >>> best.step, best.aum
     (1.5, 0.0)
     """
-    if errors.is_monotone:
-        # AUM is continuous, so ties broken by rounding do no harm to its minimum.
-        segment = Segment.of(errors, predictions, direction, tol=0.0)
+    # AUM is continuous, so ties broken by rounding do no harm to the minimum of a convex one.
+    tol = 0.0 if errors.is_monotone else PRODUCT_ROUNDING
+    return first_minimum(Segment.from_predictions(errors, predictions, direction, tol))
+
+
+def first_minimum(segment: Segment) -> AUMMinimum:
+    """`minimize_aum` on a validated segment."""
+    if segment.errors.is_monotone:
         function = _MonotoneAUM(segment)
         step = _tangent_search(function)
         count = function.n_evaluations
     else:
-        segment = Segment.of(errors, predictions, direction)
         step, count = _first_minimum_on_path(segment)
     return AUMMinimum(step, segment.at(step).aum, count)
 
@@ -161,5 +165,5 @@ def _never_falling(tangent: _Tangent, flat: float) -> _Tangent:
 def _first_minimum_on_path(segment: Segment) -> tuple[float, int]:
     from aucuba.aum import _loops
 
-    end = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
-    return float(end.step[0]), end.n_crossings
+    path = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
+    return path.best_aum().step, path.n_crossings

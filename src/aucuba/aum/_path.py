@@ -36,7 +36,7 @@ class LineSearchPath:
     """AUM and AUC of ``predictions + step * direction`` as functions of the step.
 
     AUM is linear and AUC constant between two entries of ``step``; the last entry holds up to
-    ``valid_to``.
+    ``valid_to``. A path that was not recorded has only the rows that its two best points need.
 
     Attributes
     ----------
@@ -54,6 +54,8 @@ class LineSearchPath:
         Pairs of threshold lines that crossed on the way.
     lines : ThresholdLines
         What moves: the distinct threshold lines.
+    is_recorded : bool
+        Whether every row is kept.
     """
 
     step: FloatArray
@@ -64,6 +66,7 @@ class LineSearchPath:
     valid_to: float
     n_crossings: int
     lines: ThresholdLines
+    is_recorded: bool
     _segment: Segment
 
     @property
@@ -76,45 +79,56 @@ class LineSearchPath:
         step = float(self.step[row])
         return PathPoint(step, self._segment.at(step).aum, float(self.auc_at[row]))
 
-    def best_auc(self) -> PathPoint:
-        """The middle of the first longest-lasting stretch of greatest AUC, evaluated anew there.
+    def best_auc(self, max_step: float = np.inf) -> PathPoint:
+        """The middle of the first stretch of greatest AUC, evaluated anew there.
 
-        AUC at a meeting is the mean of AUC before and after it, so only the first step can be a
-        greatest value that does not last.
+        AUC at a meeting is the mean of AUC before and after it, so only the first and the last step
+        can be a greatest value that does not last.
+
+        Parameters
+        ----------
+        max_step : float, optional
+            What comes after this step does not count.
         """
-        top = self.auc_after.max()
-        if self.auc_at[0] > top + _FLAT:
-            return PathPoint(float(self.step[0]), float(self.aum[0]), float(self.auc_at[0]))
+        ahead = self.step < max_step
+        top = self.auc_after[ahead].max(initial=-np.inf)
+        at_end = -np.inf if np.isinf(max_step) else self._segment.at(max_step).auc
+        if max(self.auc_at[0], at_end) > top + _FLAT:
+            step = float(self.step[0]) if self.auc_at[0] >= at_end else max_step
+            return self._point(step)
         best = self.auc_after >= top - _FLAT
         first = int(np.argmax(best))
         rest = np.flatnonzero(~best[first:])
         end = float(self.step[first + rest[0]]) if rest.size else self.valid_to
-        start = float(self.step[first])
-        step = (start + end) / 2 if np.isfinite(end) else start + (float(self.step[-1]) or 1.0)
-        here = self._segment.at(step)
-        return PathPoint(step, here.aum, here.auc)
+        start, end = float(self.step[first]), min(end, max_step)
+        return self._point(
+            (start + end) / 2 if np.isfinite(end) else start + (float(self.step[-1]) or 1.0)
+        )
 
     def evaluate(self, step: float) -> PathPoint:
-        """AUM and AUC at any step from 0 on: from the rows, or anew beyond ``valid_to``."""
+        """Compute AUM and AUC at any step from 0 on, from the rows where they reach so far."""
         if not 0 <= step < np.inf:
             raise ValueError(f"step must be a finite number from 0 on, got {step!r}.")
-        if step >= self.valid_to:
-            here = self._segment.at(step)
-            return PathPoint(float(step), here.aum, here.auc)
+        if step >= self.valid_to or not self.is_recorded:
+            return self._point(float(step))
         row = int(np.searchsorted(self.step, step, side="right")) - 1
         auc = self.auc_at[row] if step == self.step[row] else self.auc_after[row]
         aum = self.aum[row] + self.slope[row] * (step - self.step[row])
         return PathPoint(float(step), float(aum), float(auc))
 
+    def _point(self, step: float) -> PathPoint:
+        here = self._segment.at(step)
+        return PathPoint(step, here.aum, here.auc)
+
     def to_frame(self) -> pd.DataFrame:
-        """One row a step: ``step, aum, slope, auc_at, auc_after`` (needs pandas)."""
+        """Return a DataFrame with ``step, aum, slope, auc_at, auc_after``, one row per step."""
         import pandas as pd
 
         columns = ("step", "aum", "slope", "auc_at", "auc_after")
         return pd.DataFrame({name: getattr(self, name) for name in columns})
 
     def plot(self, max_step: float | None = None, axes: Any = None) -> Figure:
-        """AUC, AUM and the thresholds against the step, as in Figures 3 and 4 of the paper.
+        """Draw AUC, AUM and the thresholds against the step, as in Figures 3 and 4 of the paper.
 
         Parameters
         ----------
@@ -125,6 +139,8 @@ class LineSearchPath:
         """
         from aucuba.aum._plot import plot_path
 
+        if not self.is_recorded:
+            raise ValueError("A path that was not recorded cannot be drawn; use record=True.")
         return plot_path(self, max_step, axes)
 
 
@@ -136,6 +152,7 @@ def line_search_path(
     stop: str | int = "first_min",
     max_step: float | None = None,
     tol: float = 1e-10,
+    record: bool = True,
 ) -> LineSearchPath:
     r"""Follow AUM and AUC along ``predictions + step * direction``, exactly.
 
@@ -164,6 +181,9 @@ def line_search_path(
         Meetings whose steps agree to this relative tolerance are one row. Intercepts and slopes are
         taken as equal when they agree to ``min(tol, 1e-14)`` times their mean magnitude, the
         rounding of a matrix product. 0 takes all floats literally.
+    record : bool, default=True
+        Keep every row, at 40 bytes each. False keeps at most four: the first, that of least AUM, and
+        the ends of the first stretch of greatest AUC; `best_aum` and `best_auc` are the same.
 
     Returns
     -------
@@ -193,8 +213,9 @@ def line_search_path(
     """
     if not 0 <= tol < 1:
         raise ValueError(f"tol must lie in [0, 1), got {tol!r}.")
-    segment = Segment.of(errors, predictions, direction, min(tol, PRODUCT_ROUNDING))
-    return follow(segment, *_stop_rule(stop), max_step=max_step, tol=tol)
+    segment = Segment.from_predictions(errors, predictions, direction, min(tol, PRODUCT_ROUNDING))
+    end = np.inf if max_step is None else check_positive_number(max_step, "max_step")
+    return follow(segment, *_stop_rule(stop), max_step=end, tol=tol, record=record)
 
 
 def follow(
@@ -203,42 +224,44 @@ def follow(
     max_rows: int | None,
     *,
     start: float = 0.0,
-    max_step: float | None = None,
+    max_step: float = np.inf,
     tol: float = 1e-10,
     record: bool = True,
 ) -> LineSearchPath:
-    """The path of a validated segment from ``start`` on.
-
-    ``record=False`` keeps one row, the last local minimum.
-    """
+    """Follow the path of a validated segment from ``start`` on; see `line_search_path`."""
     from aucuba.aum import _loops
 
-    end = np.inf if max_step is None else check_positive_number(max_step, "max_step")
-    lines = ThresholdLines.of(segment, start)
+    lines = ThresholdLines.from_segment(segment, start)
     fp, fn = lines.errors_between()
     minimum = np.minimum(fp, fn)[1:-1]
     area = float((fp[1:] - fp[:-1]) @ (fn[0] - (fn[1:] + fn[:-1]) / 2))
     unit = float(fp[-1] * fn[0])
     aum_zero = float(np.diff(lines.at(start)) @ minimum)
-    row_zero = np.array([start, aum_zero, np.diff(lines.slope) @ minimum, area])
+    here = np.array([start, aum_zero, np.diff(lines.slope) @ minimum, 0.0, area])
+    here[3] = segment.at(start).auc * unit
     steepest = float(np.abs(lines.slope).max()) * min(fp[-1], fn[0])
     queue = _meeting_queue(lines, start)
-    counts = np.array([1, 1, 0])
-    rows = np.empty((4, _FIRST_ROWS))
-    rows[:, 0] = row_zero
-    walk = (lines.table(), fp, fn, np.minimum(fp, fn), queue, row_zero, counts)
+    counts = np.array([1, 1, 0, 1])
+    rows = np.empty((5, _FIRST_ROWS)) if record else np.repeat(here[:, None], 4, axis=1)
+    rows[:, 0] = here
+    walk = (lines.table(), fp, fn, queue, here, counts, np.zeros(2))
     flat = _FLAT * np.array([aum_zero, steepest, unit])
-    limits = (rule, _row_limit(max_rows, lines.n_lines), end, tol, record)
+    limits = (rule, _row_limit(max_rows, lines.n_lines), max_step, tol, record)
     while _loops.follow_path(*walk, rows, flat, *limits):
         rows = np.hstack([rows, np.empty_like(rows)])
-    step, aum, slope, area_after = rows[:, : counts[1]]
-    auc_after = area_after / unit
-    # Reversing a run turns each of its pairs round once, and a tie counts every pair half.
-    auc_at = (
-        np.r_[segment.at(start).auc, (auc_after[1:] + auc_after[:-1]) / 2] if record else auc_after
-    )
+    rows = rows[:, : counts[1]] if record else rows[:, np.unique(rows[0], return_index=True)[1]]
+    step, aum, slope, area_at, area_after = rows
     return LineSearchPath(
-        step, aum, slope, auc_at, auc_after, float(queue[1]), int(counts[2]), lines, segment
+        step,
+        aum,
+        slope,
+        area_at / unit,
+        area_after / unit,
+        float(queue[1]),
+        int(counts[2]),
+        lines,
+        record,
+        segment,
     )
 
 
@@ -262,7 +285,7 @@ def _meeting_queue(lines: ThresholdLines, start: float) -> FloatArray:
 
 
 def _stop_rule(stop: Any) -> tuple[int, int | None]:
-    """The kernel's stopping rule and the limit on rows: None for no limit, 0 for one a line."""
+    """The loop's stopping rule and the limit on rows: None for no limit, 0 for one per line."""
     from aucuba.aum import _loops
 
     named = {

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._core._typing import FloatArray
+from aucuba.aum import _path
 from aucuba.aum._error_functions import ErrorFunctions
-from aucuba.aum._maximum import maximize_auc
-from aucuba.aum._minimum import minimize_aum
-from aucuba.aum._path import line_search_path
-from aucuba.aum._value import aum
+from aucuba.aum._lines import PRODUCT_ROUNDING, Segment
+from aucuba.aum._maximum import greatest_auc
+from aucuba.aum._minimum import AUMMinimum, first_minimum
 
-# A search for AUC goes this many times as far as the minimum of AUM, at least once the model's size.
-_AUC_REACH = 4.0
+# Beyond the last meeting AUC stays as it is; this far beyond it no rounding of that step matters.
+_BEYOND = 1.001
 _AUC_TOL = 1e-4
 
 # AUM that is zero but for rounding, in units of the predictions.
@@ -27,7 +27,14 @@ _GRID = 10.0 ** np.arange(-5.0, 2.0)
 
 @dataclass(frozen=True)
 class Line:
-    """Predictions and their change for a unit step, on one data set."""
+    """Predictions of one data set and their change for a unit step.
+
+    Attributes
+    ----------
+    errors : ErrorFunctions
+    predictions, direction : ndarray of shape (n_examples,)
+        Both already validated.
+    """
 
     errors: ErrorFunctions
     predictions: FloatArray
@@ -35,7 +42,29 @@ class Line:
 
     @property
     def is_level(self) -> bool:
+        """Whether no step changes anything."""
         return not self.direction[self.errors.example].any()
+
+    def aum(self, step: float) -> float:
+        """AUM at a step."""
+        return self.segment(0.0).at(step).aum
+
+    def least_aum(self) -> AUMMinimum:
+        """The first minimum of AUM."""
+        # AUM is continuous, so ties broken by rounding do no harm to the minimum of a convex one.
+        return first_minimum(self.segment(0.0 if self.errors.is_monotone else PRODUCT_ROUNDING))
+
+    def greatest_auc(self, max_step: float | None = None) -> float:
+        """The step of greatest AUC up to ``max_step``, by default on the whole line."""
+        if self.is_level:
+            return 0.0
+        segment = self.segment()
+        end = _BEYOND * (segment.last_meeting or 1.0) if max_step is None else max_step
+        return greatest_auc(segment, end, _AUC_TOL).step
+
+    def segment(self, tol: float = PRODUCT_ROUNDING) -> Segment:
+        """The thresholds as lines in the step."""
+        return Segment.from_line(self.errors, self.predictions, self.direction, tol)
 
 
 def first_min(subtrain: Line, validation: Line | None, unit: float) -> float:
@@ -43,56 +72,45 @@ def first_min(subtrain: Line, validation: Line | None, unit: float) -> float:
 
     AUM is zero from the step on at which the last wrong pair is tied, and AUC is one only beyond.
     """
-    best = minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction)
+    best = subtrain.least_aum()
     if best.aum <= _ZERO * float(np.mean(np.abs(subtrain.predictions))):
-        return _best_auc(subtrain, best.step, unit)
+        return subtrain.greatest_auc(max(4.0 * best.step, unit))
     return best.step
 
 
 def linear(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The least subtrain AUM among as many rows of the path as there are lines."""
-    return _best_on_path(subtrain, "linear")
+    return _least_on_path(subtrain, 0)
 
 
 def all_rows(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The least subtrain AUM on the whole path: quadratic in the number of examples."""
-    return _best_on_path(subtrain, "all")
+    return _least_on_path(subtrain, None)
 
 
 def subtrain_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The greatest subtrain AUC."""
-    least = minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction)
-    return _best_auc(subtrain, least.step, unit)
+    """The greatest subtrain AUC on the whole line."""
+    return subtrain.greatest_auc()
 
 
 def validation_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The greatest validation AUC along the subtrain direction."""
-    assert validation is not None
-    least = minimize_aum(subtrain.errors, subtrain.predictions, subtrain.direction)
-    return _best_auc(validation, least.step, unit)
+    """The greatest validation AUC on the whole line along the subtrain direction."""
+    if validation is None:
+        raise ValueError("The step rule 'validation_auc' needs validation data.")
+    return validation.greatest_auc()
 
 
 def grid(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The least subtrain AUM on a grid of steps, zero included."""
     steps = np.r_[0.0, unit * _GRID]
-    values = [
-        aum(subtrain.errors, subtrain.predictions + step * subtrain.direction).aum for step in steps
-    ]
-    return float(steps[int(np.argmin(values))])
+    return float(steps[int(np.argmin([subtrain.aum(step) for step in steps]))])
 
 
-def _best_on_path(line: Line, stop: str) -> float:
-    return (
-        line_search_path(line.errors, line.predictions, line.direction, stop=stop).best_aum().step
-    )
+def _least_on_path(line: Line, max_rows: int | None) -> float:
+    from aucuba.aum import _loops
 
-
-def _best_auc(line: Line, least_aum: float, unit: float) -> float:
-    if line.is_level:
-        return 0.0
-    end = max(_AUC_REACH * least_aum, unit)
-    best = maximize_auc(line.errors, line.predictions, line.direction, max_step=end, tol=_AUC_TOL)
-    return best.step
+    path = _path.follow(line.segment(), _loops.STOP_ROWS, max_rows, record=False)
+    return path.best_aum().step
 
 
 StepRule = Callable[[Line, Line | None, float], float]
@@ -105,3 +123,4 @@ STEP_RULES: dict[str, StepRule] = {
     "validation_auc": validation_auc,
     "grid": grid,
 }
+"""Step rules by name: functions of the training line, the held-out line and a unit of length."""

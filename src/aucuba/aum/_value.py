@@ -55,10 +55,10 @@ class ErrorCurves:
     block: IntArray
 
     @classmethod
-    def of(
+    def from_thresholds(
         cls, threshold: FloatArray, fp_diff: FloatArray, fn_diff: FloatArray, reach: float = 0.0
     ) -> ErrorCurves:
-        """Neighbours closer than ``reach`` are tied."""
+        """Sort the thresholds; neighbours closer than ``reach`` are tied."""
         order = np.argsort(threshold)
         ranked = threshold[order]
         new = np.r_[True, np.diff(ranked) > reach]
@@ -82,7 +82,7 @@ class ErrorCurves:
 
 
 def aum(errors: ErrorFunctions, predictions: ArrayLike) -> AreaUnderMin:
-    r"""Area under the minimum of false positives and false negatives.
+    r"""Compute the area under the minimum of false positives and false negatives.
 
     .. math::
         \mathrm{AUM}(\hat y) = \int_{-\infty}^\infty \min\Big\{\sum_i \mathrm{FP}_i(\hat y_i + c),\;
@@ -112,8 +112,12 @@ def aum(errors: ErrorFunctions, predictions: ArrayLike) -> AreaUnderMin:
     >>> result.gradient
     array([ 1., -1.])
     """
-    values = errors.check_predictions(predictions)
-    curves = ErrorCurves.of(errors.thresholds(values), errors.fp_diff, errors.fn_diff)
+    return area_under_min(errors, errors.check_predictions(predictions))
+
+
+def area_under_min(errors: ErrorFunctions, values: FloatArray) -> AreaUnderMin:
+    """`aum` of predictions that are already validated."""
+    curves = ErrorCurves.from_thresholds(errors.thresholds(values), errors.fp_diff, errors.fn_diff)
     minimum = np.minimum(curves.fp, curves.fn)
     before, after = curves.block, curves.block + 1
     alone_first = np.minimum(curves.fp[before] + errors.fp_diff, curves.fn[before] + errors.fn_diff)
@@ -138,7 +142,7 @@ def _sum_by_example(errors: ErrorFunctions, amount: FloatArray) -> FloatArray:
 def balanced_subgradient(
     errors: ErrorFunctions, predictions: FloatArray, reach: float = 0.0
 ) -> FloatArray:
-    r"""A subgradient of AUM in the predictions that treats tied examples alike.
+    r"""Compute a subgradient of AUM in the predictions that treats tied examples alike.
 
     For monotone errors, with ``t`` the threshold where FP overtakes FN, negatives below ``t`` get
     :math:`\Delta\mathrm{FP}`, positives above it :math:`\Delta\mathrm{FN}`, and those within
@@ -156,7 +160,7 @@ def balanced_subgradient(
         Thresholds this close to ``t`` are tied with it.
     """
     if not errors.is_monotone:
-        return aum(errors, predictions).gradient
+        return area_under_min(errors, predictions).gradient
     threshold = errors.thresholds(predictions)
     order = np.argsort(threshold)
     passed = np.cumsum((errors.fp_diff - errors.fn_diff)[order])
@@ -165,7 +169,7 @@ def balanced_subgradient(
     tied = ~(below | above)
     fp_tied, fn_tied = errors.fp_diff[tied].sum(), -errors.fn_diff[tied].sum()
     lacking = fn_tied - errors.fn_diff[above].sum() - errors.fp_diff[below].sum()
-    share = np.clip(lacking / (fp_tied + fn_tied), 0.0, 1.0)
+    mix = np.clip(lacking / (fp_tied + fn_tied), 0.0, 1.0)
     amount = np.where(below, errors.fp_diff, np.where(above, errors.fn_diff, 0.0))
-    amount[tied] = share * errors.fp_diff[tied] + (1 - share) * errors.fn_diff[tied]
+    amount[tied] = mix * errors.fp_diff[tied] + (1 - mix) * errors.fn_diff[tied]
     return _sum_by_example(errors, amount)

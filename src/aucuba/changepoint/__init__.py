@@ -11,13 +11,15 @@ from aucuba.changepoint._label_errors import (
     label_errors,
     target_intervals,
 )
-from aucuba.changepoint._labels import Label
+from aucuba.changepoint._labels import LABEL_KINDS, Label
 from aucuba.changepoint._model_selection import ModelSelection, model_selection
-from aucuba.changepoint._roc import PenaltyROC, penalty_roc
+from aucuba.changepoint._one_penalty import segment_penalty
+from aucuba.changepoint._roc import PenaltyROC, best_shift, penalty_roc
 from aucuba.changepoint._segmentation import Segmentation, segment
 
 __all__ = [
     "FEATURE_NAMES",
+    "LABEL_KINDS",
     "ChangepointDisplay",
     "IntervalRegression",
     "IntervalRegressionCV",
@@ -27,6 +29,7 @@ __all__ = [
     "PenaltyROC",
     "Segmentation",
     "SupervisedChangepointDetector",
+    "best_shift",
     "error_functions",
     "interval_regression_path",
     "label_errors",
@@ -34,6 +37,7 @@ __all__ = [
     "penalty_roc",
     "plot_label_errors",
     "segment",
+    "segment_penalty",
     "signal_features",
     "target_intervals",
 ]

@@ -14,8 +14,9 @@ from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_choice, check_fraction, check_positive_number
-from aucuba.changepoint._descent import STEP_RULES, DescentStatus, Part, aum_descent
-from aucuba.changepoint._features import signal_features
+from aucuba.aum import STEP_RULES, AUMDescent, LabelledData
+from aucuba.changepoint._display import ChangepointDisplay
+from aucuba.changepoint._features import features_of
 from aucuba.changepoint._interval_regression import IntervalRegressionCV
 from aucuba.changepoint._label_errors import (
     LabelErrors,
@@ -23,10 +24,14 @@ from aucuba.changepoint._label_errors import (
     label_errors,
     target_intervals,
 )
-from aucuba.changepoint._labels import labels_by_sequence
+from aucuba.changepoint._labels import label_table, labels_by_sequence
+from aucuba.changepoint._losses import LOSS_NAMES, make_loss
 from aucuba.changepoint._model_selection import model_selection
+from aucuba.changepoint._one_penalty import one_penalty
 from aucuba.changepoint._roc import PenaltyROC, best_shift, penalty_roc
-from aucuba.changepoint._segmentation import Segmentation, check_signal, segment
+from aucuba.changepoint._segmentation import Segmentation, all_sizes
+from aucuba.changepoint._signals import check_signal, sample_positions
+from aucuba.design import TableDesign
 from aucuba.solvers import Monitor
 
 # The spread of squared samples, one of the features, needs fourth powers.
@@ -49,22 +54,22 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     ----------
     max_segments : int, default=20
         Largest number of segments; no signal may be shorter.
-    loss : {"l2", "poisson"}, default="l2"
-        Segmentation loss.
+    loss : {"l2", "poisson", "variance"}, default="l2"
+        Segmentation loss, as in `segment`.
     features : callable, default=None
         Function from a signal to its feature vector; `signal_features` by default.
     step : str, default="first_min"
         Step of each descent iteration. "first_min": the first minimum of AUM along the gradient;
         "linear": its minimum over as many crossings as there are breakpoints; "all": over all
-        crossings; "subtrain_auc", "validation_auc": the greatest AUC of either part; "grid": the best
-        of ten steps 1e-9 .. 1.
+        crossings; "subtrain_auc", "validation_auc": the greatest AUC of either part on the whole line;
+        "grid": the best of seven powers of ten.
     validation_fraction : float or None, default=0.5
         Sequences held out to choose the iterate. None uses all for descent and keeps the iterate with
         the best training AUC.
     max_iter : int, default=1000
         Descent steps; 0 keeps the interval regression.
     tol : float, default=1e-5
-        Descent ends when AUM decreases by less.
+        Descent ends when AUM falls by less than this fraction of it and AUC does not rise by this much.
     cv : int or splitter, default=5
         Folds that choose the L1 penalty of the interval regression, among sequences in random order.
     random_state : int, RandomState or None, default=None
@@ -79,7 +84,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         The start, fitted to the columns ``used_features_``; it predicts log penalties.
     used_features_ : ndarray of bool
     history_ : list of dict
-        One row an iterate of the descent.
+        One row per iterate of the descent, the first that of the start.
     best_step_ : int
         The iterate kept; 0 is the interval regression.
     status_ : str
@@ -146,12 +151,12 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         """
         self._check_settings()
         named = _named(signals)
-        # One report a signal, one of the interval regression, one an iterate of the descent.
+        # One report per signal, one of the interval regression, one per iterate of the descent.
         limit = len(named) + int(self.max_iter) + 2
         with fresh_fit(self), fit_monitor(self, signals, labels, limit) as monitor:
             X, errors = self._prepare(named, labels, monitor)
             self._learn(X, errors, monitor)
-        return self._fitted()
+        return self
 
     def prepare(self, signals: Any, labels: Any) -> tuple[FloatArray, list[LabelErrors]]:
         """Features and label errors of labelled signals: what `fit_features` takes.
@@ -181,14 +186,12 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         self._check_settings()
         with fresh_fit(self), fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
             self._learn(X, errors, monitor)
-        return self._fitted()
+        return self
 
     def predict_log_penalty(self, signals: Any) -> FloatArray:
         """Logarithm of the penalty of each signal."""
         check_is_fitted(self)
-        return self.predict_log_penalty_features(
-            np.stack([self._signal_features(y, name) for name, y in _named(signals)])
-        )
+        return self._log_penalties(_named(signals))
 
     def predict_log_penalty_features(self, X: ArrayLike) -> FloatArray:
         """Logarithm of the penalty of each row of features."""
@@ -211,27 +214,45 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
 
     def predict(self, signals: Any) -> list[IntArray]:
         """Changepoints of each signal: the first samples of new segments."""
+        check_is_fitted(self)
         named = _named(signals)
-        log_penalty = self.predict_log_penalty(signals)
-        found = []
-        for (name, y), value in zip(named, log_penalty, strict=True):
-            table = self._segment(y, name)
-            path = model_selection(table.losses, table.sizes)
-            found.append(table.changepoints[path.index[int(path.select(np.exp(value)))]])
-        return found
+        return self._changes(named, self._log_penalties(named))
+
+    def displays(self, signals: Any, labels: Any) -> dict[Any, ChangepointDisplay]:
+        """Signals with their labels and predicted changes by name, ready to be drawn.
+
+        Parameters
+        ----------
+        signals, labels
+            As in `fit`.
+        """
+        check_is_fitted(self)
+        named = _named(signals)
+        log_penalty = self._log_penalties(named)
+        tables = labels_by_sequence(labels, [name for name, _ in named])
+        found = zip(named, tables, self._changes(named, log_penalty), log_penalty, strict=True)
+        drawn = {}
+        for (name, y), rows, changes, value in found:
+            where = sample_positions(None, y.size)
+            drawn[name] = ChangepointDisplay(
+                signal=y,
+                positions=where,
+                changepoints=changes,
+                labels=label_table(rows, where, name=_called(name)),
+                log_penalty=float(value),
+            )
+        return drawn
 
     def score(self, signals: Any, labels: Any) -> float:
-        """Share of the labels that the predicted changes get right."""
-        features, errors = self.prepare(signals, labels)
-        predicted = self.predict_log_penalty_features(features)
-        wrong = sum(sum(table.at(value)) for table, value in zip(errors, predicted, strict=True))
-        total = sum(table.n_labels for table in errors)
+        """Fraction of the labels, by weight, that the predicted changes get right."""
+        shown = self.displays(signals, labels).values()
+        total = sum(float(display.labels.weight.sum()) for display in shown if display.labels)
         if total == 0:
             raise ValueError(
-                f"There is no label of positive weight to score the {len(errors)} signals by; give at "
+                f"There is no label of positive weight to score the {len(shown)} signals by; give at "
                 "least one."
             )
-        return float(1.0 - wrong / total)
+        return float(1.0 - sum(display.label_errors for display in shown) / total)
 
     def roc(self, signals: Any, labels: Any) -> PenaltyROC:
         """ROC curve of the predicted penalties on labelled signals."""
@@ -240,7 +261,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
 
     def _check_settings(self) -> None:
         check_positive_number(self.max_segments, "max_segments", integer=True)
-        check_choice(self.loss, "loss", ("l2", "poisson"))
+        check_choice(self.loss, "loss", LOSS_NAMES)
         check_choice(self.step, "step", tuple(STEP_RULES))
         check_positive_number(self.tol, "tol")
         if self.max_iter != 0:
@@ -281,12 +302,6 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         self.coef_[self.used_features_] = weight / scale
         self.intercept_ = best_shift(errors, known @ self.coef_)
 
-    def _fitted(self) -> SupervisedChangepointDetector:
-        """Itself; an interrupt that the descent has kept a model from is raised again."""
-        if self.status_ == DescentStatus.INTERRUPTED.value:
-            raise KeyboardInterrupt
-        return self
-
     def _start(self, X: FloatArray, errors: Sequence[LabelErrors], order: IntArray) -> FloatArray:
         """Interval regression predicts the log penalty: its negated coefficients are those of f."""
         if X.shape[1] == 0:
@@ -311,26 +326,27 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     ) -> FloatArray:
         self.history_: list[dict[str, float]] = []
         self.best_step_ = 0
+        if self.max_iter == 0:
+            self.status_ = "No descent: max_iter is 0. The interval regression is kept."
+            return start
         try:
             parts = [
-                Part(X[rows], error_functions([errors[i] for i in rows]))
+                LabelledData(TableDesign(X[rows]), error_functions([errors[i] for i in rows]))
                 for rows in self._split(errors, order)
             ]
         except ValueError as problem:
             self.status_ = f"No descent: {problem} The interval regression is kept."
             return start
-        descent = aum_descent(
-            parts[0],
-            start,
-            validation=parts[1] if len(parts) > 1 else None,
-            step=self.step,
-            tol=self.tol,
-            max_iter=int(self.max_iter),
-            monitor=monitor,
+        descent = AUMDescent(
+            step=self.step, tol=self.tol, n_iter_no_change=1, max_iter=self.max_iter
         )
-        self.history_, self.best_step_ = descent.history, descent.best_step
-        self.status_ = descent.status.value
-        return descent.coef
+        validation = parts[1] if len(parts) > 1 else None
+        solution = descent.solve(parts[0], start, validation, monitor)
+        solution.raise_interrupt()
+        self.history_ = [{"iteration": 0, **solution.start}, *solution.history]
+        self.best_step_ = solution.best_iteration
+        self.status_ = str(solution.status)
+        return solution.coef
 
     def _split(self, errors: Sequence[LabelErrors], order: IntArray) -> list[IntArray]:
         """Rows for descent and for validation, the same shares of each kind of error in both."""
@@ -346,27 +362,52 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
             )
         return [np.sort(ranked[~held_out]), np.sort(ranked[held_out])]
 
-    def _signal_features(self, y: Any, name: Any) -> FloatArray:
-        signal = check_signal(y, _called(name))
-        if self.features is None:
-            largest = float(np.abs(signal).max())
-            if largest >= _LARGEST_SAMPLE:
-                raise ValueError(
-                    f"{_called(name)} has a value of size {largest:g}, too large for its features. "
-                    f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
-                )
-            return signal_features(signal)
-        return np.asarray(self.features(signal), dtype=np.float64)
+    def _log_penalties(self, named: list[tuple[Any, FloatArray]]) -> FloatArray:
+        return self.predict_log_penalty_features(
+            np.stack([self._signal_features(y, name) for name, y in named])
+        )
 
-    def _segment(self, y: Any, name: Any) -> Segmentation:
-        signal = check_signal(y, _called(name))
+    def _changes(
+        self, named: list[tuple[Any, FloatArray]], log_penalty: FloatArray
+    ) -> list[IntArray]:
+        """Changes at the given penalties; where they are too many, those of the capped path."""
+        found = []
+        for (name, y), value in zip(named, log_penalty, strict=True):
+            best = self._search(one_penalty, y, name, float(np.exp(value)))
+            if best.sizes[0] <= self.max_segments:
+                found.append(best.changepoints[0])
+                continue
+            table = self._segment(y, name)
+            path = model_selection(table.losses, table.sizes)
+            found.append(table.changepoints[path.index[int(path.select(np.exp(value)))]])
+        return found
+
+    def _signal_features(self, signal: FloatArray, name: Any) -> FloatArray:
+        if self.features is not None:
+            return np.asarray(self.features(signal), dtype=np.float64)
+        largest = float(np.abs(signal).max())
+        if largest >= _LARGEST_SAMPLE:
+            raise ValueError(
+                f"{_called(name)} has a value of size {largest:g}, too large for its features. "
+                f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
+            )
+        return features_of(signal)
+
+    def _segment(self, signal: FloatArray, name: Any) -> Segmentation:
         if signal.size < self.max_segments:
             raise ValueError(
                 f"{_called(name)} has {signal.size} samples, fewer than max_segments="
                 f"{self.max_segments}; lower max_segments or leave the signal out."
             )
+        return self._search(all_sizes, signal, name, int(self.max_segments))
+
+    def _search(
+        self, search: Callable[..., Segmentation], y: FloatArray, name: Any, limit: float
+    ) -> Segmentation:
+        """One of the two searches, with errors that name the sequence."""
         try:
-            return segment(signal, self.max_segments, loss=self.loss)
+            loss = make_loss(self.loss)
+            return search(y, np.ones(y.size), loss, limit, sample_positions(None, y.size))
         except ValueError as problem:
             raise ValueError(f"{_called(name)}: {problem}") from None
 
@@ -375,21 +416,21 @@ def _called(name: Any) -> str:
     return f"Sequence {name!r}"
 
 
-def _named(signals: Any) -> list[tuple[Any, Any]]:
-    """Names and signals: the keys of a mapping, or 0, 1, ..."""
+def _named(signals: Any) -> list[tuple[Any, FloatArray]]:
+    """Names and validated signals: the keys of a mapping, or 0, 1, ..."""
     named = list(signals.items()) if isinstance(signals, Mapping) else list(enumerate(signals))
     if not named:
         raise ValueError("signals is empty: at least one signal is needed.")
     if any(np.ndim(y) == 0 for _, y in named):
         raise ValueError("signals must be a list of signals; put a single signal into a list.")
-    return named
+    return [(name, check_signal(y, _called(name))) for name, y in named]
 
 
 def _feature_table(X: ArrayLike, n_rows: int | None) -> FloatArray:
     features = np.asarray(X, dtype=np.float64)
     if features.ndim != 2 or (n_rows is not None and len(features) != n_rows):
         raise ValueError(
-            f"X must have one row a sequence, got shape {features.shape}"
+            f"X must have one row per sequence, got shape {features.shape}"
             + ("." if n_rows is None else f" for {n_rows} sequences.")
         )
     if n_rows == 0:

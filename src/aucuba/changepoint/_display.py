@@ -10,7 +10,8 @@ from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import LabelTable, label_table
 from aucuba.changepoint._model_selection import model_selection
-from aucuba.changepoint._segmentation import Segmentation, check_signal, sample_positions, segment
+from aucuba.changepoint._segmentation import Segmentation, segment
+from aucuba.changepoint._signals import check_signal, sample_positions
 
 _CORRECT, _FALSE_POSITIVE, _FALSE_NEGATIVE = "#4daf4a", "#e41a1c", "#377eb8"
 _NAMES = {(0.0, 0.0): "0", (1.0, 1.0): "1", (1.0, np.inf): "≥1"}
@@ -127,15 +128,31 @@ class ChangepointDisplay:
         """Which labels are false positives and which false negatives, by position."""
         if self.labels is None:
             return np.zeros(0, dtype=bool), np.zeros(0, dtype=bool)
-        unit = LabelTable(
-            self.labels.start,
-            self.labels.end,
-            self.labels.min_changes,
-            self.labels.max_changes,
-            np.ones_like(self.labels.weight),
-        )
-        false_positive, false_negative = unit.errors(self.change_positions)
-        return false_positive > 0, false_negative > 0
+        return self.labels.verdicts(self.change_positions)
+
+    @property
+    def label_errors(self) -> float:
+        """Weight of the labels that are wrong."""
+        if self.labels is None:
+            return 0.0
+        return float(np.sum(self.labels.errors(self.change_positions)))
+
+    def segment_means(self) -> FloatArray:
+        """Mean of each segment."""
+        parts = np.split(self.signal, self.changepoints)
+        return np.array([float(part.mean()) for part in parts])
+
+    def segment_edges(self) -> FloatArray:
+        """Ends of the segments: first sample, changes, last sample."""
+        ends = self.positions[[0, -1]]
+        return np.concatenate([ends[:1], self.change_positions, ends[1:]])
+
+    def label_regions(self) -> tuple[FloatArray, FloatArray]:
+        """Starts and ends of the labels, cut to the range of the samples."""
+        if self.labels is None:
+            return np.zeros(0), np.zeros(0)
+        ends = self.positions[0], self.positions[-1]
+        return np.clip(self.labels.start, *ends), np.clip(self.labels.end, *ends)
 
     def plot(self, ax: Any = None) -> ChangepointDisplay:
         """Draw signal, labels and segments into ``ax``, or into a new figure."""
@@ -143,16 +160,15 @@ class ChangepointDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         self.label_patches_ = self._draw_labels(ax)
         ax.plot(self.positions, self.signal, ".", color="0.35", markersize=3, zorder=2)
-        starts = np.concatenate([[0], self.changepoints]).astype(np.intp)
-        length = np.diff(np.append(starts, self.signal.size))
-        mean = np.repeat(np.add.reduceat(self.signal, starts) / length, length)
-        edges = self.change_positions
-        # A break at every change, so that segments are not joined by slanted lines.
-        where = np.insert(self.positions, self.changepoints, edges)
-        height = np.insert(mean, self.changepoints, np.nan)
+        # A break after every segment, so that segments are not joined by slanted lines.
+        edges = self.segment_edges()
+        where = np.column_stack([edges[:-1], edges[1:], edges[1:]]).ravel()
+        height = np.repeat(self.segment_means(), 3)
+        height[2::3] = np.nan
         (self.mean_line_,) = ax.plot(where, height, color="black", linewidth=2, zorder=3)
         self.change_lines_ = [
-            ax.axvline(edge, color="black", linewidth=1, linestyle="--", zorder=1) for edge in edges
+            ax.axvline(edge, color="black", linewidth=1, linestyle="--", zorder=1)
+            for edge in edges[1:-1]
         ]
         ax.set(xlabel="position", ylabel="signal")
         return self
@@ -162,7 +178,7 @@ class ChangepointDisplay:
             return []
         patches = []
         false_positive, false_negative = self.label_status()
-        first, last = float(self.positions[0]), float(self.positions[-1])
+        starts, ends = self.label_regions()
         shown: set[str] = set()
         for i in range(self.labels.start.size):
             color, verdict = _CORRECT, "correct"
@@ -170,7 +186,7 @@ class ChangepointDisplay:
                 color, verdict = _FALSE_POSITIVE, "false positive"
             elif false_negative[i]:
                 color, verdict = _FALSE_NEGATIVE, "false negative"
-            start, end = max(self.labels.start[i], first), min(self.labels.end[i], last)
+            start, end = starts[i], ends[i]
             patches.append(
                 ax.axvspan(
                     start,

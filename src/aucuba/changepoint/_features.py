@@ -1,13 +1,11 @@
-"""Numbers that describe a signal, for learning its penalty."""
+"""Features of a signal, for learning its penalty."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba.changepoint._segmentation import check_signal
+from aucuba.changepoint._signals import check_signal
 
 _SERIES = ("data", "residual", "diff")
 _STATISTICS = ("sum", "mean", "sd", "quantile.0%", "quantile.25%", "quantile.50%", "quantile.75%",
@@ -32,7 +30,7 @@ _LOG_FLOOR = 1e-8
 
 
 def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
-    r"""Length, location and noise of a signal on several scales: 93 finite numbers.
+    r"""Describe a signal by 93 finite numbers: length, location and noise on several scales.
 
     With :math:`y` the signal, :math:`y - \bar y` its residuals and :math:`y_{i+1} - y_i` its
     differences:
@@ -66,7 +64,11 @@ def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
     >>> float(value["diff abs.identity.mean"])
     1.5
     """
-    y = check_signal(signal, name)
+    return features_of(check_signal(signal, name))
+
+
+def features_of(y: FloatArray) -> FloatArray:
+    """`signal_features` of a signal that is already validated."""
     differences = np.diff(y) if y.size > 1 else np.zeros(1)
     series: list[FloatArray] = [np.abs(part) for part in (y, y - y.mean(), differences)]
     scale = float(np.sqrt(np.mean(y**2)))
@@ -84,11 +86,6 @@ def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
             np.stack([np.sqrt(squared), log_squared], axis=1).ravel(),
         ]
     )
-
-
-def feature_matrix(signals: Iterable[ArrayLike]) -> FloatArray:
-    """`signal_features` of several signals, one row each."""
-    return np.stack([signal_features(signal) for signal in signals])
 
 
 def _statistics(values: FloatArray) -> FloatArray:

@@ -34,7 +34,7 @@ _FOLD_TOL = 1e-5
 
 
 class _IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):
-    """What the two estimators share: prediction and score."""
+    """Prediction and score of both estimators."""
 
     coef_: FloatArray
     intercept_: float

@@ -123,7 +123,7 @@ def _minimise(
         # A trace of ridge keeps directions without active rows bounded; it vanishes at the solution.
         gram[np.diag_indices_from(gram)] += 1e-9
         target, linear = theta.copy(), gram @ theta - gradient
-        lasso_on_gram(gram, linear, target, penalty, 0.1 * tol, _MAX_SWEEPS)
+        lasso_on_gram(gram, gradient.copy(), target, penalty, 0.1 * tol, _MAX_SWEEPS)
         _polish(gram, linear, target, penalty)
         direction = target - theta
         decrease = gradient @ direction + rho * (np.abs(target[1:]).sum() - np.abs(theta[1:]).sum())
@@ -158,9 +158,9 @@ def _polish(gram: FloatArray, linear: FloatArray, target: FloatArray, penalty: F
         if not crosses.size:
             target[support] = solved
             return
-        share = here[crosses] / (here[crosses] - solved[crosses])
-        target[support] = here + share.min() * (solved - here)
-        target[support[crosses[np.argmin(share)]]] = 0.0
+        fraction = here[crosses] / (here[crosses] - solved[crosses])
+        target[support] = here + fraction.min() * (solved - here)
+        target[support[crosses[np.argmin(fraction)]]] = 0.0
 
 
 def fit_path(

@@ -75,7 +75,7 @@ class LabelErrors:
             for column in (min_log_penalty, max_log_penalty, fp, fn)
         ]
         if any(column.shape != columns[0].shape for column in columns) or not columns[0].size:
-            raise ValueError(f"{name}: the columns of an error table need one entry a model.")
+            raise ValueError(f"{name}: the columns of an error table need one entry per model.")
         order = np.argsort(columns[0], kind="stable")
         low, high, false_positive, false_negative = (column[order] for column in columns)
         _check_tiling(low, high, name)
@@ -92,8 +92,8 @@ def _check_tiling(low: FloatArray, high: FloatArray, name: str) -> None:
     repeated = low[1:] == low[:-1]
     if repeated.any():
         raise ValueError(
-            f"{name}: two models share the log penalty {low[1:][repeated][0]:g}; keep one row an "
-            "interval of penalties."
+            f"{name}: two models begin at the log penalty {low[1:][repeated][0]:g}; keep one row "
+            "per interval of penalties."
         )
     if np.any(np.isnan(low) | np.isnan(high)) or np.any(low >= high):
         raise ValueError(f"{name}: every interval of log penalties must have min below max.")
@@ -164,7 +164,7 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
     Parameters
     ----------
     errors : list of LabelErrors
-        One a sequence.
+        One per sequence.
     rate : bool, default=True
         Divide by the errors of all these sequences at the smallest penalty (FP) and at the largest
         (FN), so that both rates reach 1.

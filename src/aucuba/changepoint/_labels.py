@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import BoolArray, FloatArray
 
-KINDS: dict[str, tuple[float, float]] = {
+LABEL_KINDS: dict[str, tuple[float, float]] = {
     "none": (0.0, 0.0),
     "one": (1.0, 1.0),
     "at_least_one": (1.0, np.inf),
@@ -66,13 +66,16 @@ class LabelTable:
         """Total weight of the labels that can be false negatives."""
         return float(self.weight[self.min_changes > 0].sum())
 
-    def errors(self, changes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """False positives and false negatives, one a label, of sorted change positions."""
+    def verdicts(self, changes: FloatArray) -> tuple[BoolArray, BoolArray]:
+        """Which labels have too many of the sorted change positions, and which too few."""
         count = np.searchsorted(changes, self.end, side="right")
         count = count - np.searchsorted(changes, self.start, side="right")
-        false_positive: FloatArray = np.where(count > self.max_changes, self.weight, 0.0)
-        false_negative: FloatArray = np.where(count < self.min_changes, self.weight, 0.0)
-        return false_positive, false_negative
+        return count > self.max_changes, count < self.min_changes
+
+    def errors(self, changes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """False positives and false negatives, one entry per label, of sorted change positions."""
+        false_positive, false_negative = self.verdicts(changes)
+        return false_positive * self.weight, false_negative * self.weight
 
 
 def label_table(
@@ -97,10 +100,12 @@ def label_table(
     order = np.argsort(table["start"], kind="stable")
     start, end, weight = (table[field][order] for field in ("start", "end", "weight"))
     kinds = [rows[i]["kind"] for i in order]
-    unknown = sorted({str(kind) for kind in kinds if kind not in KINDS})
+    unknown = sorted({str(kind) for kind in kinds if kind not in LABEL_KINDS})
     if unknown:
-        raise ValueError(f"{name}: label kind {unknown[0]!r} is not one of {', '.join(KINDS)}.")
-    allowed = np.array([KINDS[kind] for kind in kinds], dtype=np.float64).reshape(-1, 2)
+        raise ValueError(
+            f"{name}: label kind {unknown[0]!r} is not one of {', '.join(LABEL_KINDS)}."
+        )
+    allowed = np.array([LABEL_KINDS[kind] for kind in kinds], dtype=np.float64).reshape(-1, 2)
     _check_regions(start, end, weight, positions, name)
     return LabelTable(start, end, allowed[:, 0], allowed[:, 1], weight)
 
@@ -158,7 +163,7 @@ def _check_regions(
 
 
 def labels_by_sequence(labels: Any, names: Sequence[Any]) -> list[Any]:
-    """One label collection a sequence, in the order of ``names``.
+    """Collect the labels of each sequence, in the order of ``names``.
 
     ``labels`` is a list in that order, a mapping from names, or one DataFrame with a column
     ``sequence``.

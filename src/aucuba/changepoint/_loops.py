@@ -1,51 +1,79 @@
 """Compiled loops of the changepoint family: functional pruning and coordinate descent.
 
-Import this module only where a kernel is about to be called: it imports numba.
+Import this module only where a loop is about to be called: it imports numba.
+
+The loss of "last change at tau, last parameter m", up to a term that all tau have in common, is
+``F_tau(m) = best[tau] + 2 total[tau] m - mass[tau] m^2`` (squares) or
+``best[tau] + total[tau] log m - mass[tau] m`` (logarithms): it does not change with t. So the pruned
+candidates are the lower envelope of the F_tau over m, to which every step adds one function. A newer
+F minus an older one is concave, hence an older candidate keeps one interval of each of its pieces.
+Envelopes are written alternately into the first two rows of ``piece`` and ``start``; piece i of an
+envelope is ``piece[row, i]`` on ``[start[row, i], start[row, i + 1]]``.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numba import njit
+
+from aucuba._core._compiled import compiled
 
 _NEWTON_STEPS = 50
 _NEWTON_TOL = 1e-14
 
 
-@njit(cache=True, nogil=True)
-def _kept_l2(length, total, offset, low, high):  # type: ignore[no-untyped-def]
-    """The part of [low, high] with ``-length m^2 + 2 total m + offset >= 0``; (high, low) if empty."""
-    discriminant = total * total + length * offset
-    if discriminant <= 0.0:
-        return high, low
-    root = math.sqrt(discriminant)
-    return max(low, (total - root) / length), min(high, (total + root) / length)
+@compiled
+def _keep_square(
+    new: int, best: Any, mass: Any, total: Any, piece: Any, start: Any, old: int, size: int
+) -> None:
+    """Narrow every piece to where its candidate stays below the new one.
+
+    There ``-mass m^2 + 2 total m + offset >= 0``. The ends go into the third and fourth row of
+    ``start``; where nothing is left the lower end is not below the upper one.
+    """
+    for i in range(size):
+        tau, low, high = piece[old, i], start[old, i], start[old, i + 1]
+        length, sum_between = mass[new] - mass[tau], total[new] - total[tau]
+        offset = best[new] - best[tau]
+        start[2, i] = low
+        start[3, i] = high
+        if (2.0 * sum_between - length * low) * low + offset < 0.0 or (
+            2.0 * sum_between - length * high
+        ) * high + offset < 0.0:
+            discriminant = sum_between * sum_between + length * offset
+            start[3, i] = low
+            if discriminant > 0.0:
+                root = math.sqrt(discriminant)
+                start[2, i] = max(low, (sum_between - root) / length)
+                start[3, i] = min(high, (sum_between + root) / length)
 
 
-@njit(cache=True, nogil=True)
-def _kept_poisson(length, total, offset, low, high):  # type: ignore[no-untyped-def]
-    """Where ``-length m + total log(m) + offset >= 0`` in [low, high], by two monotone Newton runs.
+@compiled
+def _kept_log(mass: float, total: float, offset: float, low: float, high: float) -> Any:
+    """Where ``-mass m + total log(m) + offset >= 0`` in [low, high], by two monotone Newton runs.
 
     The function is concave. Its lower root is sought in log(m), from the left, and its upper root in
     m, from the right: from those sides Newton's method never oversteps.
     """
     if total <= 0.0:
-        return low, min(high, offset / length)
-    peak = total / length
+        return low, min(high, offset / mass)
+    if mass <= 0.0:
+        return max(low, math.exp(-offset / total)), high
+    peak = total / mass
     if total * (math.log(peak) - 1.0) + offset <= 0.0:
         return high, low
     left, right = low, high
     if low < peak:
-        # The root lies right of -offset / total because -length m is negative.
+        # The root lies right of -offset / total because -mass m is negative.
         x = -offset / total
         if low > 0.0:
             x = max(x, math.log(low))
         for _ in range(_NEWTON_STEPS):
             m = math.exp(x)
-            value = total * x - length * m + offset
-            slope = total - length * m
+            value = total * x - mass * m + offset
+            slope = total - mass * m
             if value >= 0.0 or slope <= 0.0:
                 break
             step = -value / slope
@@ -56,8 +84,8 @@ def _kept_poisson(length, total, offset, low, high):  # type: ignore[no-untyped-
     if high > peak:
         m = high
         for _ in range(_NEWTON_STEPS):
-            value = total * math.log(m) - length * m + offset
-            slope = total / m - length
+            value = total * math.log(m) - mass * m + offset
+            slope = total / m - mass
             if value >= 0.0 or slope >= 0.0:
                 break
             step = value / slope
@@ -69,100 +97,203 @@ def _kept_poisson(length, total, offset, low, high):  # type: ignore[no-untyped-
     return left, right
 
 
-@njit(cache=True, nogil=True)
-def _segment_loss(poisson, total, length):  # type: ignore[no-untyped-def]
-    """Best loss of one segment, less the sum of squares (l2), from its sum and length."""
-    if not poisson:
-        return -total * total / length
-    if total <= 0.0:
-        return 0.0
-    return total - total * math.log(total / length)
-
-
-@njit(cache=True, nogil=True)
-def _best_candidate(piece, size, t, best, sums, squares, poisson):  # type: ignore[no-untyped-def]
-    """Least loss of the first t samples over the candidates left, and the candidate."""
-    minimum, chosen = np.inf, 0
+@compiled
+def _keep_log(
+    new: int, best: Any, mass: Any, total: Any, piece: Any, start: Any, old: int, size: int
+) -> None:
+    """`_keep_square` for logarithms."""
     for i in range(size):
-        tau = piece[i]
-        value = best[tau] - squares[tau]
-        value += _segment_loss(poisson, sums[t] - sums[tau], t - tau)
-        if value < minimum:
-            minimum, chosen = value, tau
-    return minimum + squares[t], chosen
+        tau = piece[old, i]
+        start[2, i], start[3, i] = _kept_log(
+            mass[new] - mass[tau],
+            total[new] - total[tau],
+            best[new] - best[tau],
+            start[old, i],
+            start[old, i + 1],
+        )
 
 
-@njit(cache=True, nogil=True)
-def pruned_dynamic_program(sums, squares, low, high, n_levels, poisson):  # type: ignore[no-untyped-def]
-    """Last change of the best segmentation of every prefix, for 1 .. n_levels segments.
+@compiled
+def _rebuild(new: int, piece: Any, start: Any, old: int, size: int, low: float, high: float) -> int:
+    """Write the envelope into the other row: kept parts, the new candidate between; its size."""
+    out, count, last = 1 - old, 0, -1
+    for i in range(size):
+        a, b, cursor, upper = start[2, i], start[3, i], start[old, i], start[old, i + 1]
+        if a < b:
+            if a > cursor and last != new:
+                piece[out, count] = new
+                start[out, count] = cursor
+                count += 1
+            last = piece[old, i]
+            piece[out, count] = last
+            start[out, count] = a
+            count += 1
+        else:
+            b = cursor
+        if b < upper and last != new:
+            last = new
+            piece[out, count] = new
+            start[out, count] = b
+            count += 1
+    if count == 0:
+        piece[out, 0] = new
+        start[out, 0] = low
+        count = 1
+    start[out, count] = high
+    return count
 
-    On level k the loss of "last change at tau, last mean m", as a function of m and up to a term
-    that all tau share, is ``F_tau(m) = best[tau] - squares[tau] + 2 sums[tau] m - tau m^2`` (l2) or
-    ``best[tau] + sums[tau] log m - tau m`` (Poisson): it does not change with t. So the pruned
-    candidates are the lower envelope of the F_tau, to which step t adds one function. A newer F
-    minus an older one is concave, hence an older candidate keeps one interval of each of its pieces.
 
-    Returns an (n_levels, n + 1) array: entry [k, t] is where the last of k + 1 segments of the first
-    t samples begins.
+@compiled
+def _best_square(
+    t: int, best: Any, mass: Any, total: Any, candidates: Any, size: int, chosen: Any
+) -> float:
+    """Least loss of the first t samples; the last change goes into ``chosen[t]``.
+
+    A segment has at least ``-total^2 / mass``: its mean never leaves the range of the signal.
     """
-    n = sums.shape[0] - 1
-    last = np.zeros((n_levels, n + 1), np.int32)
-    best, following = np.zeros(n + 1), np.zeros(n + 1)
-    for t in range(1, n + 1):
-        best[t] = squares[t] + _segment_loss(poisson, sums[t], t)
-    # Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
-    piece, start = np.zeros((2, 2 * n + 4), np.int32), np.zeros((2, 2 * n + 5))
-    for k in range(1, n_levels):
-        old, size = 0, 0
-        for t in range(k + 1, n + 1):
-            new = t - 1
-            new_offset = best[new] - squares[new]
-            out, count = 1 - old, 0
-            cursor = low
-            for i in range(size):
-                tau = piece[old, i]
-                upper = start[old, i + 1]
-                offset = new_offset - (best[tau] - squares[tau])
-                if poisson:
-                    a, b = _kept_poisson(new - tau, sums[new] - sums[tau], offset, cursor, upper)
-                else:
-                    a, b = _kept_l2(new - tau, sums[new] - sums[tau], offset, cursor, upper)
-                if a < b:
-                    if a > cursor and (count == 0 or piece[out, count - 1] != new):
-                        piece[out, count] = new
-                        start[out, count] = cursor
-                        count += 1
-                    piece[out, count] = tau
-                    start[out, count] = a
-                    count += 1
-                else:
-                    b = cursor
-                if b < upper and (count == 0 or piece[out, count - 1] != new):
-                    piece[out, count] = new
-                    start[out, count] = b
-                    count += 1
-                cursor = upper
-            if count == 0:
-                piece[out, 0] = new
-                start[out, 0] = low
-                count = 1
-            start[out, count] = high
-            old, size = out, count
-            following[t], last[k, t] = _best_candidate(
-                piece[old], size, t, best, sums, squares, poisson
-            )
-        best, following = following, best
-    return last
+    minimum = np.inf
+    for i in range(size):
+        tau = candidates[i]
+        sum_after = total[t] - total[tau]
+        value = best[tau] - sum_after * sum_after / (mass[t] - mass[tau])
+        if value < minimum:
+            minimum = value
+            chosen[t] = tau
+    return minimum
 
 
-@njit(cache=True, nogil=True)
-def lasso_on_gram(gram, linear, coef, penalty, tol, max_sweeps):  # type: ignore[no-untyped-def]
+@compiled
+def _best_log(
+    t: int,
+    best: Any,
+    mass: Any,
+    total: Any,
+    candidates: Any,
+    size: int,
+    chosen: Any,
+    low: float,
+    high: float,
+) -> float:
+    """`_best_square` for logarithms: ``mass m - total log(m)`` at its least over [low, high]."""
+    minimum = np.inf
+    for i in range(size):
+        tau = candidates[i]
+        length, sum_after = mass[t] - mass[tau], total[t] - total[tau]
+        m = high
+        if sum_after < high * length:
+            m = max(low, sum_after / length)
+        value = best[tau] + length * m
+        if sum_after > 0.0:
+            value -= sum_after * math.log(m)
+        if value < minimum:
+            minimum = value
+            chosen[t] = tau
+    return minimum
+
+
+@compiled
+def one_penalty_square(
+    mass: Any,
+    total: Any,
+    low: float,
+    high: float,
+    penalty: float,
+    best: Any,
+    last: Any,
+    piece: Any,
+    start: Any,
+    size: int,
+) -> None:
+    """Last change of the best segmentation of every prefix at one penalty per segment.
+
+    ``size``, the number of pieces at the start, is 0; a variable that begins as a number would be
+    compiled as two types.
+    """
+    for t in range(1, mass.shape[0]):
+        old = t % 2
+        _keep_square(t - 1, best, mass, total, piece, start, old, size)
+        size = _rebuild(t - 1, piece, start, old, size, low, high)
+        best[t] = penalty + _best_square(t, best, mass, total, piece[1 - old], size, last)
+
+
+@compiled
+def one_penalty_log(
+    mass: Any,
+    total: Any,
+    low: float,
+    high: float,
+    penalty: float,
+    best: Any,
+    last: Any,
+    piece: Any,
+    start: Any,
+    size: int,
+) -> None:
+    """`one_penalty_square` for logarithms."""
+    for t in range(1, mass.shape[0]):
+        old = t % 2
+        _keep_log(t - 1, best, mass, total, piece, start, old, size)
+        size = _rebuild(t - 1, piece, start, old, size, low, high)
+        best[t] = penalty + _best_log(t, best, mass, total, piece[1 - old], size, last, low, high)
+
+
+@compiled
+def next_size_square(
+    first: int,
+    mass: Any,
+    total: Any,
+    low: float,
+    high: float,
+    best: Any,
+    following: Any,
+    last: Any,
+    piece: Any,
+    start: Any,
+    size: int,
+) -> None:
+    """One segment more: losses and last changes of the prefixes of ``first`` and more samples.
+
+    ``best`` has the losses of one segment fewer, ``following`` receives those of this size.
+    """
+    for t in range(first, mass.shape[0]):
+        old = t % 2
+        _keep_square(t - 1, best, mass, total, piece, start, old, size)
+        size = _rebuild(t - 1, piece, start, old, size, low, high)
+        following[t] = _best_square(t, best, mass, total, piece[1 - old], size, last)
+
+
+@compiled
+def next_size_log(
+    first: int,
+    mass: Any,
+    total: Any,
+    low: float,
+    high: float,
+    best: Any,
+    following: Any,
+    last: Any,
+    piece: Any,
+    start: Any,
+    size: int,
+) -> None:
+    """`next_size_square` for logarithms."""
+    for t in range(first, mass.shape[0]):
+        old = t % 2
+        _keep_log(t - 1, best, mass, total, piece, start, old, size)
+        size = _rebuild(t - 1, piece, start, old, size, low, high)
+        following[t] = _best_log(t, best, mass, total, piece[1 - old], size, last, low, high)
+
+
+@compiled
+def lasso_on_gram(
+    gram: Any, gradient: Any, coef: Any, penalty: Any, tol: float, max_sweeps: int
+) -> int:
     """Minimise ``1/2 w G w - linear w + sum_j penalty_j |w_j|`` by coordinate descent, in place.
 
-    Stops when no coordinate of a sweep moved its gradient by more than ``tol``. Coordinates with a
-    zero diagonal are left where they are. Returns the number of sweeps.
+    ``gradient`` is ``G w - linear`` at the start. Stops when no coordinate of a sweep moved its
+    gradient by more than ``tol``. Coordinates with a zero diagonal are left where they are. Returns
+    the number of sweeps.
     """
-    gradient = gram @ coef - linear
     for sweep in range(max_sweeps):
         largest = 0.0
         for j in range(coef.shape[0]):

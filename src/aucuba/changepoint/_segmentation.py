@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._core._validation import check_positive_number
+from aucuba.changepoint._losses import Loss, make_loss
+from aucuba.changepoint._signals import check_signal, check_weights, sample_positions
 
 
 @dataclass(frozen=True)
 class Segmentation:
-    """Segmentations of one signal, one a size.
+    """Segmentations of one signal, one per size.
 
     A changepoint is the first sample of a new segment. In the coordinates of labels a change at
     sample i lies midway between ``positions[i - 1]`` and ``positions[i]``: at i - 0.5 without
@@ -62,7 +64,7 @@ class Segmentation:
         losses : array-like of shape (n_models,)
             Finite; what the penalty is added to.
         changepoints : list of array-like of int
-            One a model, the first sample of each new segment, without 0 and without ``n_samples``.
+            One per model, the first sample of each new segment, without 0 and without ``n_samples``.
         n_samples : int, default=None
             Length of the signal; needed without ``positions``.
         positions : array-like of shape (n_samples,), default=None
@@ -83,7 +85,7 @@ class Segmentation:
         loss = np.asarray(losses, dtype=np.float64)
         if loss.ndim != 1 or loss.size != len(changepoints) or loss.size == 0:
             raise ValueError(
-                f"losses and changepoints must have one entry a model, got shape {loss.shape} and "
+                f"losses and changepoints must have one entry per model, got shape {loss.shape} and "
                 f"{len(changepoints)} lists."
             )
         if not np.all(np.isfinite(loss)):
@@ -98,17 +100,19 @@ def segment(
     max_segments: int,
     *,
     loss: str = "l2",
+    weights: ArrayLike | None = None,
+    variance_floor: float | None = None,
     positions: ArrayLike | None = None,
 ) -> Segmentation:
-    r"""Best segmentations into 1, 2, ..., ``max_segments`` pieces with constant mean.
+    r"""Find the best segmentations into 1, 2, ..., ``max_segments`` pieces.
 
     .. math::
         L_k = \min_{0 = t_0 < t_1 < \dots < t_k = n} \sum_{j=1}^{k} \min_m \sum_{i=t_{j-1}}^{t_j - 1}
-        \ell(y_i, m),
-        \qquad \ell(y, m) = (y - m)^2 \ \text{ or }\ m - y \log m
+        w_i\, \ell(y_i, m),
+        \qquad \ell(y, m) = (y - m)^2,\quad m - y \log m\quad \text{or}\quad \log m + y^2 / m
 
     The minimum over all segmentations, not a heuristic: functional pruning keeps, for every number
-    of segments, the candidates that are best for some value of the last mean (pDPA). Time is about
+    of segments, the candidates that are best for some value of the last parameter (pDPA). Time is about
     linear in ``max_segments * n_samples``; memory is ``4 * max_segments * n_samples`` bytes. Losses are
     compared in double precision: beside a spike of a hundred million standard deviations nothing else
     is seen, so clip such values first.
@@ -119,8 +123,16 @@ def segment(
         Finite values; non-negative for the Poisson loss.
     max_segments : int
         Largest number of segments, at most ``n_samples``.
-    loss : {"l2", "poisson"}, default="l2"
-        Squared error, or the Poisson loss of counts.
+    loss : {"l2", "poisson", "variance"}, default="l2"
+        Squared error around the mean of each segment; Poisson loss of counts; or the Gaussian loss of
+        a signal of mean 0 whose variance changes. Changes of mean and variance together are not
+        supported: subtract a known mean first.
+    weights : array-like of shape (n_samples,), default=None
+        Positive; an integer weight is a number of copies of the sample side by side, as in run-length
+        coded coverage.
+    variance_floor : float, default=None
+        Smallest variance of a segment, for ``loss="variance"`` only; 1e-8 of the signal's mean square
+        by default.
     positions : array-like of shape (n_samples,), default=None
         Increasing coordinates of the samples, if they are not 0, 1, ...
 
@@ -128,6 +140,10 @@ def segment(
     -------
     Segmentation
         Losses never increase with the size. Where segmentations tie, one of them.
+
+    See Also
+    --------
+    segment_penalty : The best segmentation for one penalty, much faster.
 
     Notes
     -----
@@ -143,76 +159,50 @@ def segment(
     >>> found.losses
     array([19.875, 10.8  ,  0.   ])
     """
+    cost = make_loss(loss, variance_floor)
     y = check_signal(signal)
-    check_choice(loss, "loss", ("l2", "poisson"))
+    weight = check_weights(weights, y.size)
     n_levels = int(check_positive_number(max_segments, "max_segments", integer=True))
     if n_levels > y.size:
         raise ValueError(
             f"max_segments={n_levels} exceeds the {y.size} samples of the signal; every segment needs "
             "at least one sample."
         )
-    where = sample_positions(positions, y.size)
-    poisson = loss == "poisson"
-    if poisson and y.min() < 0:
-        raise ValueError(
-            f"The Poisson loss needs non-negative values, got {y.min()} at sample {int(y.argmin())}."
-        )
-    from aucuba.changepoint._loops import pruned_dynamic_program
+    return all_sizes(y, weight, cost, n_levels, sample_positions(positions, y.size))
 
-    # Centring keeps the running sums of squares small, so that their differences stay exact.
-    with np.errstate(over="ignore", invalid="ignore"):
-        centred = y if poisson else y - y.mean()
-        sums = np.concatenate([[0.0], np.cumsum(centred)])
-        squares = np.zeros(y.size + 1)
-        if not poisson:
-            np.cumsum(centred**2, out=squares[1:])
-    if not np.isfinite(sums[-1] + squares[-1]):
-        raise ValueError(
-            f"The values of the signal are too large, up to {np.abs(y).max():.3g}: their sum of "
-            "squares overflows. Divide the signal by its standard deviation."
+
+def all_sizes(
+    y: FloatArray, weight: FloatArray, loss: Loss, n_levels: int, positions: FloatArray
+) -> Segmentation:
+    """`segment` on validated input."""
+    values = loss.statistics(y, weight)
+    last = np.zeros((n_levels, y.size + 1), np.int32)
+    best, following = np.zeros(y.size + 1), np.zeros(y.size + 1)
+    best[1:] = loss.segment_losses(values.mass[1:], values.total[1:], values)
+    room = envelope_room(y.size)
+    search = loss.next_size()
+    for k in range(1, n_levels):
+        search(
+            *(k + 1, values.mass, values.total, values.low, values.high),
+            *(best, following, last[k], *room, 0),
         )
-    low, high = float(centred.min()), float(centred.max())
-    # A constant signal still needs an interval of means to compare candidates on.
-    high = high if high > low else low + 1.0
-    last = pruned_dynamic_program(sums, squares, low, high, n_levels, poisson)
+        best, following = following, best
     changepoints = [_trace_back(last, k) for k in range(n_levels)]
-    evaluate = _poisson_loss if poisson else _squared_loss
-    losses = np.array([evaluate(y, first) for first in changepoints])
-    return Segmentation(
-        _non_increasing(losses, y, poisson), np.arange(1, n_levels + 1), changepoints, where
-    )
+    losses = np.array([loss.evaluate(y, weight, first) for first in changepoints])
+    for k in range(1, n_levels):
+        # A piece more can never cost more; without this a signal that k constant pieces fit exactly
+        # would show further models at penalties of the size of rounding errors.
+        if losses[k - 1] - losses[k] <= loss.rounding(losses, k, y, weight):
+            losses[k] = losses[k - 1]
+    return Segmentation(losses, np.arange(1, n_levels + 1), changepoints, positions)
 
 
-def check_signal(signal: ArrayLike, name: str = "signal") -> FloatArray:
-    """A finite, non-empty 1-D float array, or an error that names the sequence."""
-    y = np.asarray(signal)
-    if y.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be numeric, got dtype {y.dtype}.")
-    if y.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {y.shape}.")
-    if y.size == 0:
-        raise ValueError(f"{name} is empty: at least one sample is needed.")
-    y = y.astype(np.float64, copy=False)
-    bad = ~np.isfinite(y)
-    if bad.any():
-        raise ValueError(
-            f"{name} contains {bad.sum()} NaN or infinite values, the first at sample "
-            f"{int(np.argmax(bad))}. Drop or fill them."
-        )
-    return y
+def envelope_room(n_samples: int) -> tuple[Any, FloatArray]:
+    """Arrays for the pieces of two envelopes and for the parts that are kept.
 
-
-def sample_positions(positions: ArrayLike | None, n_samples: int | None) -> FloatArray:
-    """Increasing coordinates of the samples; 0, 1, ... by default."""
-    if positions is None:
-        assert n_samples is not None
-        return np.arange(int(n_samples), dtype=np.float64)
-    where = np.asarray(positions, dtype=np.float64)
-    if where.ndim != 1 or (n_samples is not None and where.size != n_samples):
-        raise ValueError(f"positions must have one entry a sample, got shape {where.shape}.")
-    if where.size == 0 or not np.all(np.isfinite(where)) or np.any(np.diff(where) <= 0):
-        raise ValueError("positions must be finite and strictly increasing; sort the signal first.")
-    return where
+    Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
+    """
+    return np.zeros((2, 2 * n_samples + 4), np.int32), np.zeros((4, 2 * n_samples + 5))
 
 
 def _trace_back(last: Any, level: int) -> IntArray:
@@ -223,38 +213,6 @@ def _trace_back(last: Any, level: int) -> IntArray:
         end = last[k, end]
         first[k - 1] = end
     return first
-
-
-def _squared_loss(y: FloatArray, first: IntArray) -> float:
-    starts = np.concatenate([[0], first]).astype(np.intp)
-    length = np.diff(np.append(starts, y.size))
-    mean = np.add.reduceat(y, starts) / length
-    return float(np.sum((y - np.repeat(mean, length)) ** 2))
-
-
-def _poisson_loss(y: FloatArray, first: IntArray) -> float:
-    starts = np.concatenate([[0], first]).astype(np.intp)
-    length = np.diff(np.append(starts, y.size))
-    total = np.add.reduceat(y, starts)
-    rate = np.where(total > 0, total / length, 1.0)
-    return float(np.sum(total - total * np.log(rate)))
-
-
-def _non_increasing(losses: FloatArray, y: FloatArray, poisson: bool) -> FloatArray:
-    """Losses without the steps that are rounding: a piece more can never cost more.
-
-    Otherwise a signal that k constant pieces fit exactly would show further models at penalties of
-    the size of rounding errors.
-    """
-    unit = np.finfo(np.float64).eps
-    floor = y.size * (4 * unit * np.abs(y).max()) ** 2
-    clean = losses.copy()
-    for k in range(1, clean.size):
-        # Squares are rounded in proportion to their own sum; Poisson terms have both signs.
-        size = abs(clean[0] if poisson else clean[k - 1])
-        if clean[k - 1] - clean[k] <= 4 * unit * size + floor:
-            clean[k] = clean[k - 1]
-    return clean
 
 
 def _check_changepoints(row: ArrayLike, n_samples: int, model: int) -> IntArray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+__all__ = ["main"]
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 2 wrong input, 130 interrupted.
@@ -15,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Words after the program's name; the process's own by default.
     """
     try:
-        # Seconds pass in these imports, so an interrupt may well come here.
+        # The first import of a session is slow, so an interrupt may well come here.
         from aucuba.cli._app import run
     except ModuleNotFoundError as error:
         sys.stderr.write(

@@ -1,9 +1,14 @@
-"""The program: its commands, and what becomes of errors, warnings and interrupts."""
+"""The program: its commands, and how errors, warnings and interrupts are reported.
+
+Nothing here or in the modules of the commands imports NumPy, pandas or scikit-learn before a command
+runs, so that the help appears at once.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,10 +19,16 @@ from typing import Any
 import typer
 
 from aucuba import __version__
-from aucuba.cli import _evaluate, _fit, _predict, _report
-from aucuba.cli._console import complain, note
-from aucuba.cli._tables import TableError
-from aucuba.cli._wording import in_options
+from aucuba.cli._compare import compare
+from aucuba.cli._console import print_errors, print_note
+from aucuba.cli._errors import TableError
+from aucuba.cli._evaluate import evaluate
+from aucuba.cli._fit import fit
+from aucuba.cli._info import demo, info
+from aucuba.cli._options import RENAMED
+from aucuba.cli._predict import predict
+from aucuba.cli._report import report
+from aucuba.cli._wording import spelled_as_options, warning_text
 
 app = typer.Typer(
     name="aucuba",
@@ -26,15 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (
-    _fit.fit,
-    _predict.predict,
-    _evaluate.evaluate,
-    _evaluate.compare,
-    _report.report,
-    _report.info,
-    _report.demo,
-):
+for command in (fit, predict, evaluate, compare, report, info, demo):
     app.command()(command)
 
 # The base of all complaints about the command line itself, wherever typer keeps it.
@@ -57,50 +60,67 @@ def run(arguments: Sequence[str]) -> int:
         warnings.simplefilter("default")
         code = _guarded(list(arguments))
     if code == 0:
-        for message in dict.fromkeys(str(warning.message) for warning in caught):
-            note(in_options(message))
+        for message in dict.fromkeys(map(warning_text, caught)):
+            print_note(message)
     return code
 
 
 def _guarded(arguments: list[str]) -> int:
-    stop = partial(complain, as_json="--json" in arguments)
+    stop = partial(print_errors, as_json="--json" in arguments)
     interrupted = "Interrupted; nothing was written."
     try:
         code = int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
         if not arguments:
             return _WRONG_INPUT
         # Typer itself turns an interrupt into this exit code.
-        return stop(interrupted, code) if code == _INTERRUPTED else code
+        return stop([interrupted], code) if code == _INTERRUPTED else code
     except _UsageError as error:
         # Without arguments typer prints the help and raises an empty complaint.
-        return stop(error.format_message(), _WRONG_INPUT) if arguments else _WRONG_INPUT
+        return stop([_usage(error)], _WRONG_INPUT) if arguments else _WRONG_INPUT
+    except BrokenPipeError:
+        return _stop_quietly()
+    except TableError as error:
+        return stop(error.problems, _WRONG_INPUT)
     except (ValueError, OSError) as error:
         if os.environ.get("AUCUBA_DEBUG"):
             raise
-        message = str(error) if isinstance(error, TableError) else in_options(str(error))
-        return stop(message, _WRONG_INPUT)
+        return stop([spelled_as_options(str(error))], _WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return stop(interrupted, _INTERRUPTED)
+        return stop([interrupted], _INTERRUPTED)
     except _Terminated as signalled:
-        return stop("Terminated; nothing was written.", 128 + int(signalled.code or 0))
+        return stop(["Terminated; nothing was written."], 128 + int(signalled.code or 0))
     except MemoryError:
-        return stop("Out of memory; use fewer rows or columns.", _WRONG_INPUT)
+        return stop(["Out of memory; use fewer rows or columns."], _WRONG_INPUT)
     except Exception as error:
         if os.environ.get("AUCUBA_DEBUG"):
             raise
-        return stop(
-            f"{type(error).__name__}: {error}. This is a bug; set AUCUBA_DEBUG=1 for the traceback.",
-            _INTERNAL,
-        )
+        reason = f"{type(error).__name__}: {error}"
+        remedy = "This is a bug; set AUCUBA_DEBUG=1 for the traceback."
+        return stop([f"{reason}. {remedy}"], _INTERNAL)
+
+
+def _usage(error: Any) -> str:
+    """Describe a wrong command line; an option of an earlier version is told its new name."""
+    option = getattr(error, "option_name", None)
+    if option in RENAMED:
+        return f"{option} is called {RENAMED[option]} now, as in the library."
+    return str(error.format_message())
+
+
+def _stop_quietly() -> int:
+    """End when the reader of stdout has seen enough, as in ``aucuba predict ... --out - | head``."""
+    # The interpreter flushes stdout once more when it ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 class _Terminated(SystemExit):
-    """The process was asked to end; raised so that drafts are removed on the way out."""
+    """Raised when the process is asked to end, so that drafts are removed on the way out."""
 
 
 @contextmanager
 def _orderly_termination() -> Iterator[None]:
-    """Signals that would end the process at once raise `_Terminated` instead."""
+    """Raise `_Terminated` for signals that would end the process at once."""
 
     def terminate(number: int, frame: Any) -> None:
         raise _Terminated(number)

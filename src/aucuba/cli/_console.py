@@ -11,31 +11,33 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 # Anything shorter needs no progress bar.
 _PATIENCE_S = 1.0
 
 
-def complain(message: str, code: int, *, as_json: bool) -> int:
-    """One line on stderr, and with JSON one object on stdout; returns the exit code."""
-    message = " ".join(message.split())
-    sys.stderr.write(f"error: {message}\n")
+def print_errors(messages: list[str], code: int, *, as_json: bool) -> int:
+    """Print one line per error on stderr, and with JSON one object on stdout; return the exit code."""
+    lines = [" ".join(message.split()) for message in messages]
+    for line in lines:
+        sys.stderr.write(f"error: {line}\n")
     if as_json:
-        emit({"error": message}, as_json=True)
+        emit({"error": " ".join(lines)}, as_json=True)
     return code
 
 
-def note(message: str) -> None:
-    """A warning, one line on stderr."""
+def print_note(message: str) -> None:
+    """Print a warning or remark, one line on stderr."""
     sys.stderr.write(f"note: {' '.join(message.split())}\n")
 
 
 def emit(result: Mapping[str, Any], *shown: Any, as_json: bool) -> None:
-    """The result as one JSON object, or the given lines and tables for a person."""
+    """Print the result as one JSON object, or the given lines and tables for a person."""
     if as_json:
-        sys.stdout.write(json.dumps(_plain(result), ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(_as_json_types(result), ensure_ascii=False) + "\n")
         return
     console = Console(file=sys.stdout, highlight=False)
     # A pipe has no width; a table cut at 80 columns would lose its numbers.
@@ -44,12 +46,32 @@ def emit(result: Mapping[str, Any], *shown: Any, as_json: bool) -> None:
         console.print(item, markup=False) if isinstance(item, str) else console.print(item)
 
 
-def grid(*header: str) -> Table:
-    """A table with a name column and right-aligned numbers; without names, two columns of text."""
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=bool(header))
-    for index, name in enumerate(header):
-        table.add_column(name, justify="left" if index == 0 else "right", overflow="fold")
-    return table
+class Grid(Table):
+    """A table with a column of names and right-aligned numbers; without a header, of text.
+
+    Cells are printed as they are: square brackets in the name of a column are not markup.
+    """
+
+    def __init__(self, *header: str) -> None:
+        super().__init__(box=None, pad_edge=False, header_style="bold", show_header=bool(header))
+        for index, name in enumerate(header):
+            justify: Any = "left" if index == 0 else "right"
+            self.add_column(Text(name), justify=justify, overflow="fold")
+
+    def add_line(self, *cells: str) -> None:
+        """Add a row."""
+        self.add_row(*map(Text, cells))
+
+
+def with_interval(interval: Mapping[str, Any]) -> str:
+    """Write a value with its confidence interval."""
+    return f"{interval['value']:.4f} [{interval['low']:.4f}, {interval['high']:.4f}]"
+
+
+def signed_with_interval(comparison: Mapping[str, Any]) -> str:
+    """Write a difference with its confidence interval."""
+    low, high = comparison["low"], comparison["high"]
+    return f"{comparison['difference']:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
 class Bar:
@@ -71,12 +93,13 @@ class Bar:
 
 @contextmanager
 def progress_bar(description: str) -> Iterator[Bar]:
-    """A bar on stderr that shows up when the work takes over a second and leaves no trace."""
+    """Show a bar on stderr once the work takes over a second, and leave no trace of it."""
     console = Console(file=sys.stderr)
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=console,
         transient=True,
     )
@@ -119,12 +142,12 @@ class FitProgress:
         """The bar is closed by whoever opened it."""
 
 
-def _plain(value: Any) -> Any:
-    """JSON's types; what is not a number becomes null."""
+def _as_json_types(value: Any) -> Any:
+    """Convert to JSON's types; numbers that are not finite become null."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): _as_json_types(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(entry) for entry in value]
+        return [_as_json_types(entry) for entry in value]
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,25 +1,26 @@
-"""The labels of a table as text: one positive, all others negative."""
+"""Labels of a table as text: one is positive, all others are negative."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aucuba._core._typing import IntArray
-from aucuba.cli._tables import TableError
+from aucuba._core._typing import BoolArray
+from aucuba.cli._errors import TableError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-# What makes labels equal, in an order: numbers first, by value.
-_Key = tuple[bool, float, str]
+# What makes labels equal, in an order: numbers first, by their exact value.
+_Key = tuple[bool, Decimal, str]
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels seen in training.
+    """Labels seen in training.
 
     Numbers are equal by value (1, 1.0 and 01), true and false in any case, and text as it stands.
     """
@@ -28,42 +29,42 @@ class Labels:
     others: tuple[str, ...]
 
     @classmethod
-    def of(cls, column: pd.Series, positive: str | None) -> Labels:
-        """From a column of text: the positive label as named, else the larger of two."""
+    def from_column(cls, column: pd.Series, pos_label: str | None) -> Labels:
+        """Find the labels in a column of text; the larger of two is positive if none is named."""
         texts: dict[_Key, str] = {}
         for text in column.unique():
             texts.setdefault(_key(text), text)
         present = sorted(texts)
         shown = _listed([texts[key] for key in present])
-        if positive is not None and _key(positive) not in texts:
+        if pos_label is not None and _key(pos_label) not in texts:
             raise TableError(
-                f"--positive {positive} is not among the labels of {column.name!r}: {shown}."
+                f"--pos-label {pos_label} is not among the labels of {column.name!r}: {shown}."
             )
         if len(present) < 2:
             raise TableError(
                 f"The target {column.name!r} has only one class ({shown}); two are needed."
             )
-        if positive is None and len(present) > 2:
+        if pos_label is None and len(present) > 2:
             raise TableError(
                 f"The target {column.name!r} has {len(present)} labels ({shown}); name the positive "
-                "one with --positive."
+                "one with --pos-label."
             )
-        chosen = present[1] if positive is None else _key(positive)
+        chosen = present[1] if pos_label is None else _key(pos_label)
         return cls(texts[chosen], tuple(texts[key] for key in present if key != chosen))
 
     @property
     def negative(self) -> str:
-        """The other label of two, or what all others are called."""
+        """The other one of two labels, or the name for all others."""
         return self.others[0] if len(self.others) == 1 else "other"
 
     @property
     def key(self) -> str:
-        """The positive label so that equal labels are equal texts."""
+        """The positive label in a spelling that all equal labels have."""
         is_text, number, text = _key(self.positive)
-        return text if is_text else f"{number:g}"
+        return text if is_text else f"{number.normalize():f}"
 
-    def binary(self, column: pd.Series) -> IntArray:
-        """1 for the positive label and 0 for the others; a label not seen in training is an error."""
+    def is_positive(self, column: pd.Series) -> BoolArray:
+        """Mark rows of the positive label; a label that training has not seen is an error."""
         keys = {text: _key(text) for text in column.unique()}
         known = {_key(label) for label in (self.positive, *self.others)}
         unseen = [text for text, key in keys.items() if key not in known]
@@ -75,12 +76,14 @@ class Labels:
                 f"{_listed([self.positive, *self.others])}; correct them or leave these rows out."
             )
         positive = [text for text, key in keys.items() if key == _key(self.positive)]
-        binary: IntArray = column.isin(positive).to_numpy(dtype=np.intp)
-        return binary
+        found: BoolArray = column.isin(positive).to_numpy(dtype=bool)
+        return found
 
 
 def label_text(label: Any) -> str:
-    """Labels as a person writes them: 1, not 1.0."""
+    """Write a label as a person does: 1, not 1.0."""
+    if isinstance(label, bytes):
+        return label.decode(errors="replace").strip()
     if isinstance(label, float | np.floating) and float(label).is_integer():
         return str(int(label))
     return str(label).strip()
@@ -88,8 +91,8 @@ def label_text(label: Any) -> str:
 
 def _key(text: str) -> _Key:
     if _NUMBER.fullmatch(text):
-        return False, float(text), ""
-    return True, 0.0, text.lower() if text.lower() in ("true", "false") else text
+        return False, Decimal(text), ""
+    return True, Decimal(0), text.lower() if text.lower() in ("true", "false") else text
 
 
 def _listed(labels: list[str]) -> str:

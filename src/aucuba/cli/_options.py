@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options that several commands have, named after the parameters of the library."""
 
 from __future__ import annotations
 
@@ -7,47 +7,111 @@ from typing import Annotated
 
 import typer
 
+# Options of earlier versions, and what they are called now.
+RENAMED = {
+    "--fpr": "--fpr-range",
+    "--range": "--fpr-range",
+    "--group": "--qid",
+    "--weight": "--sample-weight",
+    "--seed": "--random-state",
+}
+DEFAULT_RANGE = (0.0, 0.05)
+
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A file written by `aucuba fit`.")]
 DataFile = Annotated[
-    Path, typer.Argument(metavar="DATA", help="csv, tsv, parquet, svmlight or npz.")
+    Path, typer.Argument(metavar="DATA", help="A csv, tsv, parquet, svmlight or npz file.")
 ]
 Target = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="Labels.", show_default="y, or those of the model or svmlight file"
+        metavar="COLUMN",
+        help="Column of labels.",
+        show_default="y, or that of the model or svmlight file",
     ),
 ]
-Positive = Annotated[
-    str | None, typer.Option(metavar="LABEL", help="The positive label; all others are negative.")
+PosLabel = Annotated[
+    str | None,
+    typer.Option(
+        "--pos-label",
+        "--positive",
+        metavar="LABEL",
+        help="The positive label; all others are negative.",
+        show_default="the larger of two",
+    ),
 ]
 FprRange = Annotated[
     tuple[float, float] | None,
     typer.Option(
-        "--fpr",
+        "--fpr-range",
         metavar="LOW HIGH",
         help="The false positive rates that matter.",
-        show_default="0 0.1, or those of the model",
+        show_default="0 0.05, or those of the model",
     ),
 ]
-Group = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Queries: rows are compared within a query only."),
+MaxFpr = Annotated[
+    float | None, typer.Option("--max-fpr", metavar="HIGH", help="Short for --fpr-range 0 HIGH.")
 ]
-Weight = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Weights: a row of weight 3 is three rows.")
+MinTpr = Annotated[
+    float | None,
+    typer.Option(
+        "--min-tpr",
+        metavar="LOW",
+        help="The lowest true positive rate that matters.",
+        show_default="0, or that of the model",
+    ),
+]
+Qid = Annotated[
+    str | None,
+    typer.Option(
+        "--qid", metavar="COLUMN", help="Queries: only rows of the same query are compared."
+    ),
+]
+SampleWeight = Annotated[
+    str | None,
+    typer.Option(
+        "--sample-weight", metavar="COLUMN", help="Weights: a row of weight 3 counts as three rows."
+    ),
+]
+RandomState = Annotated[
+    int, typer.Option("--random-state", min=0, help="Seed of everything that is random.")
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="NAME", help="Format of DATA, where its name does not say it."
+        "--format", metavar="NAME", help="Format of DATA, if its name does not tell: csv, npz, ..."
     ),
 ]
 Delimiter = Annotated[
     str | None, typer.Option(metavar="CHARACTER", help="Separator of csv and tsv files, or tab.")
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of everything random.")]
+Decimal = Annotated[
+    str | None,
+    typer.Option(metavar="CHARACTER", help="Decimal point of csv and tsv files.", show_default="."),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Encoding of csv and tsv files, such as latin-1.",
+        show_default="utf-8",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, errors included.")]
 Unknown = Annotated[
-    str,
-    typer.Option(help="Categories not seen in training: error, or ignore."),
+    str, typer.Option(help="Categories that training has not seen: error, or ignore.")
 ]
+
+
+def chosen_range(
+    fpr_range: tuple[float, float] | None,
+    max_fpr: float | None,
+    default: tuple[float, float] = DEFAULT_RANGE,
+) -> tuple[float, float]:
+    """Read the range from either option, else take the default."""
+    from aucuba._core._validation import check_fpr_range, check_fraction
+
+    if fpr_range is not None and max_fpr is not None:
+        raise ValueError("--max-fpr is short for --fpr-range 0 HIGH; give one of the two.")
+    if max_fpr is not None:
+        return 0.0, check_fraction(max_fpr, "--max-fpr", low_open=True)
+    return check_fpr_range(default if fpr_range is None else fpr_range, "--fpr-range")

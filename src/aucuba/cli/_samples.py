@@ -10,104 +10,112 @@ import numpy as np
 import pandas as pd
 
 from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import check_choice, query_index
+from aucuba._core._validation import check_choice
+from aucuba._roc._sample import Sample
+from aucuba.cli._errors import Problems, TableError
 from aucuba.cli._labels import Labels, label_text
 from aucuba.cli._record import FitRecord
-from aucuba.cli._roles import DEFAULT_TARGET, Roles
+from aucuba.cli._roles import DEFAULT_TARGET, Roles, split_names
 from aucuba.cli._schema import Schema
-from aucuba.cli._tables import Table, TableError, TableFile, text_of
+from aucuba.cli._table import Table
+from aucuba.cli._tables import Kept, TableFile
 from aucuba.persistence import SavedModel
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Features with labels in {0, 1}, weights and queries, and where they come from."""
+class LabelledTable:
+    """The rows of a file with their features, and what the columns mean."""
 
-    file: TableFile
+    rows: Sample
     X: Any
-    y: IntArray
-    weight: FloatArray | None
-    group: IntArray | None
+    file: TableFile
     labels: Labels
     roles: Roles
     schema: Schema
 
     @property
-    def n_positive(self) -> int:
-        return int(self.y.sum())
+    def y(self) -> IntArray:
+        return self.rows.positive.astype(np.intp)
+
+    @property
+    def weight_and_query(self) -> dict[str, Any]:
+        """Keywords of metrics and fits."""
+        return {"sample_weight": self.rows.weight, "qid": self.rows.query}
 
     def summary(self) -> dict[str, Any]:
-        """Counts for messages and metadata."""
+        """Count rows, classes and queries, for messages and metadata."""
+        query = self.rows.query
         return {
             "file": self.file.path.name,
-            "rows": int(self.y.size),
-            "positives": self.n_positive,
+            "rows": self.rows.n_rows,
+            "positives": int(self.rows.positive.sum()),
             "features": self.schema.width,
-            "queries": None if self.group is None else int(self.group.max()) + 1,
+            "queries": None if query is None else int(query.max()) + 1,
         }
 
 
-def training_sample(
+def training_table(
     file: TableFile,
     *,
     target: str | None,
-    positive: str | None,
-    weight: str | None,
-    group: str | None,
+    pos_label: str | None,
+    sample_weight: str | None,
+    qid: str | None,
     dropped: Sequence[str],
     categories: Sequence[str],
-) -> Sample:
-    """Rows to learn from, with a schema found from them."""
-    table = file.read(verbatim=[DEFAULT_TARGET if target is None else target])
-    roles = Roles.of(table, target, weight, group, dropped, categories)
-    column = _target(table, roles)
-    labels = Labels.of(column, positive)
-    schema = Schema.of(table, roles.names, roles.categories)
-    X = schema.features(Table(text_of(file, schema.category, table.frame), table.matrix))
-    return _sample(file, table, X, column, labels, roles, schema)
+) -> LabelledTable:
+    """Read rows to learn from, and find the schema; all problems of the file are one error."""
+    label = DEFAULT_TARGET if target is None else target
+    text = tuple(split_names(categories, categories)) + tuple(split_names(categories, ()))
+    table = file.read(Kept(text, verbatim=(label,)))
+    roles = Roles.from_options(table, target, sample_weight, qid, dropped, categories)
+    problems = Problems()
+    with problems.collected():
+        schema = Schema.from_table(table, roles.names, roles.categories)
+    with problems.collected():
+        labels = Labels.from_column(_target(table, roles), pos_label)
+    for check in (_weights, _queries):
+        with problems.collected():
+            check(table, roles)
+    problems.raise_any()
+    rows = _rows(table, labels, roles)
+    return LabelledTable(rows, schema.features(table), file, labels, roles, schema)
 
 
-def evaluation_sample(
+def evaluation_table(
     saved: SavedModel,
     record: FitRecord,
     file: TableFile,
     *,
     target: str | None,
-    weight: str | None,
-    group: str | None,
+    sample_weight: str | None,
+    qid: str | None,
     unknown: str,
-) -> Sample:
-    """Rows to measure a saved model on, with the model's own columns and labels."""
+) -> LabelledTable:
+    """Read rows to measure a saved model on, with the model's own columns and labels."""
     check_choice(unknown, "--unknown", ("error", "ignore"))
     schema = record.schema
     target = record.target if target is None else target
-    parts = list(file.chunks(schema.category, [target], schema.first_index))
+    parts = list(file.chunks(Kept(schema.text, (target,), schema.first_index)))
     frame = pd.concat([part.frame for part in parts], ignore_index=True)
     table = Table(frame, parts[0].matrix)
     X = schema.features(table)
     if unknown == "error":
-        schema.refuse_unknown(saved.model, X)
-    roles = Roles.of(table, target, weight, record.group if group is None else group)
-    return _sample(file, table, X, _target(table, roles), record.labels, roles, schema)
+        schema.refuse_unknown(saved.baseline, X)
+    roles = Roles.from_options(table, target, sample_weight, record.qid if qid is None else qid)
+    rows = _rows(table, record.labels, roles)
+    return LabelledTable(rows, X, file, record.labels, roles, schema)
 
 
-def _sample(
-    file: TableFile,
-    table: Table,
-    X: Any,
-    column: pd.Series,
-    labels: Labels,
-    roles: Roles,
-    schema: Schema,
-) -> Sample:
-    y = labels.binary(column)
-    weights, groups = _weights(table, roles), _groups(table, roles)
-    _check_classes(y, weights, groups, labels, roles)
-    return Sample(file, X, y, weights, groups, labels, roles, schema)
+def _rows(table: Table, labels: Labels, roles: Roles) -> Sample:
+    positive = labels.is_positive(_target(table, roles))
+    rows = Sample(positive, _weights(table, roles), _queries(table, roles))
+    _check_classes(rows, labels, roles)
+    return rows
 
 
 def _target(table: Table, roles: Roles) -> pd.Series:
-    """The labels as text."""
+    """Read the labels as text."""
     column = table.column(roles.target, "--target")
     missing = int(column.isna().sum())
     if missing:
@@ -119,9 +127,10 @@ def _target(table: Table, roles: Roles) -> pd.Series:
 
 
 def _weights(table: Table, roles: Roles) -> FloatArray | None:
-    if roles.weight is None:
+    name = roles.sample_weight
+    if name is None:
         return None
-    column = table.column(roles.weight, "--weight")
+    column = table.column(name, "--sample-weight")
     weights: FloatArray = pd.to_numeric(column, errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )
@@ -129,47 +138,46 @@ def _weights(table: Table, roles: Roles) -> FloatArray | None:
     if bad.any():
         row = int(np.argmax(bad))
         raise TableError(
-            f"The column {roles.weight!r} for --weight must hold numbers of at least 0, but row "
+            f"The column {name!r} for --sample-weight must hold numbers of at least 0, but row "
             f"{row + 1} has {str(column.iloc[row])[:40]!r}; {bad.sum()} such rows."
         )
     if not weights.any():
-        raise TableError(f"The column {roles.weight!r} for --weight is zero in every row.")
+        raise TableError(f"The column {name!r} for --sample-weight is zero in every row.")
     return weights
 
 
-def _groups(table: Table, roles: Roles) -> IntArray | None:
-    if roles.group is None:
+def _queries(table: Table, roles: Roles) -> IntArray | None:
+    if roles.qid is None:
         return None
-    column = table.column(roles.group, "--group")
+    column = table.column(roles.qid, "--qid")
     if column.isna().any():
         raise TableError(
-            f"The column {roles.group!r} for --group has missing values, the first in row "
+            f"The column {roles.qid!r} for --qid has missing values, the first in row "
             f"{int(np.argmax(column.isna().to_numpy())) + 1}; give every row a query."
         )
-    return query_index(column.to_numpy(), table.n_rows)
+    # As text, so that a column of numbers and words has an order.
+    named = column if column.dtype.kind in "iuf" else column.astype(object).map(label_text)
+    query: IntArray = np.unique(named.to_numpy(), return_inverse=True)[1].astype(np.intp)
+    return query
 
 
-def _check_classes(
-    y: IntArray,
-    weights: FloatArray | None,
-    groups: IntArray | None,
-    labels: Labels,
-    roles: Roles,
-) -> None:
+def _check_classes(rows: Sample, labels: Labels, roles: Roles) -> None:
     """Both classes must be there, among the rows that count and within one query."""
-    counted = np.ones(y.size, dtype=bool) if weights is None else weights > 0
-    y = y[counted]
-    if y.all() or not y.any():
-        among = "" if weights is None else f" among the rows of positive --weight {roles.weight!r}"
+    counted = rows if rows.weight is None else rows.take(rows.weight > 0)
+    positive = counted.positive
+    if positive.all() or not positive.any():
+        among = (
+            ""
+            if rows.weight is None
+            else f" among the rows of positive --sample-weight {roles.sample_weight!r}"
+        )
         raise TableError(
             f"The target {roles.target!r} has only one class{among}: "
-            f"{labels.positive if y.all() else labels.negative}. Two are needed."
+            f"{labels.positive if positive.all() else labels.negative}. Two are needed."
         )
-    if groups is not None:
-        n_rows = np.bincount(groups[counted])
-        n_positive = np.bincount(groups[counted], y)
-        if not ((n_positive > 0) & (n_positive < n_rows)).any():
-            raise TableError(
-                f"None of the {n_rows.size} queries in the column {roles.group!r} for --group has both "
-                "a positive and a negative row."
-            )
+    if not counted.has_pairs:
+        assert counted.query is not None
+        raise TableError(
+            f"None of the {int(counted.query.max()) + 1} queries in the column {roles.qid!r} for --qid "
+            "has both a positive and a negative row."
+        )

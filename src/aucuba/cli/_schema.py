@@ -1,39 +1,39 @@
-"""The default preprocessing: what each column is, and the pipeline that turns it into numbers."""
+"""Names and kinds of the columns that a model learns from."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.pipeline import Pipeline
 
-from aucuba.cli._tables import Table, TableError, as_text
+from aucuba._core._dates import as_times, is_date
+from aucuba._core._plain_columns import CATEGORY, DATE, NUMBER, as_names, is_missing
+from aucuba._core._typing import AnyArray, FloatArray
+from aucuba.cli._errors import Problems, TableError
+from aucuba.cli._table import Table
 
-_MISSING = "(missing)"
-# Categories rarer than this share one column: their own coefficient would be noise.
-_MIN_FREQUENCY = 5
-_MAX_CATEGORIES = 100
 # Squares of larger numbers, summed for a variance, overflow.
 _LARGEST = 1e100
-# Text of which this share are numbers is rather a numeric column with words in it.
+# A text column with at least this fraction of numbers is probably numeric.
 _MOSTLY = 0.5
 _ENOUGH = 20
 _UNNAMED = re.compile(r"Unnamed: \d+")
+_DECIMAL_COMMA = r"\s*[+-]?[\d.]*\d,\d+\s*"
+# Kinds of values, as pandas infers them.
 _NUMBERS = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
+_DURATIONS = ("timedelta", "timedelta64")
+_DATES = ("date", "datetime", "datetime64")
 _TEXTS = ("string", "categorical")
 _OTHERS = {
     "mixed": "lists or mixed values",
-    **dict.fromkeys(("date", "datetime", "datetime64", "period"), "dates"),
-    **dict.fromkeys(("timedelta", "timedelta64"), "durations"),
+    "period": "periods",
     "time": "times of day",
     "bytes": "bytes",
     "complex": "complex numbers",
@@ -42,60 +42,89 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Schema:
-    """Names of the numeric and the categorical columns, or width and first index of a sparse matrix."""
+    """Kinds of the named columns, or width and first index of a sparse matrix.
 
-    numeric: tuple[str, ...] = ()
-    category: tuple[str, ...] = ()
+    Parameters
+    ----------
+    kinds : dict of str
+        ``number``, ``category`` or ``date`` for every column, in the order of the file.
+    n_features, first_index : int or None
+        Of a svmlight file.
+    """
+
+    kinds: dict[str, str] = field(default_factory=dict)
     n_features: int | None = None
     first_index: int | None = None
 
     @classmethod
-    def of(cls, table: Table, excluded: Iterable[str], categories: Iterable[str] = ()) -> Schema:
-        """Every column that is not excluded: numbers and booleans are numeric, text is a category."""
+    def from_table(
+        cls, table: Table, excluded: Iterable[str], categories: Iterable[str] = ()
+    ) -> Schema:
+        """Look at every column that is not excluded; all problems are one error."""
         if table.matrix is not None:
             if table.matrix.shape[1] == 0:
                 raise TableError("No row has a feature to learn from.")
             return cls(n_features=table.matrix.shape[1], first_index=table.first_index)
-        numeric: list[str] = []
-        category: list[str] = list(categories)
-        for name in table.frame.columns.drop([*excluded, *category]):
-            column = table.frame[name]
-            if column.isna().all():
-                raise TableError(
-                    f"The column {name!r} has no values at all; leave it out with --drop {name}."
-                )
-            if _UNNAMED.fullmatch(name):
-                raise TableError(
-                    f"The column {name!r} has no name in the file, as when pandas writes its index; "
-                    f"name it, or leave it out with --drop {name!r}."
-                )
-            (numeric if _is_numeric(column) else category).append(name)
-        if not numeric and not category:
+        kinds: dict[str, str] = {}
+        named, problems = set(categories), Problems()
+        for name in table.frame.columns.drop(list(excluded)):
+            with problems.collected():
+                kinds[name] = CATEGORY if name in named else _column_kind(table.frame[name])
+                if kinds[name] == NUMBER:
+                    _numbers(table.frame[name], 0)
+        problems.raise_any()
+        if not kinds:
             raise TableError("No column is left to learn from besides the target.")
-        return cls(tuple(numeric), tuple(category))
+        return cls(kinds)
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> Schema:
+        """Read what `to_json` has written."""
         sizes = saved["n_features"], saved["first_index"]
         if not all(size is None or isinstance(size, int) for size in sizes):
             raise TypeError("The width of a matrix must be a number.")
-        return cls(tuple(saved["numeric"]), tuple(saved["category"]), *sizes)
+        kinds = {str(name): kind for name, kind in saved["columns"]}
+        if not set(kinds.values()) <= {NUMBER, CATEGORY, DATE}:
+            raise ValueError("A column is a number, a category or a date.")
+        return cls(kinds, *sizes)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Write JSON's types, with the order of the columns."""
+        columns = [[name, kind] for name, kind in self.kinds.items()]
+        return {
+            "columns": columns,
+            "n_features": self.n_features,
+            "first_index": self.first_index,
+        }
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.kinds)
 
     @property
     def width(self) -> int:
-        return self.n_features or len(self.numeric) + len(self.category)
+        return self.n_features or len(self.kinds)
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """Columns that are read as text."""
+        return tuple(name for name, kind in self.kinds.items() if kind != NUMBER)
+
+    def of_kind(self, kind: str) -> list[str]:
+        """List the columns of a kind."""
+        return [name for name, one in self.kinds.items() if one == kind]
 
     def described(self) -> str:
-        """The number of columns of each kind."""
+        """Count the columns of each kind."""
         if self.n_features is not None:
             return f"{self.n_features} features, counted from {self.first_index}"
-        return f"{len(self.numeric)} numeric and {len(self.category)} categorical columns"
+        n_dates = len(self.of_kind(DATE))
+        dates = f" columns and {n_dates} of dates" if n_dates else " columns"
+        numbers, categories = len(self.of_kind(NUMBER)), len(self.of_kind(CATEGORY))
+        return f"{numbers} numeric and {categories} categorical{dates}"
 
     def features(self, table: Table, first_row: int = 0) -> Any:
-        """The table's features as floats and text; ``first_row`` numbers rows in messages."""
+        """Select the columns as numbers, text and dates; ``first_row`` numbers rows in messages."""
         if self.n_features is not None:
             return self._matrix(table)
         if table.matrix is not None:
@@ -103,50 +132,35 @@ class Schema:
                 "The model was trained on named columns; this file has numbered ones. Give it a csv, "
                 "tsv, Parquet or npz file."
             )
-        missing = [n for n in (*self.numeric, *self.category) if n not in table.frame.columns]
+        missing = [name for name in self.kinds if name not in table.frame.columns]
         if missing:
             raise TableError(
                 f"The model needs the column{'s' if len(missing) > 1 else ''} "
                 f"{', '.join(map(repr, missing[:5]))}, absent from this file."
             )
-        columns: dict[str, Any] = {n: _numbers(table.frame[n], first_row) for n in self.numeric}
-        columns |= {n: as_text(table.frame[n]) for n in self.category}
+        columns, problems = {}, Problems()
+        for name, kind in self.kinds.items():
+            with problems.collected():
+                columns[name] = _CONVERTERS[kind](table.frame[name], first_row)
+        problems.raise_any()
         return pd.DataFrame(columns, index=table.frame.index)
 
-    def preprocessing(self) -> Any:
-        """Median and indicator for missing numbers, then unit variance; one-hot categories."""
-        if self.n_features is not None:
-            return MaxAbsScaler()
-        numbers = make_pipeline(
-            SimpleImputer(strategy="median", add_indicator=True), StandardScaler()
-        )
-        categories = make_pipeline(
-            SimpleImputer(strategy="constant", fill_value=_MISSING, missing_values=None),
-            OneHotEncoder(
-                handle_unknown="infrequent_if_exist",
-                min_frequency=_MIN_FREQUENCY,
-                max_categories=_MAX_CATEGORIES,
-            ),
-        )
-        parts = [("numbers", numbers, list(self.numeric))] if self.numeric else []
-        if self.category:
-            parts.append(("categories", categories, list(self.category)))
-        return ColumnTransformer(parts, verbose_feature_names_out=False)
-
-    def refuse_unknown(self, model: Pipeline, X: Any) -> None:
-        """One error for the first category that the model has not seen in training."""
-        if not self.category:
+    def refuse_unknown(self, baseline: Pipeline, X: Any) -> None:
+        """Raise an error if X has categories that the baseline has not seen in training."""
+        if not self.of_kind(CATEGORY):
             return
-        encoder = model[0].named_transformers_["categories"][-1]
-        for name, known in zip(self.category, encoder.categories_, strict=True):
+        problems = Problems()
+        for name, known in baseline["columns"].plain_.known_categories().items():
             seen = X[name].dropna()
-            unknown = seen[~seen.isin(set(known))]
+            unknown = seen[~seen.isin(known)]
             if len(unknown):
-                raise TableError(
-                    f"The column {name!r} has {unknown.nunique()} categories that the model has not "
-                    f"seen, such as {unknown.iloc[0]!r}; give --unknown ignore to score such rows "
-                    "without it."
-                )
+                with problems.collected():
+                    raise TableError(
+                        f"The column {name!r} has {unknown.nunique()} categories that the model has "
+                        f"not seen, such as {unknown.iloc[0]!r}; give --unknown ignore to score such "
+                        "rows without it."
+                    )
+        problems.raise_any()
 
     def _matrix(self, table: Table) -> Any:
         if table.matrix is None:
@@ -169,32 +183,45 @@ class Schema:
             row = int(np.searchsorted(matrix.indptr, entry, side="right"))
             raise TableError(
                 f"The feature {matrix.indices[entry] + self.first_index} in row {row} is "
-                f"{matrix.data[entry]}; values "
-                f"must be numbers of size at most {_LARGEST:g}."
+                f"{matrix.data[entry]}; values must be numbers of size at most {_LARGEST:g}."
             )
         return matrix
 
 
-def feature_names(model: Pipeline) -> list[str]:
-    """Names of the columns that the classifier sees."""
-    return [str(name) for name in model[:-1].get_feature_names_out()]
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    """Whether a column holds numbers, or else categories; what looks like both is an error."""
-    kind = _kind(column)
+def _column_kind(column: pd.Series) -> str:
+    """Tell numbers, categories and dates apart; what looks like two of them is an error."""
+    name = column.name
+    if column.isna().all():
+        raise TableError(
+            f"The column {name!r} has no values at all; leave it out with --drop {name}."
+        )
+    if _UNNAMED.fullmatch(str(name)):
+        raise TableError(
+            f"The column {name!r} has no name in the file, as when pandas writes its index; name it, "
+            f"or leave it out with --drop {name!r}."
+        )
+    kind = _inferred(column)
     if kind in _OTHERS:
         raise TableError(
-            f"The column {column.name!r} holds {_OTHERS[kind]}; turn it into numbers or text, or leave "
-            f"it out with --drop {column.name}."
+            f"The column {name!r} holds {_OTHERS[kind]}; turn it into numbers, dates or text, or leave "
+            f"it out with --drop {name}."
         )
+    if kind in _DATES:
+        return DATE
     if kind != "string":
-        return kind in _NUMBERS
+        return NUMBER if kind in (*_NUMBERS, *_DURATIONS) else CATEGORY
+    if all(is_date(text) for text in column.dropna()):
+        return DATE
+    return _text_kind(column)
+
+
+def _text_kind(column: pd.Series) -> str:
+    """Take text for categories, unless so much of it is numbers that it must be a mistake."""
     is_number = pd.to_numeric(column, errors="coerce").notna().to_numpy()
     is_word = column.notna().to_numpy() & ~is_number
     if is_number.sum() < _MOSTLY * (is_number.sum() + is_word.sum()):
-        _note_if_all_differ(column)
-        return False
+        _note_if_odd(column)
+        return CATEGORY
     what, remedy = "all its values are numbers", "Store it as numbers"
     if is_word.any():
         row = int(np.argmax(is_word))
@@ -209,31 +236,43 @@ def _is_numeric(column: pd.Series) -> bool:
     )
 
 
-def _note_if_all_differ(column: pd.Series) -> None:
-    """Categories that never repeat teach nothing: names of rows, or numbers in other notations."""
-    n_values = int(column.notna().sum())
-    if n_values >= _ENOUGH and column.nunique() > _MOSTLY * n_values:
+def _note_if_odd(column: pd.Series) -> None:
+    """Warn of categories that are numbers in another notation, or that never repeat."""
+    known = column.dropna()
+    example = str(known.iloc[0])[:40]
+    if known.str.fullmatch(_DECIMAL_COMMA).mean() >= _MOSTLY:
         warnings.warn(
-            f"The column {column.name!r} has {column.nunique()} different texts in {n_values} rows, "
-            f"such as {str(column.dropna().iloc[0])[:40]!r}; as categories most count for nothing. "
-            f"Write numbers like 1234.5, or leave the column out with --drop {column.name}.",
+            f"The column {column.name!r} seems to hold numbers with decimal commas, such as "
+            f"{example!r}; give --decimal , to read them as numbers, not as categories.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif len(known) >= _ENOUGH and column.nunique() > _MOSTLY * len(known):
+        warnings.warn(
+            f"The column {column.name!r} has {column.nunique()} different texts in {len(known)} rows, "
+            f"such as {example!r}; as categories most of them count for nothing. Write numbers like "
+            f"1234.5 and dates like 2024-12-31, or leave the column out with --drop {column.name}.",
             UserWarning,
             stacklevel=2,
         )
 
 
-def _kind(column: pd.Series) -> str:
-    """The name that pandas has for the values of a column, one of those above or an empty one."""
+def _inferred(column: pd.Series) -> str:
+    """Name the kind of a column's values as pandas does, or else call them mixed."""
     kind = str(pd.api.types.infer_dtype(column, skipna=True))
-    return kind if kind in (*_NUMBERS, *_TEXTS, *_OTHERS, "empty") else "mixed"
+    known = (*_NUMBERS, *_DURATIONS, *_DATES, *_TEXTS, *_OTHERS, "empty")
+    return kind if kind in known else "mixed"
 
 
-def _numbers(column: pd.Series, first_row: int) -> Sequence[float]:
-    kind = _kind(column)
-    if kind in _OTHERS:
-        raise TableError(f"The column {column.name!r} must be numeric, but holds {_OTHERS[kind]}.")
+def _numbers(column: pd.Series, first_row: int) -> FloatArray:
+    kind = _inferred(column)
+    if kind in (*_OTHERS, *_DATES):
+        what = "dates" if kind in _DATES else _OTHERS[kind]
+        raise TableError(f"The column {column.name!r} must be numeric, but holds {what}.")
+    if kind in _DURATIONS:
+        return np.asarray(pd.to_timedelta(column) / np.timedelta64(1, "D"))
     numbers = pd.to_numeric(column, errors="coerce")
-    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    values: FloatArray = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.isnan(values) & column.notna().to_numpy()
     infinite = np.isinf(values)
     large = np.abs(values) > _LARGEST
@@ -246,3 +285,22 @@ def _numbers(column: pd.Series, first_row: int) -> Sequence[float]:
                 "rows."
             )
     return values
+
+
+def _texts(column: pd.Series, first_row: int) -> Any:
+    return column.astype(object) if _inferred(column) == "string" else as_names(column)
+
+
+def _times(column: pd.Series, first_row: int) -> AnyArray:
+    missing = is_missing(np.asarray(column, dtype=object))
+    try:
+        return as_times(column, missing)
+    except ValueError as error:
+        bad = [not gap and not is_date(v) for v, gap in zip(column, missing, strict=True)]
+        raise TableError(
+            f"The column {column.name!r} must hold dates, but in row "
+            f"{first_row + int(np.argmax(bad)) + 1} {error}"
+        ) from None
+
+
+_CONVERTERS = {NUMBER: _numbers, CATEGORY: _texts, DATE: _times}

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import re
+import warnings
 
-# In this order. What the program has no option for is left out of the advice.
-_PHRASES = (
-    (r",? or a kernel\b", ""),
-    (r", or give splits as cv\b", ""),
-    (r",? raise tol\b", ""),
-    (r" or tol\b", ""),
-    (r"\bcoef_ is zero\b", "All coefficients are zero"),
-    (r" X is not scaled here; put a StandardScaler before this estimator\.", ""),
-    (r"\bsurrogate='(\w+)', a wider", r"--surrogate \1 or a wider"),
-    (r"\bsurrogate='(\w+)'", r"--surrogate \1"),
-    (r"\bfpr_range\b", "--fpr"),
-    (r"\bmax_iter=", "--max-iter "),
-    (r"\bmax_iter\b", "--max-iter"),
-    (r"\bsample_weight\b", "--weight"),
-    (r"\bqid\b", "--group"),
-    (r"\b(lower|raise) C\b", r"\1 --C"),
+# Parameters of the library that are options here, spelled alike.
+PARAMETERS = (
+    *("C", "cv", "fpr_range", "max_fpr", "max_iter", "min_tpr", "pos_label", "qid"),
+    *("random_state", "sample_weight", "surrogate"),
 )
+# A parameter with a value is always meant; without one, "surrogate" is an English word.
+_WITH_VALUE = re.compile(rf"\b({'|'.join(PARAMETERS)})=(['\"]?)([\w.+-]*\w)\2")
+_ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {'surrogate'})})\b(?!=)")
 
 
-def in_options(message: str) -> str:
-    """The message with parameters of Python called by their options.
+def spelled_as_options(message: str) -> str:
+    """Call every parameter by its option: ``max_iter`` is ``--max-iter``.
 
     Examples
     --------
-    >>> from aucuba.cli._wording import in_options
-    >>> in_options("Stopped after 9 iterations. Raise max_iter, raise tol, or lower C.")
-    'Stopped after 9 iterations. Raise --max-iter, or lower --C.'
+    >>> from aucuba.cli._wording import spelled_as_options
+    >>> spelled_as_options("Use surrogate='direct', or widen fpr_range.")
+    'Use --surrogate direct, or widen --fpr-range.'
     """
-    for pattern, replacement in _PHRASES:
-        message = re.sub(pattern, replacement, message)
-    return message
+    message = _WITH_VALUE.sub(lambda found: f"{_option(found[1])} {found[3]}", message)
+    return _ALONE.sub(lambda found: _option(found[1]), message)
+
+
+def warning_text(warning: warnings.WarningMessage) -> str:
+    """Describe a warning, with those of its remedies that the command line offers."""
+    from aucuba._core._advice import Advice
+
+    said = warning.message
+    text = said.text(PARAMETERS) if isinstance(said, Advice) else str(said)
+    return spelled_as_options(text)
+
+
+def _option(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"

@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucuba._core._columns import Columns
 from aucuba._core._logistic import log_loss
-from aucuba._core._resampling import with_fixed_seed
+from aucuba._core._seeds import with_fixed_seed
 from aucuba._core._typing import FloatArray
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region

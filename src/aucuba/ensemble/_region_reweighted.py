@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._resampling import draw_seed, partition, with_fixed_seed
+from aucuba._core._resampling import partition
+from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
@@ -29,7 +30,7 @@ from aucuba.ensemble._table import (
 
 
 class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
-    r"""Average of a plain model and one trained with weights on the region's rows:
+    r"""Average of a plain model and one trained with weights on the region's rows.
 
     .. math::
         s(x) = \tfrac12\, \mathrm{logit}\, p_{\mathrm{plain}}(x)

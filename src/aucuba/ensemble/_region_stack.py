@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._core._callbacks import LOG, Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._resampling import draw_seed, partition
+from aucuba._core._resampling import partition
+from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_thread
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._rank_weights import FprWeight
@@ -32,14 +32,14 @@ from aucuba.ensemble._table import (
 )
 from aucuba.metrics import make_partial_auc_scorer
 
-_LOG = logging.getLogger("aucuba")
-
 
 class RegionStack(LogOddsClassifier):
-    r"""Logistic regression on the standardised out-of-fold scores of several models:
+    r"""Stack of several models, blended for a region of the ROC curve by logistic regression.
 
     .. math::
         \mathrm{logit}\, p(x) = b + \sum_k c_k\, \frac{s_k(x) - \mathrm{mean}(s_k)}{\mathrm{sd}(s_k)}
+
+    with :math:`s_k` the score of the k-th model, fitted to out-of-fold scores.
 
     With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
     the region (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
@@ -166,7 +166,7 @@ class RegionStack(LogOddsClassifier):
                 fitted.append((name, fit.model))
                 scores.append(fit.scores)
                 if self.verbose:
-                    _LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
+                    LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
                 if progress.stopped:
                     break
         oof = np.column_stack(scores)

@@ -18,7 +18,9 @@ _POSITIVE_WIDTH = 0.5
 def region_weights(
     scores: FloatArray, sample: Sample, region: Region, strength: float
 ) -> FloatArray:
-    r"""Weight the rows around the thresholds of a region with upper limit b and lowest TPR r:
+    r"""Weight the rows around the thresholds of a region.
+
+    For the upper limit b of the false positive rates and the lowest true positive rate r:
 
     .. math::
         v_j = 1 + (k - 1)\, \sigma\bigl((s_j - t_{2b}) / (0.1\, \mathrm{sd}(s))\bigr)

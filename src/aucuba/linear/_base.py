@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from aucuba._core._advice import Advice, Remedy
 from aucuba._core._estimator import BinaryClassifier, check_two_classes
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import ArrayLike, FloatArray
@@ -16,6 +17,7 @@ from aucuba._core._validation import query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba._roc._threshold import threshold_for
 from aucuba.risks import Sample
+from aucuba.solvers import Solution
 
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
@@ -50,6 +52,16 @@ class RegionClassifier(BinaryClassifier):
         """Store a linear model with the threshold of its training scores."""
         self.coef_ = coef[np.newaxis]
         self.intercept_ = np.array([-threshold_for(scores, sample, upper_limit)])
+
+    def _adopt_certificate(self, solution: Solution) -> None:
+        """Store how a solver ended."""
+        self.objective_ = float(solution.objective)
+        self.lower_bound_ = float(solution.lower_bound)
+        self.gap_ = float(solution.gap)
+        self.relative_gap_ = float(solution.relative_gap)
+        self.n_iter_ = solution.n_iter
+        self.status_ = str(solution.status)
+        self.history_ = solution.history
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: above 0 is positive, and the training FPR at 0 is the range's upper limit.
@@ -102,9 +114,9 @@ def warn_if_badly_scaled(X: Any) -> None:
         sd = rows.std(axis=0, dtype=np.float64)
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
     if sd.size and sd.max() > _SCALE_RATIO * sd.min():
-        warnings.warn(
+        advice = Advice(
             f"The standard deviations of the columns of X range from {sd.min():.2g} to "
-            f"{sd.max():.2g}. X is not scaled here; put a StandardScaler before this estimator.",
-            UserWarning,
-            stacklevel=3,
+            f"{sd.max():.2g}, and X is not scaled here.",
+            Remedy("put a StandardScaler before this estimator", "pipeline"),
         )
+        warnings.warn(advice, stacklevel=3)

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.model_selection import GroupKFold
 
 from aucuba._core._logistic import logistic_regression, mean_and_scale
-from aucuba._core._resampling import KeptRows, Split, draw_seed, halvings, shuffled_folds
+from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds
+from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._region import Region

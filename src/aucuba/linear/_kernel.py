@@ -1,4 +1,4 @@
-"""Kernels of the classifiers: exact matrices, and Nystroem features in their place."""
+"""Kernels of the classifiers: exact matrices, and Nystroem features that approximate them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Kernel:
     def from_params(
         cls, name: str, gamma: Any, degree: Any, coef0: Any, X: Any, weight: FloatArray | None
     ) -> Kernel:
-        """Checked parameters, with gamma="scale" taken from the data."""
+        """Check the parameters, and take gamma="scale" from the data."""
         if name == "precomputed":
             return cls(name)
         if isinstance(gamma, str):
@@ -45,13 +45,13 @@ class Kernel:
         return cls(name, gamma, int(check_positive_number(degree, "degree", integer=True)), coef0)
 
     def matrix(self, A: Any, B: Any) -> FloatArray:
-        """``k(a, b)`` for all rows of A and B."""
+        """Compute ``k(a, b)`` for all rows of A and B."""
         params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         used = {key: value for key, value in params.items() if value is not None}
         return np.asarray(pairwise_kernels(A, B, metric=self.name, **used), dtype=np.float64)
 
     def features(self, n_components: int, random_state: Any) -> Nystroem | ColumnFeatures:
-        """The feature map that approximates the kernel."""
+        """Make the feature map that approximates the kernel."""
         if self.name == "precomputed":
             return ColumnFeatures(n_components, random_state)
         features = Nystroem(
@@ -62,7 +62,7 @@ class Kernel:
             n_components=n_components,
             random_state=random_state,
         )
-        # Coefficients are trained on arrays, whatever scikit-learn is set to give.
+        # Coefficients are trained on arrays, whatever output scikit-learn is set to.
         return features.set_output(transform="default")
 
 
@@ -86,12 +86,12 @@ class ColumnFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, K: FloatArray) -> FloatArray:
-        """Features of rows given by their kernel with all training rows."""
+        """Map rows, given by their kernel with all training rows, to features."""
         return np.asarray(K[:, self.columns_] @ self.root_)
 
 
 def scale_gamma(X: Any, weight: FloatArray | None) -> float:
-    """``1 / (n_features * variance of all entries)``, rows counted by weight."""
+    """Compute ``1 / (n_features * variance of all entries)``, rows counted by weight."""
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     first = np.average(np.asarray(X.mean(axis=1)).ravel(), weights=weight)
     second = np.average(np.asarray(squares.mean(axis=1)).ravel(), weights=weight)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from dataclasses import astuple
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from aucuba._core._callbacks import fit_monitor, with_callbacks
+from aucuba._core._advice import ConvergenceAdvice, Remedy
+from aucuba._core._callbacks import fit_monitor, logged, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray, Monitor
@@ -24,15 +23,8 @@ from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel
 from aucuba.linear._summary import describe
 from aucuba.risks import HingeDifference, Sample, make_risk
-from aucuba.solvers import (
-    BundleSolver,
-    CuttingPlaneSolver,
-    DCSolver,
-    Solution,
-    Status,
-)
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver, DCSolver, Solution, Status
 
-_LOG = logging.getLogger("aucuba")
 _SURROGATES = ("direct", "tight", "structural")
 _SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
     "bundle": BundleSolver,
@@ -208,7 +200,7 @@ class PartialAUCClassifier(RegionClassifier):
                     f"({len(y)}, {self.n_features_in_})."
                 )
             with one_blas_thread(), fit_monitor(self, X, y, self._max_iter()) as monitor:
-                report = self._logged(monitor)
+                report = logged(monitor, self.verbose)
                 if self.kernel == "linear":
                     warn_if_badly_scaled(X)
                     self._fit_table(X, sample, region, report, warm)
@@ -250,17 +242,6 @@ class PartialAUCClassifier(RegionClassifier):
     def _max_iter(self) -> int:
         return _MAX_ITER[self.surrogate] if self.max_iter is None else int(self.max_iter)
 
-    def _logged(self, monitor: Monitor | None) -> Monitor | None:
-        if not self.verbose:
-            return monitor
-
-        def log_and_report(row: dict[str, Any]) -> Any:
-            gap = f", gap {row['gap']:.2e}" if "gap" in row else ""
-            _LOG.info("iteration %d: objective %.6g%s", row["iteration"], row["objective"], gap)
-            return None if monitor is None else monitor(row)
-
-        return log_and_report
-
     def _fit_table(
         self,
         X: Any,
@@ -278,7 +259,7 @@ class PartialAUCClassifier(RegionClassifier):
         solution = self._solve_convex(design, X, sample, region, monitor, start)
         scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
-        self._adopt_certificate(solution)
+        self._finish(solution)
 
     def _fit_anchored(
         self, X: Any, sample: Sample, region: Region, monitor: Monitor | None
@@ -296,10 +277,10 @@ class PartialAUCClassifier(RegionClassifier):
         if fit.solution is None:
             self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
             self.n_iter_ = n_iter
-            self.history_: list[dict[str, Any]] = []
+            self.history_ = []
             self.status_ = "Logistic regression kept: too few rows in the range to train for it."
         else:
-            self._adopt_certificate(fit.solution)
+            self._finish(fit.solution)
 
     def _fit_kernel(
         self,
@@ -336,7 +317,7 @@ class PartialAUCClassifier(RegionClassifier):
         scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         threshold = threshold_for(scores, sample, region.upper_limit)
         self.intercept_ = np.array([-threshold])
-        self._adopt_certificate(solution)
+        self._finish(solution)
 
     def _solve_convex(
         self,
@@ -359,40 +340,39 @@ class PartialAUCClassifier(RegionClassifier):
         solver = _SOLVERS[self.solver](self.C, self.tol, max_iter, self.rtol)
         return solver.solve(design, risk, start=start, monitor=monitor)
 
-    def _adopt_certificate(self, solution: Solution) -> None:
-        self.objective_ = float(solution.objective)
-        self.lower_bound_ = float(solution.lower_bound)
-        self.gap_ = float(solution.gap)
-        self.relative_gap_ = float(solution.relative_gap)
-        self.n_iter_ = solution.n_iter
-        self.status_ = str(solution.status)
-        self.history_ = solution.history
+    def _finish(self, solution: Solution) -> None:
+        """Store how the solver ended, and warn if that is not what was asked for."""
+        self._adopt_certificate(solution)
         if solution.status is Status.ZERO_AS_GOOD:
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"At C={self.C:g} the {self.surrogate} surrogate hardly ranks: its lower bound "
                 f"{self.lower_bound_:.6g} certifies that no model has an objective below that of the "
                 f"zero model by more than the tolerance (tol={self.tol:g}, rtol={self.rtol}). The "
-                "minimiser of its cutting planes is returned; other values of C rarely help. Use "
-                "surrogate='direct', a wider fpr_range, or a kernel.",
-                ConvergenceWarning,
-                stacklevel=5,
+                "minimiser of its cutting planes is returned; other values of C rarely help.",
+                Remedy("use surrogate='direct'", "surrogate"),
+                Remedy("widen fpr_range", "fpr_range"),
+                Remedy("use a kernel", "kernel"),
             )
+            warnings.warn(advice, stacklevel=5)
         elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
                 f"tol={self.tol:g} or a relative gap of {self.relative_gap_:.2g} above "
-                f"rtol={self.rtol}. Raise max_iter, raise the tolerance, or lower C.",
-                ConvergenceWarning,
-                stacklevel=5,
+                f"rtol={self.rtol}.",
+                Remedy("raise max_iter", "max_iter"),
+                Remedy("raise the tolerance", "tol"),
+                Remedy("lower C", "C"),
             )
+            warnings.warn(advice, stacklevel=5)
         elif solution.status is Status.NO_PROGRESS and self.surrogate != "direct":
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"Rounding errors stopped the fit at a gap of {self.gap_:.2g} (tol={self.tol:g}) and a "
-                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}). Centre and scale the "
-                "columns of X, raise the tolerance, or lower C.",
-                ConvergenceWarning,
-                stacklevel=5,
+                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}).",
+                Remedy("centre and scale the columns of X", "pipeline"),
+                Remedy("raise the tolerance", "tol"),
+                Remedy("lower C", "C"),
             )
+            warnings.warn(advice, stacklevel=5)
 
     def _uses_features(self, n_rows: int) -> bool:
         """Tell whether Nystroem features replace the kernel; warn where the size forces it."""

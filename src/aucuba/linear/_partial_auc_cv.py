@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
+from aucuba._core._advice import Advice, ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._logistic import log_loss, mean_and_scale
@@ -272,18 +272,15 @@ class PartialAUCClassifierCV(RegionClassifier):
         solution = solver.solve(TableDesign(X), make_risk(self.surrogate, sample, region))
         solution.raise_interrupt()
         if solution.status is Status.ZERO_AS_GOOD:
-            warnings.warn(
+            advice = ConvergenceAdvice(
                 f"At C={self.C_:g}, the best in cross-validation, the {self.surrogate} surrogate "
                 "hardly ranks: its lower bound certifies that no model has an objective below that of "
-                f"the zero model by more than tol={self.tol:g}. Use surrogate='direct' or a wider "
-                "fpr_range.",
-                ConvergenceWarning,
-                stacklevel=5,
+                f"the zero model by more than tol={self.tol:g}.",
+                Remedy("use surrogate='direct'", "surrogate"),
+                Remedy("widen fpr_range", "fpr_range"),
             )
-        self.objective_, self.lower_bound_ = float(solution.objective), float(solution.lower_bound)
-        self.gap_, self.history_ = float(solution.gap), solution.history
-        self.relative_gap_ = float(solution.relative_gap)
-        self.n_iter_, self.status_ = solution.n_iter, str(solution.status)
+            warnings.warn(advice, stacklevel=5)
+        self._adopt_certificate(solution)
         self.region_coef_ = solution.coef[np.newaxis]
         return solution.coef
 
@@ -334,12 +331,13 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     @staticmethod
     def _warn_of_few_rows(consequence: str) -> None:
-        warnings.warn(
+        advice = Advice(
             "Too few rows (or queries) of each class for cross-validation, in the training or the test "
-            f"parts: {consequence}. Add data, or give other splits as cv.",
-            UserWarning,
-            stacklevel=6,
+            f"parts: {consequence}.",
+            Remedy("add data"),
+            Remedy("give other splits as cv", "splitter"),
         )
+        warnings.warn(advice, stacklevel=6)
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:

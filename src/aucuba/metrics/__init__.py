@@ -2,13 +2,9 @@
 
 from aucuba.metrics._aum import aum_score
 from aucuba.metrics._binned import auc_at_k_score, binned_auc_score
+from aucuba.metrics._comparisons import ScoreComparison, compare_partial_auc, compare_scores
 from aucuba.metrics._display import RocBandDisplay
-from aucuba.metrics._intervals import (
-    ScoreComparison,
-    ScoreInterval,
-    compare_partial_auc,
-    partial_auc_interval,
-)
+from aucuba.metrics._intervals import ScoreInterval, partial_auc_interval, score_interval
 from aucuba.metrics._operating_points import (
     OperatingPoint,
     Rates,
@@ -51,6 +47,7 @@ __all__ = [
     "bedroc_score",
     "binned_auc_score",
     "compare_partial_auc",
+    "compare_scores",
     "enrichment_factor_score",
     "equal_error_rate_score",
     "fpr_at_tpr_score",
@@ -69,6 +66,7 @@ __all__ = [
     "recall_at_k_score",
     "recall_at_precision_score",
     "rie_score",
+    "score_interval",
     "tpr_at_fpr_score",
     "two_way_partial_auc_score",
 ]

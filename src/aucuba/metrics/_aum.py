@@ -10,6 +10,8 @@ from aucuba._core._typing import ArrayLike
 from aucuba._roc._curve import roc_curve
 from aucuba._roc._sample import RankingSample
 
+_LARGE = 1e300
+
 
 def aum_score(
     y_true: ArrayLike,
@@ -54,6 +56,8 @@ def aum_score(
     else:
         false_positive = curve.false_positive
         false_negative = curve.true_positive[-1] - curve.true_positive
+    # Differences of scores near the largest float overflow; a power of two changes no digit.
+    unit = 2.0**-4 if np.abs(curve.threshold).max() > _LARGE else 1.0
     # Between the thresholds of two neighbouring blocks the errors are those of the vertex between.
-    gap = curve.threshold[:-1] - curve.threshold[1:]
-    return float(gap @ np.minimum(false_positive, false_negative)[1:-1])
+    gap = unit * curve.threshold[:-1] - unit * curve.threshold[1:]
+    return float(gap @ np.minimum(false_positive, false_negative)[1:-1]) / unit

@@ -1,4 +1,4 @@
-"""How sure is a partial AUC: intervals and paired comparisons, by bootstrap or by placements."""
+"""Intervals for every measure."""
 
 from __future__ import annotations
 
@@ -7,46 +7,36 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
-from sklearn.utils import check_random_state
+from scipy.stats import binom, norm
 
 from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._core._validation import (
-    check_choice,
-    check_fpr_range,
-    check_fraction,
-    check_positive_number,
-)
-from aucuba._roc._curve import (
-    SortedRows,
-    band_average,
-    resampled_roc_curves,
-    roc_curve,
-)
-from aucuba._roc._placements import placements
-from aucuba._roc._queries import query_values
-from aucuba._roc._rank_weights import RankWeights
-from aucuba._roc._sample import RankingSample, Sample
-from aucuba._roc._standard_error import standard_error
+from aucuba._core._validation import check_choice
+from aucuba._roc._binomial import clopper_pearson, wilson_interval
+from aucuba._roc._curve import roc_curve
+from aucuba._roc._points import RATES, vertex_of_threshold
+from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._sample import RankingSample
+from aucuba._roc._standard_error import effective_rows
+from aucuba.metrics._influence import acceleration
+from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
-# Resamples are drawn in chunks of about this many row weights, so that memory stays near 100 MB
-# whatever the number of rows; the draws do not depend on the chunk.
-_CHUNK_ENTRIES = 2_000_000
-# From this many rows on a bootstrap takes many seconds, and with this many of either class in the
-# range the estimate is as good as normal.
-_ROWS_FOR_NORMAL = 50_000
-_FEWEST = 200
+_SIDES = ("two-sided", "greater", "less")
 
 
 @dataclass(frozen=True)
 class ScoreInterval:
-    """A value with an interval; ``n_resamples`` is 0 where it comes from the normal approximation."""
+    """A value with an interval, and how it was found.
+
+    ``n_resamples`` is 0 where nothing was resampled; ``method`` and ``sampling`` name what was used.
+    """
 
     value: float
     low: float
     high: float
     confidence: float
     n_resamples: int
+    method: str = "bootstrap"
+    sampling: str = "by_class"
 
     def __str__(self) -> str:
         return (
@@ -54,24 +44,104 @@ class ScoreInterval:
         )
 
 
-@dataclass(frozen=True)
-class ScoreComparison:
-    """Difference of two scorers on the same rows (first minus second), with its uncertainty."""
+def score_interval(
+    metric: str | Callable[..., float],
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: Any = None,
+    qid: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    weight_kind: str = "sampling",
+    confidence: float = 0.95,
+    method: str = "auto",
+    sampling: str = "auto",
+    alternative: str = "two-sided",
+    n_resamples: int = 2000,
+    random_state: Any = None,
+    **metric_params: Any,
+) -> ScoreInterval:
+    r"""Estimate any measure with a confidence interval.
 
-    difference: float
-    low: float
-    high: float
-    p_value: float
-    values: tuple[float, float]
-    confidence: float
-    n_resamples: int
+    Parameters
+    ----------
+    metric : str or callable
+        Name of a measure without ``_score``: ``"partial_auc"``, ``"tpr_at_fpr"``, ``"bedroc"``, ...;
+        ``"rate_at_threshold"`` with ``rate=`` (``"tpr"``, ``"fpr"``, ``"specificity"``,
+        ``"precision"``, ``"npv"``, ``"alert_rate"``) and ``threshold=``; or a function
+        ``f(y_true, y_score, *, sample_weight, **params)`` of the ROC curve (bootstrap only).
+    y_true, y_score, pos_label
+        As in `partial_auc_score`.
+    qid : array-like of shape (n_samples,), default=None
+        Query of each row. The value is a mean over queries, and queries are what is drawn.
+    groups : array-like of shape (n_samples,), default=None
+        Cluster of each row (a patient, an account): rows of one cluster may depend on each other, and
+        whole clusters are drawn.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows. A drawn row keeps its weight.
+    weight_kind : {"sampling", "frequency"}, default="sampling"
+        Whether a row is one independent unit whatever its weight, or as many equal rows.
+    confidence : float, default=0.95
+        Coverage of the interval, in (0, 1).
+    method : {"auto", "delong", "bootstrap", "bca", "exact", "wilson", "conservative"}, default="auto"
+        ``"delong"``: value and standard error from placement values, for areas of the ROC curve
+        (``"normal"`` is an alias); with ``qid`` or ``groups`` Student's t over the units.
+        ``"bootstrap"``: percentiles. ``"bca"``: percentiles corrected for bias and skewness, for smooth
+        measures. ``"exact"`` (Clopper-Pearson), ``"wilson"``: for ``"rate_at_threshold"``.
+        ``"conservative"``: for ``"tpr_at_fpr"``, order statistics of the threshold and binomial bounds
+        of the TPR. The result names the method that ``"auto"`` chose.
+    sampling : {"auto", "by_class", "random"}, default="auto"
+        Whether a fresh sample has the same numbers of positives and negatives, or random rows, so that
+        the prevalence is uncertain too. "auto": by class for measures of the ROC curve alone.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        "greater" gives a lower bound only, "less" an upper bound.
+    n_resamples : int, default=2000
+        Number of bootstrap samples.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the resampling.
+    **metric_params
+        Parameters of the measure, such as ``fpr_range=(0, 0.05)``.
 
-    def __str__(self) -> str:
-        return (
-            f"{self.values[0]:.4f} - {self.values[1]:.4f} = {self.difference:+.4f} "
-            f"[{self.low:+.4f}, {self.high:+.4f}] ({self.confidence:.0%} interval), "
-            f"p = {self.p_value:.3g}"
-        )
+    Returns
+    -------
+    ScoreInterval
+        With ``value``, ``low``, ``high``, ``method`` and ``sampling``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.metrics import score_interval
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [900, 100])
+    >>> score = rng.normal(size=1000) + 2 * y
+    >>> print(score_interval("tpr_at_fpr", y, score, fpr=0.05, random_state=0))
+    0.6100 [0.4798, 0.7100] (95% interval)
+    """
+    level = check_level(confidence)
+    n_draws = check_draws(n_resamples)
+    check_choice(alternative, "alternative", _SIDES)
+    study = make_study(
+        metric,
+        metric_params,
+        y_true,
+        [y_score],
+        sample_weight=sample_weight,
+        qid=qid,
+        groups=groups,
+        pos_label=pos_label,
+        sampling=sampling,
+        weight_kind=weight_kind,
+    )
+    study.warn_if_few()
+    chosen = study.choose(method)
+    value = float(study.values[0])
+    tails = {"two-sided": (1 - level) / 2, "greater": 1 - level, "less": 1 - level}[alternative]
+    low, high, used = _limits(study, chosen, value, tails, n_draws, random_state)
+    floor, ceiling = study.measure.limits
+    low = floor if alternative == "less" else max(floor, low)
+    high = ceiling if alternative == "greater" else min(ceiling, high)
+    return ScoreInterval(value, low, high, level, used, chosen, study.sampling)
 
 
 def partial_auc_interval(
@@ -79,34 +149,20 @@ def partial_auc_interval(
     y_score: ArrayLike,
     *,
     fpr_range: tuple[float, float] = (0.0, 1.0),
-    confidence: float = 0.95,
-    n_resamples: int = 1000,
-    method: str = "auto",
-    sample_weight: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    pos_label: Any = None,
-    random_state: Any = None,
+    min_tpr: float = 0.0,
+    fpr_weight: FprWeight = None,
+    **options: Any,
 ) -> ScoreInterval:
-    r"""``[F^{-1}((1-c)/2), F^{-1}((1+c)/2)]`` for F the bootstrap distribution of the partial AUC.
+    """Estimate the partial AUC with a confidence interval.
 
-    Positives and negatives are resampled apart (stratified), so every resample has both classes in
-    their original numbers. With ``qid`` whole queries are resampled instead. On large samples the
-    interval is ``value ± z * standard error`` with the error from placement values, DeLong's for the
-    full range: one sort in place of a thousand resamples.
+    Short for ``score_interval("partial_auc", y_true, y_score, fpr_range=fpr_range, ...)``.
 
     Parameters
     ----------
-    y_true, y_score, fpr_range, sample_weight, qid, pos_label
-        As in `partial_auc_score`. A resampled row keeps its weight.
-    confidence : float, default=0.95
-        Coverage of the interval, in (0, 1).
-    n_resamples : int, default=1000
-        Number of bootstrap samples.
-    method : {"auto", "bootstrap", "normal"}, default="auto"
-        "auto" takes the normal approximation from 50,000 rows on, if they have 200 positives and 200
-        negatives in the range; fewer are too few for it. Queries are always resampled.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the resampling.
+    y_true, y_score, fpr_range, min_tpr, fpr_weight
+        As in `partial_auc_score`.
+    **options
+        As in `score_interval`: ``confidence``, ``method``, ``sample_weight``, ``qid``, ``groups``, ...
 
     Returns
     -------
@@ -124,169 +180,86 @@ def partial_auc_interval(
     >>> interval.low < interval.value < interval.high
     True
     """
-    alpha, beta = check_fpr_range(fpr_range)
-    level = check_fraction(confidence, "confidence", low_open=True, high_open=True)
-    n_draws = int(check_positive_number(n_resamples, "n_resamples", integer=True))
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label)
-    if _is_normal(method, sample, beta - alpha):
-        values, error = _placement_error([sample], alpha, beta)
-        reach = float(norm.ppf((1 + level) / 2)) * error
-        low, high = max(0.0, values[0] - reach), min(1.0, values[0] + reach)
-        return ScoreInterval(values[0], low, high, level, 0)
-    value, draws = _bootstrap([sample], alpha, beta, n_draws, random_state)
-    low, high = np.quantile(draws[0], [(1 - level) / 2, (1 + level) / 2])
-    return ScoreInterval(float(value[0]), float(low), float(high), level, n_draws)
+    region: dict[str, Any] = {
+        "fpr_range": fpr_range,
+        "min_tpr": min_tpr,
+        "fpr_weight": fpr_weight,
+    }
+    return score_interval("partial_auc", y_true, y_score, **region, **options)
 
 
-def compare_partial_auc(
-    y_true: ArrayLike,
-    y_score_a: ArrayLike,
-    y_score_b: ArrayLike,
-    *,
-    fpr_range: tuple[float, float] = (0.0, 1.0),
-    confidence: float = 0.95,
-    n_resamples: int = 1000,
-    method: str = "auto",
-    sample_weight: ArrayLike | None = None,
-    qid: ArrayLike | None = None,
-    pos_label: Any = None,
-    random_state: Any = None,
-) -> ScoreComparison:
-    r"""``pAUC(a) - pAUC(b)`` on one test set, with a paired bootstrap interval and p-value.
+def _limits(
+    study: Study, method: str, value: float, tail: float, n_draws: int, random_state: Any
+) -> tuple[float, float, int]:
+    """Lower and upper limit with a probability ``tail`` beyond each, and the resamples used."""
+    if method == "delong":
+        reach = study.quantile(1 - tail) * study.error()
+        return value - reach, value + reach, 0
+    if method in ("exact", "wilson"):
+        return *_rate_limits(study, method, tail), 0
+    if method == "conservative":
+        return *_conservative_limits(study, tail), 0
+    draws = study.resampled(n_draws, random_state)[0]
+    levels = np.array([tail, 1 - tail])
+    if method == "bca":
+        levels = _corrected(levels, draws, value, acceleration(study.measure, study.samples[0]))
+    low, high = np.quantile(draws, levels)
+    return float(low), float(high), n_draws
 
-    Both scorers see the same resamples, so what the rows have in common cancels. The two-sided
-    p-value is ``2 min(P(d* <= 0), P(d* >= 0))``, counted with one extra resample on either side (so it
-    is never 0), and 1 when the two scorers rank alike; by the normal approximation it is that of
-    ``difference / standard error``.
 
-    Parameters
-    ----------
-    y_true, fpr_range, sample_weight, qid, pos_label
-        As in `partial_auc_score`.
-    y_score_a, y_score_b : array-like of shape (n_samples,)
-        Scores of the two scorers on the same rows.
-    confidence, n_resamples, method, random_state
-        As in `partial_auc_interval`.
+def _corrected(levels: FloatArray, draws: FloatArray, value: float, skew: float) -> FloatArray:
+    """Levels of the bootstrap distribution corrected for bias and acceleration (Efron 1987)."""
+    below = (np.sum(draws < value) + 0.5 * np.sum(draws == value)) / draws.size
+    # A value beyond all resamples is as far as they can tell.
+    bias = norm.ppf(np.clip(below, 0.5 / draws.size, 1 - 0.5 / draws.size))
+    moved = bias + norm.ppf(levels)
+    return np.asarray(norm.cdf(bias + moved / (1 - skew * moved)))
 
-    Returns
-    -------
-    ScoreComparison
-        With ``difference``, ``low``, ``high``, ``p_value`` and the two ``values``.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.metrics import compare_partial_auc
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [400, 100])
-    >>> good, noise = rng.normal(size=500) + 2 * y, rng.normal(size=500)
-    >>> compare_partial_auc(y, good, noise, fpr_range=(0, 0.1), random_state=0).p_value < 0.01
-    True
+def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
+    """Binomial limits of a rate at a fixed threshold."""
+    sample, params = study.samples[0], study.measure.params
+    curve = roc_curve(sample)
+    hits, rows = RATES[params["rate"]](curve, vertex_of_threshold(curve, params["threshold"]))
+    if rows == 0:
+        return 0.0, 1.0
+    if method == "exact":
+        return clopper_pearson(hits, rows, tail)
+    behind = _rows_behind(sample, params["rate"], params["threshold"])
+    n = rows if study.frequency else effective_rows(sample.weights[behind])
+    low, high = wilson_interval(hits / rows, n, tail)
+    return float(low), float(high)
+
+
+def _rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArray:
+    """The rows that a rate is a rate of."""
+    flagged = sample.score >= threshold
+    if rate in ("precision", "npv"):
+        return flagged == (rate == "precision")
+    if rate == "alert_rate":
+        return np.ones(sample.n_rows, dtype=bool)
+    return sample.positive == (rate == "tpr")
+
+
+def _conservative_limits(study: Study, tail: float) -> tuple[float, float]:
+    """Limits of the TPR at an FPR: half of the error for the threshold, half for the TPR there.
+
+    The number of negatives above the population's threshold is binomial, which brackets the threshold
+    between two order statistics; the positives above these are binomial too.
     """
-    alpha, beta = check_fpr_range(fpr_range)
-    level = check_fraction(confidence, "confidence", low_open=True, high_open=True)
-    n_draws = int(check_positive_number(n_resamples, "n_resamples", integer=True))
-    samples = [
-        RankingSample.from_arrays(y_true, score, sample_weight, qid, pos_label)
-        for score in (y_score_a, y_score_b)
-    ]
-    if _is_normal(method, samples[0], beta - alpha):
-        return _normal_comparison(samples, alpha, beta, level)
-    value, draws = _bootstrap(samples, alpha, beta, n_draws, random_state)
-    difference = draws[0] - draws[1]
-    low, high = np.quantile(difference, [(1 - level) / 2, (1 + level) / 2])
-    tail = min(np.sum(difference <= 0), np.sum(difference >= 0))
-    return ScoreComparison(
-        difference=float(value[0] - value[1]),
-        low=float(low),
-        high=float(high),
-        p_value=float(min(1.0, 2 * (tail + 1) / (n_draws + 1))),
-        values=(float(value[0]), float(value[1])),
-        confidence=level,
-        n_resamples=n_draws,
+    sample = study.samples[0]
+    negatives = np.repeat(
+        sample.score[~sample.positive], sample.weights[~sample.positive].astype(int)
     )
-
-
-def _normal_comparison(
-    samples: list[RankingSample], alpha: float, beta: float, level: float
-) -> ScoreComparison:
-    values, error = _placement_error(samples, alpha, beta)
-    difference = values[0] - values[1]
-    reach = float(norm.ppf((1 + level) / 2)) * error
-    p_value = 2 * float(norm.sf(abs(difference) / error)) if error > 0 else 1.0
-    return ScoreComparison(
-        difference=difference,
-        low=difference - reach,
-        high=difference + reach,
-        p_value=p_value,
-        values=(values[0], values[1]),
-        confidence=level,
-        n_resamples=0,
+    positives = np.repeat(
+        sample.score[sample.positive], sample.weights[sample.positive].astype(int)
     )
-
-
-def _is_normal(method: str, sample: RankingSample, width: float) -> bool:
-    """Whether the normal approximation is asked for, or good enough and much faster."""
-    check_choice(method, "method", ("auto", "bootstrap", "normal"))
-    if sample.query is not None:
-        return False
-    n_positives = int(sample.positive.sum())
-    in_range = (sample.positive.size - n_positives) * width
-    is_large = sample.positive.size >= _ROWS_FOR_NORMAL and min(n_positives, in_range) >= _FEWEST
-    return method == "normal" or (method == "auto" and is_large)
-
-
-def _placement_error(
-    samples: list[RankingSample], alpha: float, beta: float
-) -> tuple[list[float], float]:
-    """Values, and the standard error of the first or of the difference of two."""
-    ranks = RankWeights.from_range((alpha, beta))
-    # Only the relations of weights matter here, since rows are what a resample draws.
-    sample = Sample(samples[0].positive, samples[0].weights / samples[0].weights.mean())
-    placed = [placements(sample, one.score, ranks) for one in samples]
-    influence = placed[0].influence - (placed[1].influence if len(placed) > 1 else 0.0)
-    values = [float(band_average(roc_curve(one), alpha, beta)) for one in samples]
-    return values, standard_error(sample, influence, meaning="sampling")
-
-
-def _bootstrap(
-    samples: list[RankingSample], alpha: float, beta: float, n_resamples: int, random_state: Any
-) -> tuple[FloatArray, FloatArray]:
-    """Values of the scorers, and the same for ``n_resamples`` common resamples of the rows."""
-    rng = check_random_state(random_state)
-    if samples[0].query is not None:
-        values = np.stack(
-            [
-                query_values(one, lambda query: float(band_average(roc_curve(query), alpha, beta)))
-                for one in samples
-            ]
-        )
-        chosen = rng.randint(values.shape[1], size=(n_resamples, values.shape[1]))
-        return values.mean(axis=1), values[:, chosen].mean(axis=2)
-    value = np.array([float(band_average(roc_curve(one), alpha, beta)) for one in samples])
-    rows = [SortedRows.from_scores(one.score) for one in samples]
-    draws = np.empty((len(samples), n_resamples))
-    chunk = max(1, _CHUNK_ENTRIES // samples[0].score.size)
-    for start in range(0, n_resamples, chunk):
-        size = min(chunk, n_resamples - start)
-        weight = _stratified_counts(samples[0].positive, size, rng.randint)
-        if samples[0].weight is not None:
-            weight *= samples[0].weight
-        for index, one in enumerate(samples):
-            curves = resampled_roc_curves(one, rows[index], weight)
-            draws[index, start : start + size] = band_average(curves, alpha, beta)
-    return value, draws
-
-
-def _stratified_counts(
-    positive: BoolArray, n_resamples: int, randint: Callable[..., Any]
-) -> FloatArray:
-    """How often each row is drawn, ``(n_resamples, n_rows)``, resample after resample."""
-    counts = np.empty((n_resamples, positive.size))
-    classes = [np.flatnonzero(positive), np.flatnonzero(~positive)]
-    for row in counts:
-        for members in classes:
-            row[members] = np.bincount(
-                randint(members.size, size=members.size), minlength=members.size
-            )
-    return counts
+    ranked, fpr = np.sort(negatives)[::-1], study.measure.params["fpr"]
+    fewest = int(binom.ppf(tail / 2, ranked.size, fpr))
+    most = int(binom.isf(tail / 2, ranked.size, fpr))
+    strict = ranked[fewest - 1] if fewest > 0 else np.inf
+    loose = ranked[most] if most < ranked.size else -np.inf
+    m = positives.size
+    low = clopper_pearson(float(np.sum(positives > strict)), m, tail / 2)[0]
+    high = clopper_pearson(float(np.sum(positives >= loose)), m, tail / 2)[1]
+    return low, high

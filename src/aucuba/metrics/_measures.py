@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from aucuba._core._validation import check_choice, check_fraction, check_positiv
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._points import (
+    RATES,
     bedroc,
     best_precision,
     enrichment,
@@ -23,6 +25,7 @@ from aucuba._roc._points import (
     n_ranked,
     tpr_within_fpr,
     vertex_of_precision,
+    vertex_of_threshold,
 )
 from aucuba._roc._queries import query_values
 from aucuba._roc._region import Region
@@ -54,6 +57,12 @@ class Measure:
         Which queries count: those with both classes, with a positive row, or all.
     limits : (float, float)
         The range of possible values.
+    slope : float
+        Change of the measure per change of the plain area in its region.
+    is_rate : bool
+        Whether it is a rate of rows at a threshold fixed beforehand: a binomial proportion.
+    params : mapping
+        The parameters that methods for this measure alone need.
     """
 
     name: str
@@ -64,6 +73,9 @@ class Measure:
     smaller_is_better: bool = False
     needs: Literal["both", "positive", "any"] = "both"
     limits: tuple[float, float] = (0.0, 1.0)
+    slope: float = 1.0
+    is_rate: bool = False
+    params: Mapping[str, Any] = field(default_factory=dict)
 
     def of_query(self, query: RankingSample) -> float:
         """Compute the value of one query."""
@@ -138,8 +150,9 @@ def _partial_auc(
     def mcclish(curve: RocCurve, n_rows: int) -> float:
         return 0.5 * (1 + (region_average(curve, region) - chance) / (1 - chance))
 
-    least = 0.5 * (1 - chance / (1 - chance))
-    return Measure("partial_auc", mcclish, region=region, is_smooth=True, limits=(least, 1.0))
+    slope = 0.5 / (1 - chance)
+    limits = (0.5 - slope * chance, 1.0)
+    return Measure("partial_auc", mcclish, region, is_smooth=True, limits=limits, slope=slope)
 
 
 def _two_way_partial_auc(*, min_tpr: Any, max_fpr: Any) -> Measure:
@@ -155,7 +168,9 @@ def _log_auc(*, fpr_range: Any = (0.001, 0.1)) -> Measure:
 def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> Measure:
     limit = check_fraction(fpr, "fpr")
     return Measure(
-        "tpr_at_fpr", lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable)
+        "tpr_at_fpr",
+        lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable),
+        params={"fpr": limit},
     )
 
 
@@ -240,10 +255,25 @@ def _bedroc(*, alpha: Any = 20.0) -> Measure:
     )
 
 
+def _rate_at_threshold(*, rate: Any, threshold: Any) -> Measure:
+    check_choice(rate, "rate", tuple(RATES))
+    if isinstance(threshold, bool) or not isinstance(threshold, Real):
+        raise ValueError(f"threshold must be a number, got {threshold!r}.")
+
+    def value(curve: RocCurve, n_rows: int) -> float:
+        hits, rows = RATES[rate](curve, vertex_of_threshold(curve, float(threshold)))
+        return float(hits / rows) if rows > 0 else np.nan
+
+    unit: Sampling = "by_class" if rate in ("tpr", "fpr", "specificity") else "random"
+    params = {"rate": rate, "threshold": float(threshold)}
+    return Measure("rate_at_threshold", value, sampling=unit, is_rate=True, params=params)
+
+
 MEASURES: dict[str, Callable[..., Measure]] = {
     "partial_auc": _partial_auc,
     "two_way_partial_auc": _two_way_partial_auc,
     "log_auc": _log_auc,
+    "rate_at_threshold": _rate_at_threshold,
     "tpr_at_fpr": _tpr_at_fpr,
     "fpr_at_tpr": _fpr_at_tpr,
     "equal_error_rate": _equal_error_rate,

@@ -11,10 +11,12 @@ from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import check_fraction
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._points import (
+    RATES,
     n_ranked,
     precision_of,
     vertex_flagging,
     vertex_of_precision,
+    vertex_of_threshold,
     vertex_reaching_tpr,
     vertex_within_fpr,
 )
@@ -281,17 +283,12 @@ def rates_at_threshold(
     """
     sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
     curve = roc_curve(sample)
-    vertex = int(np.searchsorted(-curve.threshold, -float(threshold), side="right"))
-    total = float(n_ranked(curve)[-1])
-    flagged = float(n_ranked(curve)[vertex])
-    true_negatives = curve.false_positive[-1] - curve.false_positive[vertex]
-    return Rates(
-        tpr=float(curve.tpr[vertex]),
-        fpr=float(curve.fpr[vertex]),
-        precision=float(precision_of(curve)[vertex]),
-        npv=float(true_negatives / (total - flagged)) if flagged < total else np.nan,
-        alert_rate=flagged / total,
-    )
+    vertex = vertex_of_threshold(curve, float(threshold))
+    rates = {}
+    for name in ("tpr", "fpr", "precision", "npv", "alert_rate"):
+        hits, rows = RATES[name](curve, vertex)
+        rates[name] = hits / rows if rows > 0 else np.nan
+    return Rates(**rates)
 
 
 def operating_point(

@@ -32,13 +32,18 @@ def _demand(condition: Any, otherwise: str = "an array of another shape") -> Non
 
 
 def _check_region_classifier(part: Any, n_features: int) -> None:
+    """A linear model has a weight for each feature, a kernel model one for each of its rows."""
     rows, own = vars(part).get("kernel_rows_"), vars(part)
     if rows is None:
         _demand(part.coef_.shape == (1, n_features))
         return
     _demand(rows.ndim == 1 or rows.shape[1] == n_features)
-    if own.get("dual_coef_") is not None:
+    if "dual_coef_" in own:
         _demand(rows.shape[0] == part.dual_coef_.size)
+    if part.kernel == "precomputed":
+        check_range(rows, n_features)
+        if "feature_map_" in own:
+            check_range(part.feature_map_.columns_, len(rows))
 
 
 def _check_stack(part: Any, n_features: int) -> None:

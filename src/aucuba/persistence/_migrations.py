@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 
 
@@ -28,8 +29,26 @@ def _simple_imputer(state: dict[str, Any]) -> None:
         state.setdefault("_fill_dtype", state["_fit_dtype"])
 
 
+def _fixed_fpr(state: dict[str, Any]) -> None:
+    # Before there were several rates, segments and clusters, one threshold was all.
+    if "n_negatives_" in state:
+        state["n_units_"] = state.pop("n_negatives_")
+        state["thresholds_"] = np.array([state["threshold_"]])
+        state["strata_"] = np.array([])
+        state["trivial_"] = False
+        if not state["guarantee_"]:
+            state["violation_probability_"] = float("nan")
+        state["promise_"] = (
+            f"A false positive rate at most {state['max_fpr']:g}, with confidence "
+            f"{state['confidence']:g}, from {state['n_units_']} held-out negatives."
+            if state["guarantee_"]
+            else "No promise: the threshold comes from pooled folds."
+        )
+
+
 # Functions that turn the attributes of an older object into today's, in place. They run on every
 # file, so they must leave today's attributes as they are.
 MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "aucuba.FixedFPRClassifier": _fixed_fpr,
     "sklearn.impute._base.SimpleImputer": _simple_imputer,
 }

@@ -8,7 +8,10 @@ from importlib import import_module
 # Model files in the world hold these names: entries are added, never changed or removed.
 _PUBLIC = (
     "aucuba.AUMClassifier",
+    "aucuba.AlertBudgetClassifier",
     "aucuba.FixedFPRClassifier",
+    "aucuba.FixedPrecisionClassifier",
+    "aucuba.FixedTPRClassifier",
     "aucuba.PartialAUCClassifier",
     "aucuba.PartialAUCClassifierCV",
     "aucuba.RegionReweighted",

@@ -33,7 +33,10 @@ SHAPES: dict[str, dict[str, str]] = {
         "classes_": "2",
         "dual_coef_": "rows",
     },
+    "aucuba.AlertBudgetClassifier": {"classes_": "2"},
     "aucuba.FixedFPRClassifier": {"classes_": "2"},
+    "aucuba.FixedPrecisionClassifier": {"classes_": "2"},
+    "aucuba.FixedTPRClassifier": {"classes_": "2"},
     "aucuba.RegionReweighted": {"classes_": "2"},
     "aucuba.RegionStack": {
         "coef_": "members",
@@ -45,7 +48,11 @@ SHAPES: dict[str, dict[str, str]] = {
     "aucuba.changepoint.IntervalRegression": {"coef_": "f"},
     "aucuba.changepoint.IntervalRegressionCV": {"coef_": "f"},
     "aucuba.changepoint.SupervisedChangepointDetector": {"coef_": "f", "used_features_": "f"},
-    "aucuba.structured.StructuredRanker": {"coef_": "nodes", "edge_coef_": "edges"},
+    "aucuba.structured.StructuredRanker": {
+        "coef_": "nodes",
+        "edge_coef_": "edges",
+        "term_coef_": "terms",
+    },
     "aucuba.structured.StructuredLabelRanker": {
         "coef_": "labels f",
         "intercept_": "labels",

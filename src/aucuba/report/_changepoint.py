@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba.changepoint import PenaltyROC, SupervisedChangepointDetector, penalty_roc
-from aucuba.changepoint._labels import LabelTable, label_table, labels_by_sequence
-from aucuba.changepoint._segmentation import check_signal
+from aucuba.changepoint import (
+    ChangepointDisplay,
+    PenaltyROC,
+    SupervisedChangepointDetector,
+    penalty_roc,
+)
 from aucuba.report._convergence import training_section
 from aucuba.report._page import Page, Section, facts, paragraph, table
 from aucuba.report._svg import Axes, padded
@@ -26,15 +27,15 @@ class _Seen:
     """One signal with its changes and the verdict on each label."""
 
     name: str
-    signal: FloatArray
-    changes: IntArray
-    labels: LabelTable
-    false_positive: BoolArray
-    false_negative: BoolArray
+    display: ChangepointDisplay
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.display.label_regions()[0].size)
 
     @property
     def n_errors(self) -> int:
-        return int(self.false_positive.sum() + self.false_negative.sum())
+        return int(np.sum(self.display.label_status()))
 
 
 def changepoint_report(
@@ -76,7 +77,8 @@ def changepoint_report(
     >>> [section.title for section in page.sections]
     ['Labels', 'ROC curve', 'Signals', 'Training']
     """
-    seen = _look(detector, signals, labels)
+    shown = detector.displays(signals, labels)
+    seen = [_Seen(str(name), display) for name, display in shown.items()]
     roc, reason = _roc(detector, signals, labels)
     wrong = sum(one.n_errors for one in seen)
     lead = f"{wrong} label errors on {len(seen)} signals."
@@ -87,21 +89,6 @@ def changepoint_report(
         training_section(detector),
     ]
     return Page(title, lead, sections)
-
-
-def _look(detector: Any, signals: Any, labels: Any) -> list[_Seen]:
-    named = dict(signals) if isinstance(signals, Mapping) else dict(enumerate(signals))
-    tables = labels_by_sequence(labels, list(named))
-    found = detector.predict(signals)
-    seen = []
-    for (name, y), rows, changes in zip(named.items(), tables, found, strict=True):
-        signal = check_signal(y, f"Sequence {name!r}")
-        regions = label_table(rows, np.arange(signal.size, dtype=float))
-        false_positive, false_negative = regions.errors(changes - 0.5)
-        seen.append(
-            _Seen(str(name), signal, changes, regions, false_positive > 0, false_negative > 0)
-        )
-    return seen
 
 
 def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, str]:
@@ -116,16 +103,17 @@ def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, s
 
 
 def _label_section(seen: list[_Seen], roc: PenaltyROC | None) -> Section:
-    n_labels = sum(one.labels.start.size for one in seen)
+    n_labels = sum(one.n_labels for one in seen)
+    too_many, too_few = np.sum([np.sum(one.display.label_status(), axis=1) for one in seen], axis=0)
     entries = {
         "signals": len(seen),
         "labels": n_labels,
-        "false positives (too many changes)": sum(int(one.false_positive.sum()) for one in seen),
-        "false negatives (too few)": sum(int(one.false_negative.sum()) for one in seen),
+        "false positives (too many changes)": int(too_many),
+        "false negatives (too few)": int(too_few),
     }
     measured = {} if roc is None else {"AUC": f"{roc.auc:.4f}", "AUM": f"{roc.aum:.4g}"}
     rows = [
-        [one.name, one.changes.size, one.labels.start.size, one.n_errors]
+        [one.name, one.display.changepoints.size, one.n_labels, one.n_errors]
         for one in sorted(seen, key=lambda one: -one.n_errors)[:20]
     ]
     body = facts(entries | measured) + table(
@@ -161,8 +149,8 @@ def _nearest_vertex(roc: PenaltyROC) -> int:
 def _signal_section(seen: list[_Seen], n_signals: int) -> Section:
     shown = sorted(seen, key=lambda one: -one.n_errors)[:n_signals]
     figures = "".join(
-        f"<figure>{_picture(one)}<figcaption>{escape(one.name)}: {one.changes.size} changes, "
-        f"{one.n_errors} label errors</figcaption></figure>"
+        f"<figure>{_picture(one)}<figcaption>{escape(one.name)}: "
+        f"{one.display.changepoints.size} changes, {one.n_errors} label errors</figcaption></figure>"
         for one in shown
     )
     text = (
@@ -174,23 +162,23 @@ def _signal_section(seen: list[_Seen], n_signals: int) -> Section:
 
 
 def _picture(one: _Seen) -> str:
-    n = one.signal.size
-    axes = Axes((-0.5, n - 0.5), padded(one.signal), height=240)
+    display = one.display
+    signal, where = display.signal, display.positions
+    step = float(np.median(np.diff(where))) if where.size > 1 else 1.0
+    axes = Axes(
+        (float(where[0]) - step / 2, float(where[-1]) + step / 2), padded(signal), height=240
+    )
     clip = ""
-    wrong = one.false_positive | one.false_negative
-    edges = np.clip(np.stack([one.labels.start, one.labels.end]), -0.5, n - 0.5)
-    for low, high, most, error in zip(*edges, one.labels.max_changes, wrong, strict=True):
-        kind = "region normal" if most == 0 else "region breakpoint"
+    wrong = np.logical_or(*display.label_status())
+    most = np.zeros(0) if display.labels is None else display.labels.max_changes
+    for low, high, allowed, error in zip(*display.label_regions(), most, wrong, strict=True):
+        kind = "region normal" if allowed == 0 else "region breakpoint"
         clip += axes.span(float(low), float(high), kind + (" error" if error else ""))
-    at = np.arange(0, n, -(-n // _MOST_DOTS))
+    shown = np.arange(0, signal.size, -(-signal.size // _MOST_DOTS))
     clip += "".join(
         f'<circle class="signal" r="1.6" cx="{column:.1f}" cy="{row:.1f}"/>'
-        for column, row in zip(axes.column(at), axes.row(one.signal[at]), strict=True)
+        for column, row in zip(axes.column(where[shown]), axes.row(signal[shown]), strict=True)
     )
-    first = np.r_[0, one.changes]
-    last = np.r_[one.changes, n]
-    means = [float(part.mean()) for part in np.split(one.signal, one.changes)]
-    clip += axes.path(
-        np.stack([first - 0.5, last - 0.5], axis=1).ravel(), np.repeat(means, 2), "mean"
-    )
+    edges = display.segment_edges()
+    clip += axes.path(np.repeat(edges, 2)[1:-1], np.repeat(display.segment_means(), 2), "mean")
     return axes.svg([axes.frame("sample", "value")], f"Signal {one.name}", clip=clip)

@@ -11,7 +11,7 @@ from aucuba._core._validation import check_fpr_range
 from aucuba.linear import AUMClassifier
 from aucuba.report._data import data_section
 from aucuba.report._line_search import line_search_section
-from aucuba.report._measures import ScoredSample, operating_point, region_measures
+from aucuba.report._measures import ScoredSample, region_measures
 from aucuba.report._models import model_sections, promise_section
 from aucuba.report._page import Page, Section, paragraph
 from aucuba.report._page import table as html_table
@@ -75,7 +75,7 @@ def classifier_report(
     >>> model = PartialAUCClassifier((0.0, 0.2)).fit(X, y)
     >>> page = classifier_report(model, ScoredSample(y, model.decision_function(X)))
     >>> [section.title for section in page.sections]
-    ['Data', 'ROC curve', 'In the band', 'Thresholds', 'Coefficients', 'Training']
+    ['Data', 'ROC curve', 'In the band', 'Operating points', 'Coefficients', 'Training']
     """
     low, high = check_fpr_range(fpr_range)
     _check_names(model, feature_names)
@@ -127,45 +127,51 @@ def _region_section(
     if sample.baseline is not None:
         header += [names[1], "difference", "p-value"]
     unit = "rows" if sample.query is None else "queries"
-    intervals = (
-        f"Intervals are 95 % percentiles of 1000 bootstrap resamples of the {unit}"
-        if any(measure.interval.n_resamples for measure in measures)
-        else "95 % intervals are by the normal approximation"
-    )
+    first = measures[0].interval
+    how = {
+        "bca": f"{first.n_resamples} bootstrap resamples of the {unit}, corrected for bias and skew",
+        "bootstrap": f"percentiles of {first.n_resamples} bootstrap resamples of the {unit}",
+        "delong": f"DeLong's standard errors over {unit}",
+    }
+    intervals = f"95 % intervals are by {how[first.method]}"
     text = (
         "pAUC is the mean true positive rate over the band: 1 is perfect, and scores without "
         f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. {intervals}; "
         "differences are paired."
     )
-    return Section("region", "In the band", html_table(header, rows) + paragraph(text, "fine"))
+    body = html_table(header, rows) + paragraph(text, "fine")
+    body += "".join(paragraph(one.caution) for one in measures if one.caution)
+    return Section("region", "In the band", body)
 
 
 def _threshold_section(
     sample: ScoredSample, fpr_range: tuple[float, float], promise: bool
 ) -> Section:
-    curve = sample.curve()
     rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
     rows = []
     for rate in rates:
-        at = operating_point(sample, curve, rate)
+        at, low, high = sample.point_at_fpr(rate)
         rows.append(
             [
                 f"{rate:.1%}",
                 "none" if np.isinf(at.threshold) else f"{at.threshold:.6g}",
-                f"{at.fpr:.2%} [{at.fpr_interval[0]:.2%}, {at.fpr_interval[1]:.2%}]",
-                f"{at.tpr:.1%} [{at.tpr_interval[0]:.1%}, {at.tpr_interval[1]:.1%}]",
+                f"{at.fpr:.2%}",
+                f"{at.tpr:.1%} [{low:.1%}, {high:.1%}]",
                 "" if np.isnan(at.precision) else f"{at.precision:.1%}",
-                f"{at.flagged:g}",
+                f"{at.n_flagged:g}",
             ]
         )
     header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
     text = (
-        "The lowest threshold on these rows that keeps the false positive rate. A threshold chosen "
-        "and measured on the same rows is optimistic"
+        "The lowest threshold on these rows that keeps the false positive rate, with 95 % intervals of "
+        "the TPR (sensitivity, recall) at that rate, the uncertainty of the threshold included. A "
+        "threshold chosen and measured on the same rows is optimistic"
     )
     text += (
         "; this model's own is 0, with the promise above."
         if promise
         else "; for a promise on new rows use FixedFPRClassifier."
     )
-    return Section("thresholds", "Thresholds", html_table(header, rows) + paragraph(text, "fine"))
+    return Section(
+        "operating-points", "Operating points", html_table(header, rows) + paragraph(text, "fine")
+    )

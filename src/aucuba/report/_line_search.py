@@ -11,8 +11,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from aucuba._core._typing import FloatArray, IntArray
-from aucuba.aum import ErrorFunctions, line_search_path, maximize_auc, minimize_aum
-from aucuba.aum._value import balanced_subgradient
+from aucuba._roc._sample import Sample
+from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, Line, line_search_path
+from aucuba.design import TableDesign
 from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section
 from aucuba.report._svg import Axes, padded
@@ -22,7 +23,6 @@ _MOST_ROWS = 1000
 _MOST_LINES = 80
 # Steps at which AUM and AUC are drawn. A path of no more rows is drawn with all its corners.
 _MOST_STEPS = 400
-_AUC_TOL = 1e-4
 
 
 def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: Any) -> Section:
@@ -31,24 +31,25 @@ def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: 
     X = X[rows] if sparse.issparse(X) else np.asarray(X, dtype=np.float64)[rows]
     y = sample.y[rows]
     weight = None if sample.weight is None else sample.weight[rows]
-    errors = ErrorFunctions.from_labels(y, sample_weight=weight)
+    errors = ErrorFunctions.from_sample(Sample(y == 1, weight))
+    data = LabelledData(TableDesign(X), errors)
     starts = {
-        "from the difference of class means": _difference_of_means(X, y, weight),
+        "from the difference of class means": data.difference_of_means(),
         "from the fitted model": model.coef_[0],
     }
-    searched = [_run(name, errors, X, coef) for name, coef in starts.items()]
+    searched = [_run(name, data, coef, model.step) for name, coef in starts.items()]
     runs = [run for run in searched if run is not None]
     if not runs:
         body = "<p>The gradient of AUM vanishes on these rows: there is no direction to search.</p>"
         return Section("linesearch", "Line-search explorer", body)
     fp, fn = errors.fp_diff.tolist(), (-errors.fn_diff).tolist()
-    data = {
+    moving = {
         "fp": fp,
         "fn": fn,
         "runs": [{k: v for k, v in run.items() if k != "svg"} for run in runs],
     }
     body = _controls(runs, int(rows.size), int(sample.y.size))
-    return Section("linesearch", "Line-search explorer", body, data)
+    return Section("linesearch", "Line-search explorer", body, moving)
 
 
 def _chosen_rows(sample: ScoredSample, random_state: Any) -> IntArray:
@@ -66,45 +67,34 @@ def _chosen_rows(sample: ScoredSample, random_state: Any) -> IntArray:
     return np.sort(np.concatenate(kept))
 
 
-def _difference_of_means(X: Any, y: IntArray, weight: FloatArray | None) -> FloatArray:
-    share = np.ones(y.size) if weight is None else weight
-    positive, negative = share * (y == 1), share * (y == 0)
-    signed = positive / positive.sum() - negative / negative.sum()
-    mean: FloatArray = np.asarray(X.T @ signed).ravel()
-    return mean
-
-
-def _run(name: str, errors: ErrorFunctions, X: Any, coef: FloatArray) -> dict[str, Any] | None:
-    """One line of predictions: the model on the unit sphere, moved down the tangential gradient."""
-    size = float(np.linalg.norm(coef))
-    if size == 0.0:
+def _run(name: str, data: LabelledData, coef: FloatArray, rule: str) -> dict[str, Any] | None:
+    """One line of predictions: that of the step which the descent takes from this model."""
+    # These rows have no held-out part; the step of that rule is shown by its training twin.
+    descent = AUMDescent(step="subtrain_auc" if rule == "validation_auc" else rule)
+    found = descent.first_step(data, coef) if coef.any() else None
+    if found is None:
         return None
-    model = coef / size
-    predictions = np.asarray(X @ model).ravel()
-    gradient = np.asarray(X.T @ balanced_subgradient(errors, predictions)).ravel()
-    gradient -= (gradient @ model) * model
-    direction = -np.asarray(X @ gradient).ravel()
-    if not direction.any():
-        return None
-    least = minimize_aum(errors, predictions, direction).step
+    line, taken = found
+    least = line.least_aum().step
     # The least AUM stands in the middle; at a minimum the model's own size is the scale.
-    end = 2 * least or float(np.std(predictions) / np.std(direction)) or 1.0
-    best = maximize_auc(errors, predictions, direction, max_step=end, tol=_AUC_TOL)
+    spread = float(np.std(line.predictions) / np.std(line.direction))
+    end = max(2 * least, 1.25 * taken) or spread or 1.0
     return {
         "name": name,
-        "prediction": predictions.tolist(),
-        "direction": direction.tolist(),
+        "prediction": line.predictions.tolist(),
+        "direction": line.direction.tolist(),
         "end": end,
         "least_aum": least,
-        "greatest_auc": best.step,
-        **_pictures(errors, predictions, direction, end),
+        "taken": taken,
+        "greatest_auc": line.greatest_auc(end),
+        **_pictures(line, end),
     }
 
 
-def _pictures(
-    errors: ErrorFunctions, predictions: FloatArray, direction: FloatArray, end: float
-) -> dict[str, Any]:
-    path = line_search_path(errors, predictions, direction, stop=_MOST_STEPS, max_step=end)
+def _pictures(line: Line, end: float) -> dict[str, Any]:
+    path = line_search_path(
+        line.errors, line.predictions, line.direction, stop=_MOST_STEPS, max_step=end
+    )
     even = np.linspace(0, end, _MOST_STEPS)
     steps = np.union1d(path.step, even) if path.valid_to >= end else even
     points = [path.evaluate(float(step)) for step in steps]
@@ -117,22 +107,21 @@ def _pictures(
         "aum": _chart(drawn["aum"], "AUM", drawn["aum"].path(steps, aum, "curve model"), "aum"),
         "auc": _chart(drawn["auc"], "AUC", drawn["auc"].path(steps, auc, "curve model"), "auc"),
     }
-    drawn["thresholds"], lines = _threshold_lines(errors, predictions, direction, end)
+    drawn["thresholds"], lines = _threshold_lines(line, end)
     svg["thresholds"] = _chart(drawn["thresholds"], "threshold", lines, "thresholds")
     return {"svg": svg, "axes": {name: axes.geometry() for name, axes in drawn.items()}}
 
 
-def _threshold_lines(
-    errors: ErrorFunctions, predictions: FloatArray, direction: FloatArray, end: float
-) -> tuple[Axes, str]:
+def _threshold_lines(line: Line, end: float) -> tuple[Axes, str]:
     """Thresholds against the step; an even choice of rows where there are many."""
+    predictions, is_negative = line.predictions, line.errors.fp_diff != 0
     order = np.argsort(predictions)
     chosen = order[np.linspace(0, order.size - 1, min(order.size, _MOST_LINES)).astype(int)]
-    start, finish = -predictions[chosen], -(predictions + end * direction)[chosen]
+    start, finish = -predictions[chosen], -(predictions + end * line.direction)[chosen]
     # A few extreme rows must not squeeze all others into one band.
     axes = Axes((0, end), padded(*(np.quantile(edge, [0.03, 0.97]) for edge in (start, finish))))
     lines = "".join(
-        axes.path([0, end], [a, b], "line negative" if errors.fp_diff[i] else "line positive")
+        axes.path([0, end], [a, b], "line negative" if is_negative[i] else "line positive")
         for i, a, b in zip(chosen, start, finish, strict=True)
     )
     return axes, lines
@@ -170,6 +159,7 @@ def _controls(runs: list[dict[str, Any]], n_shown: int, n_rows: int) -> str:
         '<label class="wide">Step <input id="ls-slider" type="range" min="0" max="1000" value="0" '
         'step="1"></label>'
         '<label>exactly <input id="ls-step" type="number" min="0" step="any" value="0"></label>'
+        '<button type="button" id="ls-taken">the model\'s step</button>'
         '<button type="button" id="ls-least">least AUM</button>'
         '<button type="button" id="ls-greatest">greatest AUC</button></div>'
         '<p class="readout" aria-live="polite">step <output id="ls-at"></output> · AUM '

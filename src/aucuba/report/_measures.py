@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +15,23 @@ from aucuba._core._validation import (
     query_index,
     row_weights,
 )
+from aucuba._core._warnings import FewRowsWarning
+from aucuba._roc._binomial import wilson_interval
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._sample import RankingSample, Sample
 from aucuba._roc._standard_error import effective_rows
-from aucuba._roc._threshold import count_within
 from aucuba.metrics import (
+    OperatingPoint,
     ScoreComparison,
     ScoreInterval,
     compare_partial_auc,
+    operating_point,
     partial_auc_interval,
+    score_interval,
 )
 
-# 97.5 % quantile of the normal distribution.
-_Z = 1.959963984540054
+# Of weighted rows at one rate; more move the limits by less than their last digit shown.
+_RESAMPLES = 500
 
 
 class ScoredSample:
@@ -97,9 +102,31 @@ class ScoredSample:
     def query(self) -> IntArray | None:
         return self.rows.query
 
-    def class_weight(self, label: int) -> FloatArray:
-        """Weights of the rows of one class."""
-        return self.rows.weights[self.rows.positive == bool(label)]
+    def point_at_fpr(self, fpr: float) -> tuple[OperatingPoint, float, float]:
+        """The operating point at a false positive rate, with a 95 % interval of its TPR."""
+        y, weight = self.rows.positive, self.weight
+        point = operating_point(y, self.score, fpr=fpr, sample_weight=weight)
+        method = "conservative" if self.weight is None else "bootstrap"
+        with warnings.catch_warnings():
+            # The page says how many rows there are.
+            warnings.simplefilter("ignore", FewRowsWarning)
+            interval = score_interval(
+                "tpr_at_fpr",
+                y,
+                self.score,
+                attainable=True,
+                method=method,
+                n_resamples=_RESAMPLES,
+                random_state=0,
+                sample_weight=weight,
+                fpr=fpr,
+            )
+        return point, interval.low, interval.high
+
+    def rate_interval(self, label: int, rate: Any) -> tuple[FloatArray, FloatArray]:
+        """95 % Wilson intervals of rates of one class at a fixed threshold."""
+        weight = self.rows.weights[self.rows.positive == bool(label)]
+        return wilson_interval(rate, effective_rows(weight))
 
 
 def _column(values: ArrayLike, name: str) -> AnyArray:
@@ -128,19 +155,7 @@ class RegionMeasure:
     name: str
     interval: ScoreInterval
     comparison: ScoreComparison | None
-
-
-@dataclass(frozen=True)
-class Operating:
-    """What happens at the threshold of a vertex of the curve."""
-
-    threshold: float
-    fpr: float
-    tpr: float
-    fpr_interval: tuple[float, float]
-    tpr_interval: tuple[float, float]
-    flagged: float
-    precision: float
+    caution: str = ""
 
 
 def region_measures(
@@ -157,53 +172,13 @@ def region_measures(
             "pos_label": 1,
             "random_state": random_state,
         }
-        interval = partial_auc_interval(sample.y, sample.score, **options)
-        comparison = None
-        if sample.baseline is not None:
-            comparison = compare_partial_auc(sample.y, sample.score, sample.baseline, **options)
-        measures.append(RegionMeasure(name, interval, comparison))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FewRowsWarning)
+            interval = partial_auc_interval(sample.y, sample.score, **options)
+            comparison = None
+            if sample.baseline is not None:
+                comparison = compare_partial_auc(sample.y, sample.score, sample.baseline, **options)
+        few = [one for one in caught if issubclass(one.category, FewRowsWarning)]
+        caution = str(few[0].message) if few else ""
+        measures.append(RegionMeasure(name, interval, comparison, caution))
     return measures
-
-
-def wilson_interval(rate: AnyArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    r"""95 % score interval of a rate.
-
-    .. math::
-        \frac{p + z^2/2n \pm z \sqrt{p(1-p)/n + z^2/4n^2}}{1 + z^2/n}
-
-    with n the effective number of rows, ``sum(w)^2 / sum(w^2)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.report._measures import wilson_interval
-    >>> low, high = wilson_interval(np.array([0.5]), np.ones(100))
-    >>> print(f"{low[0]:.3f} {high[0]:.3f}")
-    0.404 0.596
-    """
-    n = effective_rows(weight)
-    p = np.asarray(rate, dtype=float)
-    middle = p + _Z**2 / (2 * n)
-    half = _Z * np.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
-    size = 1 + _Z**2 / n
-    return np.clip((middle - half) / size, 0, 1), np.clip((middle + half) / size, 0, 1)
-
-
-def operating_point(sample: ScoredSample, curve: RocCurve, fpr: float) -> Operating:
-    """The lowest threshold whose false positive rate stays at or below ``fpr``."""
-    vertex = count_within(curve.fpr, fpr, sample.rows.n_rows) - 1
-    rates = curve.fpr[vertex], curve.tpr[vertex]
-    flagged = float(curve.false_positive[vertex] + curve.true_positive[vertex])
-    intervals = [
-        tuple(float(edge) for edge in wilson_interval(rate, sample.class_weight(label)))
-        for label, rate in enumerate(rates)
-    ]
-    return Operating(
-        threshold=float(curve.threshold[vertex - 1]) if vertex else np.inf,
-        fpr=float(rates[0]),
-        tpr=float(rates[1]),
-        fpr_interval=(intervals[0][0], intervals[0][1]),
-        tpr_interval=(intervals[1][0], intervals[1][1]),
-        flagged=flagged,
-        precision=float(curve.true_positive[vertex]) / flagged if flagged else np.nan,
-    )

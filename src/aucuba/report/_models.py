@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.report._coefficients import coefficient_section, last_step
 from aucuba.report._convergence import training_section
-from aucuba.report._measures import ScoredSample, wilson_interval
+from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section, facts, paragraph, table
 from aucuba.threshold import FixedFPRClassifier
 
@@ -89,7 +89,9 @@ def promise_section(model: FixedFPRClassifier, sample: ScoredSample) -> Section:
         "threshold of the base score": f"{model.threshold_:.6g}",
         "held-out negatives": f"{model.n_negatives_:,}",
         "of them above the threshold": f"{model.n_negatives_ - model.rank_:,}",
-        "bound on P(FPR above promise)": f"{model.violation_probability_:.3g}",
+        "bound on P(FPR above promise)": (
+            f"{model.violation_probability_:.3g}" if model.guarantee_ else "none"
+        ),
         "base classifier": called(model.estimator_),
     }
     if model.guarantee_:
@@ -111,9 +113,9 @@ def _at_the_threshold(sample: ScoredSample) -> str:
     """Rates of the rows above 0: the classifier's scores are those of its base less the threshold."""
     rows = []
     for label, name in enumerate(("FPR", "TPR")):
-        weight = sample.class_weight(label)
-        rate = np.average(sample.score[sample.y == label] > 0, weights=weight)
-        low, high = wilson_interval(rate, weight)
+        rows_of = sample.rows.positive == bool(label)
+        rate = np.average(sample.score[rows_of] > 0, weights=sample.rows.weights[rows_of])
+        low, high = sample.rate_interval(label, rate)
         rows.append([name, f"{rate:.2%}", f"[{low:.2%}, {high:.2%}]"])
     return table(["at this threshold", "on these rows", "95 % interval"], rows)
 

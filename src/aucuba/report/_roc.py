@@ -9,7 +9,7 @@ import numpy as np
 
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
-from aucuba.report._measures import ScoredSample, wilson_interval
+from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section
 from aucuba.report._svg import Axes
 
@@ -107,6 +107,6 @@ def _points(sample: ScoredSample, curve: RocCurve) -> dict[str, list[Any]]:
     fpr, tpr = curve.fpr[kept], curve.tpr[kept]
     threshold = [None if k == 0 else float(curve.threshold[k - 1]) for k in kept]
     columns = {"fpr": fpr, "tpr": tpr}
-    columns["fpr_low"], columns["fpr_high"] = wilson_interval(fpr, sample.class_weight(0))
-    columns["tpr_low"], columns["tpr_high"] = wilson_interval(tpr, sample.class_weight(1))
+    columns["fpr_low"], columns["fpr_high"] = sample.rate_interval(0, fpr)
+    columns["tpr_low"], columns["tpr_high"] = sample.rate_interval(1, tpr)
     return {"threshold": threshold, **{name: values.tolist() for name, values in columns.items()}}

@@ -148,6 +148,7 @@
       show(step);
     });
     exact.addEventListener("change", () => go(Math.max(0, Number(exact.value) || 0)));
+    byId("ls-taken").addEventListener("click", () => go(run.taken));
     byId("ls-least").addEventListener("click", () => go(run.least_aum));
     byId("ls-greatest").addEventListener("click", () => go(run.greatest_auc));
     byId("ls-run").addEventListener("change", (event) => {

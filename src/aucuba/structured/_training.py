@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
+from aucuba._core._callbacks import logged
+from aucuba._core._seeds import draw_seed
 from aucuba._core._typing import BoolArray, FloatArray
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba.solvers import Monitor, Solution, Status
@@ -19,7 +19,6 @@ from aucuba.structured._frank_wolfe import FrankWolfe
 from aucuba.structured._measures import as_measure
 from aucuba.structured._risk import StructuredRisk
 
-_LOG = logging.getLogger("aucuba")
 _SOLVERS = ("lbfgs", "frank_wolfe")
 
 
@@ -69,7 +68,7 @@ class Training:
         -------
         Solution, and the objective of the full problem at the start.
         """
-        report = self._logged(monitor)
+        report = logged(monitor, self.verbose)
         descent = Descent(self.C, nonnegative, self.tol, self.max_iter)
         first = descent.solve(
             risk.without_pairs(), np.zeros(nonnegative.size), _in_stage(report, "without edges")
@@ -99,20 +98,9 @@ class Training:
     ) -> Solution:
         if self.solver == "lbfgs":
             return descent.solve(risk, start, report)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = draw_seed(self.random_state)
         blocks = FrankWolfe(self.C, descent.nonnegative, self.tol, self.max_iter, seed)
         return blocks.solve(risk, start, report)
-
-    def _logged(self, monitor: Monitor | None) -> Monitor | None:
-        if not self.verbose:
-            return monitor
-
-        def log_and_report(row: dict[str, Any]) -> Any:
-            stage = f"{row['stage']}, " if "stage" in row else ""
-            _LOG.info("%siteration %d: objective %.6g", stage, row["iteration"], row["objective"])
-            return None if monitor is None else monitor(row)
-
-        return log_and_report
 
 
 def store(estimator: Any, solution: Solution) -> None:

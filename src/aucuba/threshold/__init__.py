@@ -1,15 +1,23 @@
-"""Thresholds that keep a promise about the false positive rate."""
+"""Thresholds that keep a promise: false alarms, sensitivity, precision, alert budget."""
 
+from aucuba.threshold._alert_budget import AlertBudgetClassifier
 from aucuba.threshold._fixed_fpr import FixedFPRClassifier
+from aucuba.threshold._fixed_precision import FixedPrecisionClassifier
+from aucuba.threshold._fixed_tpr import FixedTPRClassifier
 from aucuba.threshold._order_statistic import (
     negatives_needed,
     threshold_rank,
     violation_probability,
 )
+from aucuba.threshold._rows_needed import rows_needed
 
 __all__ = [
+    "AlertBudgetClassifier",
     "FixedFPRClassifier",
+    "FixedPrecisionClassifier",
+    "FixedTPRClassifier",
     "negatives_needed",
+    "rows_needed",
     "threshold_rank",
     "violation_probability",
 ]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,29 +21,51 @@ from aucuba._core._resampling import Split
 from aucuba._core._typing import AnyArray, IntArray
 
 
-def held_out_splits(cv: Any, X: Any, y: AnyArray, random_state: Any, params: dict) -> list[Split]:
+def held_out_splits(
+    cv: Any,
+    X: Any,
+    y: AnyArray,
+    random_state: Any,
+    group: AnyArray | None,
+    stratified: bool,
+    params: dict[str, Any],
+) -> list[Split]:
     """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
 
-    A fraction ``cv`` is one stratified split that holds out that part of the rows; everything
-    else goes through scikit-learn's ``check_cv``.
+    A fraction ``cv`` is one split that holds out that part of the rows, stratified by class if
+    asked, or of the clusters; everything else goes through scikit-learn's ``check_cv``.
     """
     if isinstance(cv, Real) and 0 < float(cv) < 1:
-        splitter = StratifiedShuffleSplit(1, test_size=float(cv), random_state=random_state)
+        kind = StratifiedShuffleSplit if stratified else ShuffleSplit
+        kind = kind if group is None else GroupShuffleSplit
+        splitter = kind(1, test_size=float(cv), random_state=random_state)
+        params = {} if group is None else {"groups": group}
+    elif group is not None and isinstance(cv, Integral) and int(cv) >= 2:
+        splitter, params = StratifiedGroupKFold(int(cv)), {"groups": group}
     else:
         splitter = _checked_cv(cv, y)
     splits = [(_rows(train, y), _rows(test, y)) for train, test in splitter.split(X, y, **params)]
+    _require_unseen(splits, group)
+    if np.bincount(np.concatenate([test for _, test in splits])).max(initial=0) > 1:
+        raise ValueError(
+            f"cv={cv!r} holds out some rows more than once, and a promise counts every row once: "
+            "use folds that do not overlap, or a single split."
+        )
+    return splits
+
+
+def _require_unseen(splits: list[Split], group: AnyArray | None) -> None:
     for number, (train, test) in enumerate(splits):
         if np.intersect1d(train, test).size:
             raise ValueError(
                 f"Split {number} of cv trains on rows that it also holds out; a threshold needs "
-                "negatives that the model has not seen."
+                "rows that the model has not seen."
             )
-    if np.bincount(np.concatenate([test for _, test in splits])).max(initial=0) > 1:
-        raise ValueError(
-            f"cv={cv!r} holds out some rows more than once, and the binomial rule counts every "
-            "negative once: use folds that do not overlap, or a single split."
-        )
-    return splits
+        if group is not None and np.intersect1d(group[train], group[test]).size:
+            raise ValueError(
+                f"Split {number} of cv trains on clusters of groups of which it also holds rows out; "
+                "use cv=0.5 or a group splitter such as GroupKFold, which keep clusters whole."
+            )
 
 
 def require_fitted(estimator: Any) -> None:

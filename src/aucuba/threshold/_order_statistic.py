@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
-from aucuba._core._typing import AnyArray
+from aucuba._core._typing import AnyArray, FloatArray
 from aucuba._core._validation import check_fraction, check_positive_number, finite_scores
 
 # 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3. The slack
@@ -149,16 +149,20 @@ def threshold_rank(n_negatives: int, max_fpr: float = 0.05, confidence: float = 
 
 
 def tie_safe_threshold(scores: AnyArray, rank: int) -> float:
-    """The rank-th smallest score, raised by a few roundings of scores of its size.
+    """The rank-th smallest score, raised by a few roundings of scores of its size."""
+    values = finite_scores(scores, "The base score")
+    return float(raised_by_rounding(np.partition(values, rank - 1)[rank - 1 : rank], scores)[0])
+
+
+def raised_by_rounding(thresholds: FloatArray, scores: AnyArray) -> FloatArray:
+    """Thresholds that rows which tie with them do not pass, however their scores are rounded.
 
     BLAS may round the score of one row differently in another batch. Rows that tie with the
     threshold, often many of them when features are discrete, would then slip above it together.
     """
-    values = finite_scores(scores, "The base score")
     precision = np.finfo(np.result_type(scores, np.float32)).eps
-    threshold = float(np.partition(values, rank - 1)[rank - 1])
-    size = max(abs(threshold), float(np.quantile(np.abs(values), _TYPICAL)))
-    return threshold + float(_TIE_ROUNDINGS * precision * size)
+    size = np.maximum(np.abs(thresholds), np.quantile(np.abs(scores), _TYPICAL))
+    return thresholds + float(_TIE_ROUNDINGS * precision) * size
 
 
 def _promise(max_fpr: Any, confidence: Any) -> tuple[float, float]:
@@ -168,6 +172,16 @@ def _promise(max_fpr: Any, confidence: Any) -> tuple[float, float]:
     return max_fpr, (1.0 - confidence) * (1.0 + _ROUNDING)
 
 
+def carried_by(n_rows: int, rate: float, error: float) -> tuple[float, float]:
+    """The lowest rate at this error, and the highest confidence at this rate, that n rows carry.
+
+    Rounded towards the safe side, so that the advice works when typed in.
+    """
+    lowest = math.ceil(-math.expm1(math.log(error) / n_rows) * 1e4) / 1e4
+    highest = math.floor(-math.expm1(n_rows * math.log1p(-rate)) * 1e4) / 1e4
+    return lowest, highest
+
+
 def _too_few(n_negatives: int, needed: int, max_fpr: float, confidence: float) -> str:
     message = (
         f"Promising a false positive rate of at most max_fpr={max_fpr:g} with "
@@ -175,9 +189,7 @@ def _too_few(n_negatives: int, needed: int, max_fpr: float, confidence: float) -
     )
     if n_negatives < 1:
         return f"{message} Hold out more negatives."
-    # Rounded towards the safe side, so that the advice works when typed in.
-    lowest = math.ceil(-math.expm1(math.log1p(-confidence) / n_negatives) * 1e4) / 1e4
-    highest = math.floor(-math.expm1(n_negatives * math.log1p(-max_fpr)) * 1e4) / 1e4
+    lowest, highest = carried_by(n_negatives, max_fpr, 1.0 - confidence)
     return (
         f"{message} Hold out more negatives, or promise less: max_fpr={lowest:g} at this "
         f"confidence, or confidence={highest:g} at this max_fpr, is what {n_negatives} can carry."

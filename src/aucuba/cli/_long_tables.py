@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aucuba.changepoint import SupervisedChangepointDetector
-from aucuba.changepoint._labels import KINDS
-from aucuba.cli._tables import TableError, TableFile
+from aucuba.changepoint import LABEL_KINDS, SupervisedChangepointDetector
+from aucuba.cli._errors import TableError
+from aucuba.cli._tables import TableFile
 from aucuba.report import Page, changepoint_report, ranking_report
 from aucuba.structured import RankingGraph, StructuredRanker
 
 
-def changepoint_page(
+def page_of_long_tables(
+    model: Any, data: TableFile, *, labels: Path | None, edges: Path | None, target: str | None
+) -> Page | None:
+    """Write the page of a changepoint detector or a ranker of graphs; None for other models."""
+    if isinstance(model, StructuredRanker):
+        return _ranking_page(model, data, edges, target)
+    if isinstance(model, SupervisedChangepointDetector):
+        return _changepoint_page(model, data, labels)
+    return None
+
+
+def _changepoint_page(
     detector: SupervisedChangepointDetector, signals: TableFile, labels: Path | None
 ) -> Page:
-    """Signals in the columns sequence and value; labels as sequence, start, end, kind."""
+    """Read signals from the columns sequence and value; labels from sequence, start, end, kind."""
     if labels is None:
         raise ValueError(
             "A changepoint model needs --labels, a table of sequence, start, end, kind."
@@ -29,13 +41,15 @@ def changepoint_page(
         for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
     }
     title = f"Changes in {signals.path.name}"
-    return changepoint_report(detector, listed, _regions(TableFile.of(labels)), title=title)
+    return changepoint_report(
+        detector, listed, _regions(TableFile.from_options(labels)), title=title
+    )
 
 
-def ranking_page(
+def _ranking_page(
     ranker: StructuredRanker, nodes: TableFile, edges: Path | None, target: str | None
 ) -> Page:
-    """Nodes as node, labels and features; edges as source, target and features.
+    """Read nodes from node, labels and features; edges from source, target and features.
 
     A column ``graph`` in both tables tells several graphs apart.
     """
@@ -45,7 +59,7 @@ def ranking_page(
             "graph, where there are several)."
         )
     label = target or "label"
-    edge_file = TableFile.of(edges)
+    edge_file = TableFile.from_options(edges)
     items, pairs = nodes.read(), edge_file.read()
     names = items.column("node", "the items")
     positive = _numbers(items.column(label, "the labels").to_frame(), nodes)[label]
@@ -81,22 +95,22 @@ def ranking_page(
 
 
 def _regions(labels: TableFile) -> pd.DataFrame:
-    """The label table; a kind that does not exist is an error that names the sequence."""
+    """Read the label table; an unknown kind is an error that names the sequence."""
     table = labels.read()
     kinds = table.column("kind", "the labels")
     sequences = table.column("sequence", "the labels")
-    unknown = ~kinds.isin(list(KINDS)).to_numpy()
+    unknown = ~kinds.isin(list(LABEL_KINDS)).to_numpy()
     if unknown.any():
         row = int(np.argmax(unknown))
         raise TableError(
             f"{labels.path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
-            f"{kinds.iloc[row]!r}; a label is one of {', '.join(KINDS)}."
+            f"{kinds.iloc[row]!r}; a label is one of {', '.join(LABEL_KINDS)}."
         )
     return table.frame
 
 
 def _numbers(frame: pd.DataFrame, file: TableFile) -> pd.DataFrame:
-    """The columns as numbers; text and missing values are an error that names the column."""
+    """Convert the columns to numbers; text and missing values are an error that names the column."""
     for name, column in frame.items():
         if not pd.api.types.is_numeric_dtype(column):
             raise TableError(

@@ -1,0 +1,23 @@
+"""The decorator of all compiled loops. It imports numba: import it only from a ``_loops.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+# Division as in NumPy, and no entry point for C: both only add to the time of compilation.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a plain loop when it is first called, and keep the machine code on disk if possible.
+
+    Numba refuses to cache where neither the package's folder nor the user's cache folder is
+    writable; the loop is then compiled anew in every process.
+    """
+    try:
+        return njit(cache=True, **_OPTIONS)(function)
+    except RuntimeError:
+        return njit(**_OPTIONS)(function)

@@ -1,0 +1,201 @@
+"""Segmentation losses: what a segment costs, and the loops that search for the best segments."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray, IntArray
+from aucuba._core._validation import check_choice, check_positive_number
+
+LOSS_NAMES = ("l2", "poisson", "variance")
+
+# Variances below this fraction of the signal's mean square count as this fraction of it.
+_VARIANCE_FLOOR = 1e-8
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the searches need of a signal, see ``_loops.py``.
+
+    ``mass`` and ``total`` are cumulative, from 0; the parameter of a segment lies in [low, high].
+    """
+
+    mass: FloatArray
+    total: FloatArray
+    low: float
+    high: float
+
+
+class Loss(ABC):
+    """The loss of one segment with its best parameter, and of a segmentation."""
+
+    @abstractmethod
+    def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
+        """Summarise a signal, or raise an error if the loss is not defined for it."""
+
+    @abstractmethod
+    def segment_losses(self, mass: FloatArray, total: FloatArray, values: Statistics) -> FloatArray:
+        """Losses of segments, up to what does not depend on the segmentation."""
+
+    @abstractmethod
+    def evaluate(self, y: FloatArray, weight: FloatArray, changepoints: IntArray) -> float:
+        """Loss of a segmentation, computed segment by segment."""
+
+    @abstractmethod
+    def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
+        """Differences of two losses that are rounding errors, for the model in row ``size``."""
+
+    @abstractmethod
+    def one_penalty(self) -> Any:
+        """The compiled search for one penalty; imports numba."""
+
+    @abstractmethod
+    def next_size(self) -> Any:
+        """The compiled search for one segment more; imports numba."""
+
+
+class SquaredLoss(Loss):
+    """``sum w (y - m)^2``."""
+
+    def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Centring keeps the running sums small, so that their differences stay exact.
+            centred = y - np.average(y, weights=weight)
+            total = _cumulative(weight * centred)
+            energy = float(np.sum(weight * centred**2))
+        if not np.isfinite(total[-1] + energy):
+            raise ValueError(
+                f"The values of the signal are too large, up to {np.abs(y).max():.3g}: their sum of "
+                "squares overflows. Divide the signal by its standard deviation."
+            )
+        low, high = float(centred.min()), float(centred.max())
+        # A constant signal still needs an interval of means to compare candidates on.
+        return Statistics(_cumulative(weight), total, low, high if high > low else low + 1.0)
+
+    def segment_losses(self, mass: FloatArray, total: FloatArray, values: Statistics) -> FloatArray:
+        return -(total**2) / mass
+
+    def evaluate(self, y: FloatArray, weight: FloatArray, changepoints: IntArray) -> float:
+        starts, length = _segments(y, changepoints)
+        mean = np.add.reduceat(weight * y, starts) / np.add.reduceat(weight, starts)
+        return float(np.sum(weight * (y - np.repeat(mean, length)) ** 2))
+
+    def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
+        # Squares are rounded in proportion to their own sum.
+        unit = np.finfo(np.float64).eps
+        floor = weight.sum() * (4 * unit * np.abs(y).max()) ** 2
+        return float(4 * unit * losses[size - 1] + floor)
+
+    def one_penalty(self) -> Any:
+        from aucuba.changepoint._loops import one_penalty_square
+
+        return one_penalty_square
+
+    def next_size(self) -> Any:
+        from aucuba.changepoint._loops import next_size_square
+
+        return next_size_square
+
+
+class _LogLoss(Loss):
+    """Losses of the form ``mass m - total log(m)``."""
+
+    def segment_losses(self, mass: FloatArray, total: FloatArray, values: Statistics) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            m = np.clip(total / mass, values.low, values.high)
+        return mass * m - total * np.log(np.where(total > 0, m, 1.0))
+
+    def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
+        # Their terms have both signs.
+        return float(4 * np.finfo(np.float64).eps * (abs(losses[0]) + weight.sum()))
+
+    def one_penalty(self) -> Any:
+        from aucuba.changepoint._loops import one_penalty_log
+
+        return one_penalty_log
+
+    def next_size(self) -> Any:
+        from aucuba.changepoint._loops import next_size_log
+
+        return next_size_log
+
+
+class PoissonLoss(_LogLoss):
+    """``sum w (m - y log m)`` of counts."""
+
+    def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
+        if y.min() < 0:
+            raise ValueError(
+                f"The Poisson loss needs non-negative values, got {y.min()} at sample "
+                f"{int(y.argmin())}."
+            )
+        low, high = float(y.min()), float(y.max())
+        high = high if high > low else low + 1.0
+        return Statistics(_cumulative(weight), _cumulative(weight * y), low, high)
+
+    def evaluate(self, y: FloatArray, weight: FloatArray, changepoints: IntArray) -> float:
+        starts, _ = _segments(y, changepoints)
+        total, mass = np.add.reduceat(weight * y, starts), np.add.reduceat(weight, starts)
+        rate = np.where(total > 0, total / mass, 1.0)
+        return float(np.sum(total - total * np.log(rate)))
+
+
+class VarianceLoss(_LogLoss):
+    """``sum w log v + w y^2 / v`` of a signal of known mean 0, for variances from the floor on.
+
+    With ``m = 1 / v`` it is ``S m - n log(m)``: the roles of mass and total are exchanged.
+    """
+
+    def __init__(self, floor: float | None) -> None:
+        self.floor = None if floor is None else check_positive_number(floor, "variance_floor")
+
+    def _floor(self, y: FloatArray, weight: FloatArray) -> float:
+        if self.floor is not None:
+            return self.floor
+        # For a signal of zeros any floor gives one segment.
+        return _VARIANCE_FLOOR * float(np.average(y**2, weights=weight)) or 1.0
+
+    def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
+        with np.errstate(over="ignore"):
+            unit = float(np.average(y**2, weights=weight)) or 1.0
+        if not np.isfinite(unit):
+            raise ValueError(
+                f"The values of the signal are too large, up to {np.abs(y).max():.3g}: their squares "
+                "overflow. Divide the signal by its standard deviation."
+            )
+        square, floor = y**2 / unit, self._floor(y, weight) / unit
+        low, high = 1 / max(square.max(), floor), 1 / max(square.min(), floor)
+        low = float(low if low < high else high / 2)
+        return Statistics(_cumulative(weight * square), _cumulative(weight), low, float(high))
+
+    def evaluate(self, y: FloatArray, weight: FloatArray, changepoints: IntArray) -> float:
+        starts, _ = _segments(y, changepoints)
+        square, mass = np.add.reduceat(weight * y**2, starts), np.add.reduceat(weight, starts)
+        variance = np.maximum(square / mass, self._floor(y, weight))
+        return float(np.sum(mass * np.log(variance) + square / variance))
+
+
+def make_loss(name: Any, variance_floor: Any = None) -> Loss:
+    """Check the names that users give."""
+    check_choice(name, "loss", LOSS_NAMES)
+    if name == "variance":
+        return VarianceLoss(variance_floor)
+    if variance_floor is not None:
+        raise ValueError(
+            f"variance_floor has a meaning for loss='variance' only, not for {name!r}."
+        )
+    return SquaredLoss() if name == "l2" else PoissonLoss()
+
+
+def _cumulative(values: FloatArray) -> FloatArray:
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+def _segments(y: FloatArray, changepoints: IntArray) -> tuple[IntArray, IntArray]:
+    """First samples and lengths of the segments."""
+    starts = np.concatenate([[0], changepoints]).astype(np.intp)
+    return starts, np.diff(np.append(starts, y.size))

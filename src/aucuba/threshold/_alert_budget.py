@@ -1,0 +1,119 @@
+"""A classifier whose rate of flagged rows is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from aucuba.threshold._base import PromisedThresholdClassifier
+from aucuba.threshold._promise import ALERTS
+from aucuba.threshold._rules import MonotoneRule, Rule
+from aucuba.threshold._units import Population
+
+
+class AlertBudgetClassifier(PromisedThresholdClassifier):
+    r"""Any classifier with a threshold that flags at most a promised fraction of all rows.
+
+    .. math:: P(\text{fraction of new rows flagged} > \mathtt{max\_alert\_rate})
+       \le 1 - \mathtt{confidence}
+
+    For a team that can look at so many cases a day. The threshold is an order statistic of the
+    held-out rows' scores, by the rule of :class:`FixedFPRClassifier`; labels train the base and do
+    not enter the threshold. The promise is for the prevalence at which the held-out rows were
+    drawn, so they are a plain random part, not a stratified one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Binary classifier with ``decision_function`` or ``predict_proba``.
+    max_alert_rate : float or list of float, default=0.05
+        The promised fraction of rows flagged, in (0, 1). A list gives ``thresholds_``, one per
+        rate; ``predict`` uses that of the lowest.
+    confidence : float, default=0.95
+        The probability, over the held-out rows, that the rate is kept.
+    cv : float, "prefit", int, splitter, iterable or None, default=0.5
+        Where the held-out rows come from, as in :class:`FixedFPRClassifier`; with ``"prefit"``
+        ``fit`` needs no y.
+    joint : bool, default=True
+        Whether several rates, or several segments, hold together at ``confidence``.
+    strata : str, int or callable, default=None
+        One threshold per segment: a column of X, or a callable on X.
+    cluster_rate : {"mean", "any", "row"}, default="mean"
+        With ``groups``: promise the expected fraction of flagged rows in a new cluster, the
+        probability that it has any flagged row, or the rate per row.
+    max_cluster_size : int, default=None
+        The most rows that a cluster of the population can have, for ``cluster_rate="row"``.
+    weighted_promise : bool, default=False
+        Whether the promise is about the population weighted by ``sample_weight``.
+    max_weight : float, default=None
+        An upper limit of the weights that holds for the population.
+    on_failure : {"error", "trivial"}, default="error"
+        Where the rows cannot carry the promise: stop, or warn and flag nothing.
+    pos_label : label, default=None
+        The positive class; None takes ``classes_[1]``.
+    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+        Where scores come from.
+    n_jobs : int, default=None
+        Number of folds fitted at a time.
+    random_state : int, RandomState instance or None, default=None
+        Draws the held-out rows when ``cv`` is a fraction.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted base classifier.
+    threshold_ : float, or ndarray of shape (n_segments,)
+        Scores strictly above it are positive.
+    thresholds_ : ndarray of shape (n_rates,) or (n_segments, n_rates)
+        One threshold per promised rate.
+    n_units_ : int
+        Number of held-out rows, or of held-out clusters.
+    rank_ : int
+        Rank of the threshold among their scores, smallest first; only for the exact rule.
+    violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
+        As in :class:`FixedFPRClassifier`.
+
+    See Also
+    --------
+    FixedFPRClassifier : Promise the fraction of negatives flagged.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from aucuba.threshold import AlertBudgetClassifier
+    >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> budget = AlertBudgetClassifier(model, max_alert_rate=0.02, cv="prefit").fit(X[1000:])
+    >>> budget.n_units_ - budget.rank_, int(budget.predict(X[1000:]).sum())
+    (12, 12)
+    """
+
+    _promise = ALERTS
+    _stratified = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        max_alert_rate: float | Sequence[float] = 0.05,
+        confidence: float = 0.95,
+        cv: Any = 0.5,
+        *,
+        joint: bool = True,
+        strata: Any = None,
+        cluster_rate: str = "mean",
+        max_cluster_size: int | None = None,
+        weighted_promise: bool = False,
+        max_weight: float | None = None,
+        on_failure: str = "error",
+        pos_label: Any = None,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    def _rule(self, population: Population) -> Rule:
+        return MonotoneRule(
+            ALERTS, self._allowed_rates(self.max_alert_rate), population, self.joint
+        )

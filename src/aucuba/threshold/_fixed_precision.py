@@ -1,0 +1,134 @@
+"""A classifier whose precision is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils import check_random_state
+
+from aucuba.threshold._base import PromisedThresholdClassifier
+from aucuba.threshold._precision_rule import PrecisionRule
+from aucuba.threshold._promise import PRECISION
+from aucuba.threshold._rules import Rule
+from aucuba.threshold._units import Population
+
+
+class FixedPrecisionClassifier(PromisedThresholdClassifier):
+    r"""Any classifier with a threshold whose precision is promised.
+
+    .. math:: P(\text{precision of predict} < \mathtt{min\_precision}) \le 1 - \mathtt{confidence}
+
+    Precision is not monotone in the threshold, so no order statistic exists. A random tenth of the
+    held-out rows (at least 20) places candidate thresholds, by its scores alone. The labels of the
+    other rows test them from the strictest downwards, by exact binomial tests in a fixed order,
+    which needs no correction for their number ("learn then test" [1]_). The lowest threshold
+    certified is taken, for it finds the most positives. A model that flags nothing counts as
+    keeping its promise and is reported by ``trivial_``.
+
+    The promise is for the prevalence at which the held-out rows were drawn, so they are a plain
+    random part, not a stratified one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Binary classifier with ``decision_function`` or ``predict_proba``.
+    min_precision : float or list of float, default=0.9
+        The promised precision (fraction of flagged rows that are positive), in (0, 1). A list gives
+        ``thresholds_``, one per rate; ``predict`` uses the highest of them.
+    confidence : float, default=0.95
+        The probability, over the held-out rows, that the rate is kept.
+    cv : float, "prefit", int, splitter, iterable or None, default=0.5
+        Where the held-out rows come from, as in :class:`FixedFPRClassifier`.
+    joint : bool, default=True
+        Whether several rates, or several segments, hold together at ``confidence``.
+    strata : str, int or callable, default=None
+        One threshold per segment: a column of X, or a callable on X.
+    cluster_rate : {"mean", "row"}, default="mean"
+        With ``groups``: the precision with every cluster counted once, or per row.
+    max_cluster_size : int, default=None
+        The most rows that a cluster of the population can have, for ``cluster_rate="row"``.
+    weighted_promise : bool, default=False
+        Whether the promise is about the population weighted by ``sample_weight``.
+    max_weight : float, default=None
+        An upper limit of the weights that holds for the population.
+    on_failure : {"error", "trivial"}, default="error"
+        Where no threshold is certified: stop, or warn and flag nothing.
+    pos_label : label, default=None
+        The positive class; None takes ``classes_[1]``.
+    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+        Where scores come from.
+    n_jobs : int, default=None
+        Number of folds fitted at a time.
+    random_state : int, RandomState instance or None, default=None
+        Draws the held-out rows when ``cv`` is a fraction, and the rows that place thresholds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted base classifier.
+    threshold_ : float, or ndarray of shape (n_segments,)
+        Scores strictly above it are positive.
+    thresholds_ : ndarray of shape (n_rates,) or (n_segments, n_rates)
+        One threshold per promised rate.
+    n_units_ : int
+        Number of held-out rows, or clusters, that tested thresholds.
+    violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
+        As in :class:`FixedFPRClassifier`.
+
+    See Also
+    --------
+    aucuba.threshold.rows_needed : How many flagged rows a promise needs.
+
+    References
+    ----------
+    .. [1] Angelopoulos, Bates, Candès, Jordan and Lei (2025), Learn then test: calibrating predictive
+       algorithms to achieve risk control, Annals of Applied Statistics 19(2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from aucuba.threshold import FixedPrecisionClassifier
+    >>> X, y = make_classification(4000, weights=[0.8], class_sep=1.5, random_state=0)
+    >>> forest = RandomForestClassifier(50, random_state=0)
+    >>> sure = FixedPrecisionClassifier(forest, min_precision=0.9, random_state=0)
+    >>> sure = sure.fit(X[:3000], y[:3000])
+    >>> flagged = sure.predict(X[3000:]) == 1
+    >>> bool(y[3000:][flagged].mean() > 0.9), bool(flagged.sum() > 100)
+    (True, True)
+    """
+
+    _promise = PRECISION
+    _stratified = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        min_precision: float | Sequence[float] = 0.9,
+        confidence: float = 0.95,
+        cv: Any = 0.5,
+        *,
+        joint: bool = True,
+        strata: Any = None,
+        cluster_rate: str = "mean",
+        max_cluster_size: int | None = None,
+        weighted_promise: bool = False,
+        max_weight: float | None = None,
+        on_failure: str = "error",
+        pos_label: Any = None,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self._store(locals())
+
+    def _rule(self, population: Population) -> Rule:
+        if self.cluster_rate == "any":
+            raise ValueError(
+                "A precision can be promised for cluster_rate='mean' or 'row', not 'any': a cluster "
+                "with one flagged negative has no precision of its own."
+            )
+        rates = self._allowed_rates(self.min_precision)
+        generator = check_random_state(self.random_state)
+        return PrecisionRule(rates, population, generator, self.joint)

@@ -1,0 +1,95 @@
+"""Rows, labels, weights and clusters that a classifier with a promise is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import assert_all_finite, column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets
+
+from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._core._validation import binary_target, row_weights
+from aucuba.threshold._held_out import require_fitted
+from aucuba.threshold._promise import ALERTS
+from aucuba.threshold._units import HeldOutRows
+
+
+@dataclass(frozen=True)
+class CalibrationTable:
+    """Everything that ``fit`` was given, row by row."""
+
+    X: Any
+    y: AnyArray
+    positive: BoolArray
+    weight: FloatArray | None
+    group: AnyArray | None
+
+    def held_out_rows(self, rows: IntArray, scores: AnyArray) -> HeldOutRows:
+        weight = None if self.weight is None else self.weight[rows]
+        group = None if self.group is None else self.group[rows]
+        return HeldOutRows(scores, self.positive[rows], weight, group)
+
+
+def validated_table(
+    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any
+) -> CalibrationTable:
+    """Rows that can be indexed, with checked labels; sets the classes of the model."""
+    if y is None and not (model._is_prefit and model._promise is ALERTS):
+        raise ValueError(
+            f"{type(model).__name__} requires y to be passed, but the target y is None."
+        )
+    X, y, weight, group = indexable(X, y, sample_weight, groups)
+    if y is None:
+        require_fitted(model.estimator)
+        model.classes_ = _binary_classes(model.estimator)
+        target = np.full(X.shape[0] if hasattr(X, "shape") else len(X), model.classes_[0])
+    else:
+        target = _checked_target(model, y)
+    labels = model.classes_.tolist()
+    if model.pos_label is not None and model.pos_label not in labels:
+        raise ValueError(f"pos_label={model.pos_label!r} is not one of the classes {labels}.")
+    model.pos_label_ = labels[1 if model.pos_label is None else labels.index(model.pos_label)]
+    positive = np.asarray(target == model.pos_label_, dtype=bool)
+    weight = row_weights(weight, positive.size)
+    group = None if group is None else _checked_groups(group)
+    return CalibrationTable(X, target, positive, weight, group)
+
+
+def _checked_target(model: Any, y: Any) -> AnyArray:
+    target: AnyArray = column_or_1d(y, warn=True)
+    assert_all_finite(target, input_name="y")
+    check_classification_targets(target)
+    if not model._is_prefit:
+        binary_target(target)
+        model.classes_ = np.unique(target)
+        return target
+    require_fitted(model.estimator)
+    model.classes_ = _binary_classes(model.estimator)
+    unknown = np.setdiff1d(target, model.classes_)
+    if unknown.size:
+        raise ValueError(
+            f"y has labels {unknown[:5].tolist()} that the fitted estimator does not know; its "
+            f"classes are {model.classes_.tolist()}."
+        )
+    return target
+
+
+def _checked_groups(groups: Any) -> IntArray:
+    """Clusters numbered 0, 1, ...; identifiers may be of any type that can be sorted."""
+    identifiers = column_or_1d(groups)
+    if identifiers.dtype.kind == "f" and not np.all(np.isfinite(identifiers)):
+        raise ValueError("groups contains NaN or infinite values; give every row a cluster.")
+    number: IntArray = np.unique(identifiers, return_inverse=True)[1].astype(np.intp)
+    return number
+
+
+def _binary_classes(estimator: Any) -> AnyArray:
+    classes = np.asarray(estimator.classes_)
+    if classes.shape != (2,):
+        raise ValueError(
+            "Only binary classification is supported. The fitted estimator has the classes "
+            f"{classes.tolist()}."
+        )
+    return classes

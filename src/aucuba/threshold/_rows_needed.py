@@ -1,0 +1,132 @@
+"""How many rows a promise needs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from aucuba._core._validation import check_choice, check_fraction
+from aucuba.threshold._betting import units_needed
+from aucuba.threshold._fixed_sequence import N_STARTS
+from aucuba.threshold._order_statistic import carried_by, negatives_needed
+from aucuba.threshold._promise import ALERTS, FPR, PRECISION, TPR, Promise, promise_named
+from aucuba.threshold._units import Units
+
+# Of the held-out rows this part places the thresholds that the others test, where precision is
+# promised.
+PLACING = 0.1
+FEWEST_PLACING = 20
+
+
+def rows_needed(
+    promise: str,
+    rate: float,
+    confidence: float = 0.95,
+    prevalence: float | None = None,
+    *,
+    cluster_rate: str | None = None,
+) -> int:
+    """Compute the smallest number of held-out rows with which a promise can be made.
+
+    With that many none may count against the promise; with more the threshold comes closer to the
+    plain quantile. Without ``prevalence`` the rows that the rate counts are counted: negatives for
+    ``"fpr"``, positives for ``"tpr"``, flagged rows for ``"precision"``, all rows for ``"alerts"``.
+    With it, the number of all held-out rows among which so many are expected.
+
+    Parameters
+    ----------
+    promise : {"fpr", "tpr", "precision", "alerts"}
+        What is promised.
+    rate : float
+        The limit: ``max_fpr``, ``min_tpr``, ``min_precision`` or ``max_alert_rate``, in (0, 1).
+    confidence : float, default=0.95
+        How sure the promise is to be, in (0, 1).
+    prevalence : float, default=None
+        Fraction of positives among the rows, in (0, 1). For precision at best every positive is
+        flagged.
+    cluster_rate : {"mean", "any", "row"}, default=None
+        Count independent clusters (``groups`` of ``fit``) in place of rows; for ``"row"``, clusters
+        of the largest size.
+
+    Returns
+    -------
+    int
+        Number of rows, or of clusters.
+
+    Examples
+    --------
+    >>> from aucuba.threshold import rows_needed
+    >>> rows_needed("fpr", 0.05), rows_needed("tpr", 0.95)
+    (59, 59)
+    >>> rows_needed("tpr", 0.95, prevalence=0.02)
+    2950
+    >>> rows_needed("precision", 0.9)
+    36
+    >>> rows_needed("fpr", 0.05, cluster_rate="mean")
+    69
+    """
+    promised = promise_named(promise)
+    allowed = promised.allowed(rate, "rate")
+    confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
+    error = 1.0 - confidence
+    if cluster_rate is not None:
+        check_choice(cluster_rate, "cluster_rate", ("mean", "any", "row"))
+    is_betting = cluster_rate in ("mean", "row")
+    if promised is PRECISION:
+        if cluster_rate == "any":
+            raise ValueError(
+                "A precision can be promised for cluster_rate='mean' or 'row', not 'any'."
+            )
+        error /= N_STARTS
+    needed = units_needed(allowed, 1.0 - allowed, error) if is_betting else _rows(allowed, error)
+    return needed if prevalence is None else _all_rows(promised, needed, prevalence)
+
+
+def units_to_promise(units: Units, rate: float, error: float) -> int:
+    """The number of such units with which a rate of at most ``rate`` can be promised."""
+    if units.is_exact:
+        return _rows(rate, error)
+    return units_needed(rate, 1.0 - rate, error)
+
+
+def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, error: float) -> str:
+    """One sentence on why the units cannot carry the promise, and what to do.
+
+    ``needed`` is the number that could, or None where their weights or sizes are at fault.
+    """
+    limit = f"{promise.parameter}={promise.limit(rate):g}"
+    start = (
+        f"Promising a {promise.words} of {promise.bound} {limit} with "
+        f"confidence={1 - error:g} needs"
+    )
+    if needed is None:
+        return (
+            f"{start} more than these {units.n_units} held-out {units.noun}: their weights or sizes "
+            "lie far below the limit that the bound must allow for. Hold out more, promise less, or "
+            "lower max_weight or max_cluster_size if the population allows it."
+        )
+    message = f"{start} at least {needed} held-out {units.noun}, got {units.n_units}."
+    more = f"{message} Hold out more {units.noun}"
+    if units.n_units < 1 or not units.is_exact:
+        return f"{more}, or promise less."
+    lowest, highest = carried_by(units.n_units, rate, error)
+    return (
+        f"{more}, or promise less: {promise.parameter}={promise.limit(lowest):g} at this "
+        f"confidence, or confidence={highest:g} at this {promise.parameter}, is what "
+        f"{units.n_units} can carry."
+    )
+
+
+def _rows(allowed: float, error: float) -> int:
+    return negatives_needed(allowed, 1.0 - error)
+
+
+def _all_rows(promise: Promise, needed: int, prevalence: Any) -> int:
+    positives = check_fraction(prevalence, "prevalence", low_open=True, high_open=True)
+    counted = {
+        FPR: 1.0 - positives,
+        TPR: positives,
+        PRECISION: positives * (1.0 - PLACING),
+        ALERTS: 1.0,
+    }
+    return math.ceil(round(needed / counted[promise], 9))

@@ -1,0 +1,55 @@
+"""Segments of the rows that have a threshold each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import _safe_indexing
+
+from aucuba._core._typing import AnyArray, IntArray
+
+
+def segment_labels(strata: Any, X: Any) -> AnyArray:
+    """The segment of every row: a column of X by name or index, or a callable's answer."""
+    column = strata(X) if callable(strata) else _column(X, strata)
+    labels: AnyArray = np.ravel(column.toarray() if sp.issparse(column) else np.asarray(column))
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if labels.shape[0] != n_rows:
+        raise ValueError(
+            f"strata gave {labels.shape[0]} segments for {n_rows} rows; it must name one per row."
+        )
+    missing = labels != labels if labels.dtype.kind in "fO" else np.zeros(n_rows, dtype=bool)
+    if labels.dtype.kind == "O":
+        missing = missing | np.array([label is None for label in labels])
+    if missing.any():
+        raise ValueError(
+            f"strata is missing in {int(missing.sum())} rows, the first is row "
+            f"{int(np.argmax(missing))}; every row needs a segment."
+        )
+    return labels
+
+
+def segment_index(labels: AnyArray, known: AnyArray) -> IntArray:
+    """Place of every label among the known ones; an error names those that are not."""
+    unknown = np.setdiff1d(labels, known)
+    if unknown.size:
+        raise ValueError(
+            f"strata has segments that fit did not see: {unknown[:5].tolist()}; they have no "
+            f"threshold. Known are {known[:10].tolist()}."
+        )
+    index: IntArray = np.searchsorted(known, labels)
+    return index
+
+
+def _column(X: Any, key: Any) -> Any:
+    if isinstance(X, list):
+        X = np.asarray(X)
+    try:
+        return _safe_indexing(X, key, axis=1)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise ValueError(
+            f"strata={key!r} is not a column of X: give the name of a column of a data frame, the "
+            f"index of a column of an array, or a callable on X ({error})."
+        ) from error

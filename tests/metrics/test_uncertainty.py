@@ -1,0 +1,308 @@
+"""Intervals and tests of every measure: methods, units, weights, alternatives."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from aucuba.metrics import compare_scores, operating_point, score_interval
+from aucuba.metrics._influence import acceleration
+from aucuba.metrics._measures import MEASURES, bind
+from aucuba.metrics._study import make_study
+
+PARAMS = {
+    "partial_auc": {"fpr_range": (0.0, 0.2)},
+    "two_way_partial_auc": {"min_tpr": 0.3, "max_fpr": 0.4},
+    "log_auc": {"fpr_range": (0.01, 0.3)},
+    "rate_at_threshold": {"rate": "tpr", "threshold": 1.0},
+    "tpr_at_fpr": {"fpr": 0.1},
+    "fpr_at_tpr": {"tpr": 0.8},
+    "equal_error_rate": {},
+    "precision_at_recall": {"recall": 0.5},
+    "recall_at_precision": {"precision": 0.5},
+    "precision_at_k": {"k": 30},
+    "recall_at_k": {"k": 30},
+    "enrichment_factor": {"fraction": 0.1},
+    "rie": {"alpha": 20.0},
+    "bedroc": {"alpha": 20.0},
+}
+
+
+def sample(seed=0, n_pos=60, n_neg=300, shift=1.5):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    return y, rng.normal(size=y.size) + shift * y
+
+
+def test_every_measure_is_covered_here():
+    assert set(PARAMS) == set(MEASURES)
+
+
+@pytest.mark.parametrize("name", PARAMS)
+def test_every_measure_has_an_interval_and_a_test(name):
+    y, score = sample()
+    options = {"n_resamples": 60, "random_state": 0, **PARAMS[name]}
+    got = score_interval(name, y, score, **options)
+    assert got.low <= got.value <= got.high
+    assert got.low < got.high
+    assert got.value == bind(name, PARAMS[name]).value(
+        make_study(
+            name,
+            PARAMS[name],
+            y,
+            [score],
+            sample_weight=None,
+            qid=None,
+            groups=None,
+            pos_label=None,
+            sampling="auto",
+            weight_kind="sampling",
+        ).samples[0]
+    )
+    worse = compare_scores(name, y, score, -score, **options)
+    assert worse.p_value < 0.1
+    assert (worse.difference > 0) != worse.smaller_is_better
+    assert score_interval(name, y, score, **options) == got
+    lower = score_interval(name, y, score, alternative="greater", **options)
+    assert got.low <= lower.low <= lower.value
+    assert lower.high == bind(name, PARAMS[name]).limits[1]
+
+
+def test_delong_is_hanley_and_mcneils_formula_by_hand():
+    """Structural components of two positives and three negatives, divisors m - 1 and n - 1."""
+    y, score = np.array([1, 1, 0, 0, 0]), np.array([5.0, 2.0, 3.0, 1.0, 0.0])
+    v10, v01 = np.array([1.0, 2 / 3]), np.array([0.5, 1.0, 1.0])
+    error = np.sqrt(v10.var(ddof=1) / 2 + v01.var(ddof=1) / 3)
+    with pytest.warns(UserWarning, match="rests on 2 positives and 3 negatives"):
+        got = score_interval("partial_auc", y, score, method="delong")
+    assert got.value == pytest.approx(5 / 6)
+    assert got.low == pytest.approx(5 / 6 - stats.norm.ppf(0.975) * error)
+
+
+def test_paired_and_independent_tests_by_components():
+    y, a = sample(1)
+    b = a + np.random.default_rng(2).normal(size=y.size)
+
+    def parts(score):
+        pos, neg = score[y == 1], score[y == 0]
+        above = (pos[:, None] > neg) + 0.5 * (pos[:, None] == neg)
+        return above.mean(1), above.mean(0)
+
+    (v_a, w_a), (v_b, w_b) = parts(a), parts(b)
+    error = np.sqrt((v_a - v_b).var(ddof=1) / 60 + (w_a - w_b).var(ddof=1) / 300)
+    got = compare_scores("partial_auc", y, a, b, method="delong")
+    difference = v_a.mean() - v_b.mean()
+    assert got.difference == pytest.approx(difference)
+    assert got.p_value == pytest.approx(2 * stats.norm.sf(abs(difference) / error))
+
+    squares = [v.var(ddof=1) / 60 + w.var(ddof=1) / 300 for v, w in ((v_a, w_a), (v_b, w_b))]
+    df = sum(squares) ** 2 / sum(s**2 / 359 for s in squares)
+    apart = compare_scores("partial_auc", y, a, b, y_true_b=y, method="delong")
+    t = abs(difference) / np.sqrt(sum(squares))
+    assert apart.p_value == pytest.approx(2 * stats.t.sf(t, df))
+    boot = compare_scores("partial_auc", y, a, b, y_true_b=y, method="bootstrap", random_state=0)
+    assert boot.high - boot.low == pytest.approx(apart.high - apart.low, rel=0.15)
+
+
+def test_clusters_widen_and_equal_rows_do_not():
+    rng = np.random.default_rng(3)
+    y, score = sample(3)
+    rows = score_interval("partial_auc", y, score, method="delong")
+    alone = score_interval("partial_auc", y, score, groups=np.arange(y.size))
+    assert alone.sampling == "clusters"
+    assert alone.high - alone.low == pytest.approx(rows.high - rows.low, rel=0.02)
+    five = np.tile(np.arange(y.size), 5)
+    copied = score_interval("partial_auc", y[five], score[five], groups=five)
+    assert copied.high - copied.low == pytest.approx(rows.high - rows.low, rel=0.02)
+    naive = score_interval("partial_auc", y[five], score[five], method="delong")
+    assert naive.high - naive.low < 0.5 * (copied.high - copied.low)
+    boot = score_interval(
+        "partial_auc", y[five], score[five], groups=five, method="bootstrap", random_state=0
+    )
+    assert boot.high - boot.low == pytest.approx(copied.high - copied.low, rel=0.15)
+    with pytest.warns(UserWarning, match="Only 4 clusters are drawn"):
+        score_interval("partial_auc", y, score, groups=rng.integers(0, 4, y.size))
+
+
+@pytest.mark.filterwarnings("ignore:Only . queries are drawn")
+def test_few_queries_keep_their_size():
+    """Scorers without information on few queries: Student's t rejects at its level."""
+    y = np.tile([1] * 5 + [0] * 20, 3)
+    with pytest.warns(UserWarning, match="Only 3 queries are drawn"):
+        compare_scores("partial_auc", y, y, -y, qid=np.repeat([0, 1, 2], 25), random_state=0)
+    rng = np.random.default_rng(4)
+    for n_queries in (3, 9):
+        rejected = 0
+        for _ in range(200):
+            y = np.tile([1] * 5 + [0] * 20, n_queries)
+            a, b = rng.normal(size=(2, y.size))
+            qid = np.repeat(np.arange(n_queries), 25)
+            found = compare_scores("partial_auc", y, a, b, qid=qid, fpr_range=(0, 0.2))
+            rejected += found.p_value < 0.05
+        # 5 % plus three standard errors of 200 trials.
+        assert rejected / 200 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+
+
+def test_one_query_is_refused():
+    y, score = sample()
+    with pytest.raises(ValueError, match="qid names one query"):
+        score_interval("partial_auc", y, score, qid=np.zeros(y.size))
+    with pytest.raises(ValueError, match="groups names one cluster"):
+        score_interval("partial_auc", y, score, groups=np.zeros(y.size))
+    with pytest.raises(ValueError, match="Give qid or groups, not both"):
+        score_interval("partial_auc", y, score, groups=y, qid=y)
+
+
+def test_weights_as_frequencies_are_copies():
+    rng = np.random.default_rng(5)
+    y, score = sample(5)
+    weight = rng.integers(1, 5, size=y.size).astype(float)
+    copies = np.repeat(np.arange(y.size), weight.astype(int))
+    for method in ("delong", "bootstrap"):
+        options = {"method": method, "random_state": 0, "fpr_range": (0, 0.3)}
+        heavy = score_interval(
+            "partial_auc", y, score, sample_weight=weight, weight_kind="frequency", **options
+        )
+        plain = score_interval("partial_auc", y[copies], score[copies], **options)
+        assert heavy.value == pytest.approx(plain.value)
+        tolerance = 2e-3 if method == "delong" else 0.1
+        assert heavy.high - heavy.low == pytest.approx(plain.high - plain.low, rel=tolerance)
+    units = score_interval(
+        "partial_auc", y, score, sample_weight=weight, fpr_range=(0, 0.3), method="delong"
+    )
+    assert units.high - units.low > 1.3 * (plain.high - plain.low)
+    with pytest.raises(ValueError, match="whole-number weights"):
+        score_interval("partial_auc", y, score, sample_weight=weight / 3, weight_kind="frequency")
+
+
+def test_rates_at_a_fixed_threshold():
+    y, score = sample(6)
+    hits = int(np.sum(score[y == 1] >= 1.0))
+    options = {"rate": "tpr", "threshold": 1.0}
+    exact = score_interval("rate_at_threshold", y, score, method="exact", **options)
+    want = stats.binomtest(hits, 60).proportion_ci(method="exact")
+    assert (exact.low, exact.high) == pytest.approx((want.low, want.high))
+    wilson = score_interval("rate_at_threshold", y, score, **options)
+    want = stats.binomtest(hits, 60).proportion_ci(method="wilson")
+    assert wilson.method == "wilson"
+    assert (wilson.low, wilson.high) == pytest.approx((want.low, want.high))
+
+
+def test_conservative_limits_contain_the_binomial_ones():
+    y, score = sample(7)
+    point = operating_point(y, score, fpr=0.1)
+    careful = score_interval("tpr_at_fpr", y, score, fpr=0.1, method="conservative")
+    hits = round(point.tpr * 60)
+    fixed = stats.binomtest(hits, 60).proportion_ci(method="exact")
+    assert careful.low < fixed.low
+    assert careful.high > fixed.high
+
+
+@pytest.mark.parametrize("shift", [3.0, 0.0])
+def test_acceleration_has_the_sign_of_the_skewness(shift):
+    """Near 1 the estimate is skewed to the left, at chance hardly at all."""
+    y, score = sample(8, 200, 200, shift)
+    study = make_study(
+        "partial_auc",
+        {},
+        y,
+        [score],
+        sample_weight=None,
+        qid=None,
+        groups=None,
+        pos_label=None,
+        sampling="auto",
+        weight_kind="sampling",
+    )
+    found = acceleration(study.measure, study.samples[0])
+    draws = study.resampled(4000, 0)[0]
+    # For a mean the skewness is six times the acceleration; second-order terms add to it near 1.
+    assert 6 * found == pytest.approx(stats.skew(draws), abs=0.2)
+    assert found < -0.03 or shift == 0.0
+
+
+def test_non_inferiority_equivalence_and_sides():
+    y, a = sample(9)
+    b = a + 0.1 * np.random.default_rng(10).normal(size=y.size)
+    shared = {"method": "delong"}
+    assert compare_scores("partial_auc", y, b, a, **shared).p_value > 0.01
+    not_worse = compare_scores(
+        "partial_auc", y, b, a, alternative="non-inferior", margin=0.05, **shared
+    )
+    assert not_worse.p_value < 0.001
+    assert not_worse.high == np.inf
+    same = compare_scores("partial_auc", y, b, a, alternative="equivalent", margin=0.05, **shared)
+    assert same.p_value < 0.001
+    # The one-sided tests at margin m are those of the interval at 1 - 2 alpha.
+    assert -0.05 < same.low < same.high < 0.05
+    up = compare_scores("partial_auc", y, a, -a, alternative="greater", **shared)
+    down = compare_scores("partial_auc", y, a, -a, alternative="less", **shared)
+    assert up.p_value == pytest.approx(1 - down.p_value)
+    turned = compare_scores(
+        "equal_error_rate", y, a, b, alternative="non-inferior", margin=0.1, random_state=0
+    )
+    assert turned.smaller_is_better
+    assert turned.low == -np.inf
+    assert turned.p_value < 0.01
+    for wrong in ({"alternative": "non-inferior"}, {"margin": 0.1}):
+        with pytest.raises(ValueError, match="margin"):
+            compare_scores("partial_auc", y, a, b, **wrong)
+
+
+def test_scorers_without_spread_are_resampled():
+    y = np.repeat([1, 0], [30, 60])
+    found = compare_scores(
+        "partial_auc", y, y, -y, method="delong", random_state=0, n_resamples=199
+    )
+    assert found.method == "bootstrap"
+    assert found.p_value == pytest.approx(2 / 200)
+
+
+def test_tables_of_several_scorers():
+    y, a = sample(11)
+    rng = np.random.default_rng(12)
+    scores = {"a": a, "near": a + 0.1 * rng.normal(size=a.size), "noise": rng.normal(size=a.size)}
+    rows = compare_scores("partial_auc", y, scores, method="delong")
+    assert [row.names for row in rows] == [("a", "near"), ("a", "noise"), ("near", "noise")]
+    p = sorted(row.p_value for row in rows)
+    by_name = {row.names: row for row in rows}
+    smallest = min(rows, key=lambda row: row.p_value)
+    assert smallest.p_holm == pytest.approx(min(1.0, 3 * p[0]))
+    assert by_name["a", "near"].p_holm == pytest.approx(max(by_name["a", "near"].p_value, 2 * p[1]))
+    some = compare_scores("partial_auc", y, scores, reference="noise", method="delong")
+    assert [row.names for row in some] == [("a", "noise"), ("near", "noise")]
+    with pytest.raises(ValueError, match="reference must be one of"):
+        compare_scores("partial_auc", y, scores, reference="other")
+
+
+def test_a_measure_of_ones_own():
+    def mean_gap(y_true, y_score, *, sample_weight, power):
+        up = np.average(y_score[y_true == 1] ** power, weights=sample_weight[y_true == 1])
+        return up - np.average(y_score[y_true == 0] ** power, weights=sample_weight[y_true == 0])
+
+    y, score = sample(13)
+    got = score_interval(mean_gap, y, score, power=1, random_state=0)
+    assert got.value == pytest.approx(score[y == 1].mean() - score[y == 0].mean())
+    assert got.method == "bootstrap"
+    error = np.sqrt(score[y == 1].var() / 60 + score[y == 0].var() / 300)
+    assert (got.high - got.low) / 3.92 == pytest.approx(error, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metric": "auc"}, "metric must be one of 'partial_auc'"),
+        ({"metric": "tpr_at_fpr"}, "missing 1 required keyword-only argument: 'fpr'"),
+        ({"metric": "bedroc", "beta": 3}, "unexpected keyword argument 'beta'"),
+        ({"metric": "bedroc", "method": "delong"}, "needs placement values"),
+        ({"metric": "equal_error_rate", "method": "bca"}, "needs a smooth measure"),
+        ({"metric": "partial_auc", "method": "exact"}, "fixed beforehand"),
+        ({"metric": "partial_auc", "method": "conservative"}, "is for 'tpr_at_fpr'"),
+        ({"metric": "partial_auc", "sampling": "rows"}, "sampling must be one of"),
+        ({"metric": "partial_auc", "alternative": "up"}, "alternative must be one of"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, message):
+    y, score = sample()
+    metric = arguments.pop("metric")
+    with pytest.raises(ValueError, match=message):
+        score_interval(metric, y, score, **arguments)
