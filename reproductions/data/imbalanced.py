@@ -28,7 +28,7 @@ ADBENCH = (
 
 
 def load_adbench(name: str) -> tuple[Any, BoolArray]:
-    """One of the `ADBENCH` sets: a dense table and which rows are positive."""
+    """Load one of the `ADBENCH` sets: a dense table and which rows are positive."""
     if name not in ADBENCH:
         raise ValueError(f"Unknown ADBench set {name!r}; choose from {', '.join(ADBENCH)}.")
     path = data_file("adbench", f"{name}.npz")
@@ -38,14 +38,14 @@ def load_adbench(name: str) -> tuple[Any, BoolArray]:
 
 
 def load_a9a() -> tuple[Any, BoolArray]:
-    """Adult, train and test parts together: 123 binary columns, sparse; positive is high income."""
+    """Load Adult, train and test parts together: 123 binary columns, sparse; positive is high income."""
     parts = [read_svmlight(data_file("a9a", f"{name}.gz"), 123) for name in ("a9a", "a9a.t")]
     X = sparse.vstack([X for X, _ in parts], format="csr")
     return X, np.concatenate([y for _, y in parts]) > 0
 
 
 def load_fingerprint_subset() -> tuple[Any, IntArray]:
-    """Fingerprints in the shape of the ICML 2013 paper: 5 x 50 actives and 1,892 inactives.
+    """Load fingerprints in the shape of the ICML 2013 paper: 5 x 50 actives and 1,892 inactives.
 
     Returns the 1021 binary columns, sparse, and the target of each row, 0 for inactive.
     """
@@ -59,7 +59,7 @@ def load_fingerprint_subset() -> tuple[Any, IntArray]:
 
 
 def load_fingerprints(target: int) -> tuple[Any, BoolArray]:
-    """Actives of one target against all decoys: 1021 binary columns, sparse.
+    """Load the actives of one target against all decoys: 1021 binary columns, sparse.
 
     The 80 targets are numbered as in the source, with gaps; an unknown number lists them.
     """
