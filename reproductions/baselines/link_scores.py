@@ -94,7 +94,7 @@ def _weighted_common(graph: csr_array, ends: IntArray, weight: FloatArray) -> Fl
 
 
 def entries(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Read single entries of a sparse array, dense (SciPy returns a sparse array for an empty choice)."""
+    """Read single entries of a sparse array, dense (SciPy returns a sparse one for no entries)."""
     if not len(rows):
         return np.zeros(0)
     values: FloatArray = np.asarray(matrix[rows, columns], dtype=float).ravel()

@@ -38,7 +38,7 @@ def load_adbench(name: str) -> tuple[Any, BoolArray]:
 
 
 def load_a9a() -> tuple[Any, BoolArray]:
-    """Load Adult, train and test parts together: 123 binary columns, sparse; positive is high income."""
+    """Load both parts of Adult: 123 binary columns, sparse; positive is high income."""
     parts = [read_svmlight(data_file("a9a", f"{name}.gz"), 123) for name in ("a9a", "a9a.t")]
     X = sparse.vstack([X for X, _ in parts], format="csr")
     return X, np.concatenate([y for _, y in parts]) > 0
