@@ -126,6 +126,21 @@ def test_gradient_by_finite_differences(measure, objective):
     np.testing.assert_allclose(gradient, slopes, atol=1e-6)
 
 
+@pytest.mark.parametrize("measure", [AUC(), BinnedAUC(3)], ids=repr)
+def test_risk_is_the_difference_of_the_two_values(measure):
+    graphs, labels = teams(6, n_graphs=3, n_teams=2)
+    risk = team_risk(graphs, labels, measure)
+    weights = np.array([0.7, 0.3, 0.05, 0.11])
+    unary, coupling, strength = risk.terms.scores(weights)
+    positive = np.concatenate(labels)
+    worst = risk.batch.loss_augmented(unary, coupling, positive, strength).value
+    best = risk.batch.consistent(unary, coupling, positive, strength).value
+    n_positive = np.array([y.sum() for y in labels])
+    n_pairs = n_positive * [np.sum(~y) for y in labels]
+    want = np.mean(1 + (worst + n_positive**2 / 2 - best) / n_pairs)
+    assert risk.value_and_gradient(weights)[0] == pytest.approx(want)
+
+
 def test_block_gaps_with_terms_sum_to_primal_minus_dual():
     graphs, labels = teams(1, n_graphs=4, n_teams=2)
     risk = team_risk(graphs, labels, AUC())

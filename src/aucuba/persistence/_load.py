@@ -91,7 +91,8 @@ def load_model(
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"There is no model file {path}.")
-    names = frozenset(one if isinstance(one, str) else full_name(one) for one in trusted)
+    given = [trusted] if isinstance(trusted, str | type) else trusted
+    names = frozenset(one if isinstance(one, str) else full_name(one) for one in given)
     header, entries = _entries(path, max_size)
     try:
         schema = json.loads(entries[SCHEMA])
@@ -118,23 +119,23 @@ def load_model(
 
 
 def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The header and all entries of a file of the present format."""
+    """Read the header and all entries of a file of the present format."""
+    foreign = ValueError(
+        f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
+        "`aucuba fit` or `save_model`; nothing was loaded."
+    )
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            small = sum(entry.file_size for entry in archive.infolist()) <= max_size
-            header = read_header(archive.read(HEADER)) if small else {}
+        archive = zipfile.ZipFile(path)
     except Exception as error:
-        raise ValueError(
-            f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
-            "`aucuba fit` or `save_model`; nothing was loaded."
-        ) from error
-    with zipfile.ZipFile(path) as archive:
+        raise foreign from error
+    with archive:
         check_size(archive, path, max_size)
+        try:
+            header = read_header(archive.read(HEADER))
+        except Exception as error:
+            raise foreign from error
         check_format(header, path, aucuba.__version__)
         try:
-            if len(set(names)) < len(names):
-                raise DamagedFileError("two entries of one name")
             return header, unpacked(archive)
         except DamagedFileError as error:
             raise _damaged(path, error) from None
@@ -160,7 +161,7 @@ def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
 
 
 def _damaged(path: Path, error: Exception, versions: Mapping[str, str] | None = None) -> ValueError:
-    """The error of a damaged file; what another release wrote may be whole, but of no use here."""
+    """Make the error of a damaged file, which may also be a whole one of another release."""
     detail = str(error) if isinstance(error, DamagedFileError) else type(error).__name__
     writer = (versions or {}).get("scikit-learn", sklearn.__version__)
     if isinstance(error, DamagedFileError) or writer == sklearn.__version__:

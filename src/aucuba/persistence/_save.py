@@ -106,7 +106,7 @@ def _refuse_functions(foreign: Mapping[str, Node]) -> None:
 
 
 def _can_be_named(node: Node) -> bool:
-    """Whether a foreign node is a class, or a function of NumPy or SciPy, that a user could trust."""
+    """Tell whether a foreign node is a class, or a function of NumPy or SciPy, that can be trusted."""
     if node["__loader__"] in NEVER or name_of(node) == _CACHE:
         return False
     found = getattr(sys.modules.get(node["__module__"]), node["__class__"], None)

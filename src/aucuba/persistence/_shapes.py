@@ -85,7 +85,7 @@ def check_part(part: Any, name: str) -> None:
         _check_random_state(part)
     elif sparse.issparse(part):
         part.check_format(full_check=True)
-    elif hasattr(part, "__dict__"):
+    elif name.startswith(("aucuba.", "sklearn.")) and hasattr(part, "__dict__"):
         _check_attributes(part)
         n_features = _number_of_features(part)
         dimensions = {} if n_features is None else {"f": n_features}
