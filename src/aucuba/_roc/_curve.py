@@ -92,8 +92,9 @@ def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     # Where a segment is vertical its width is zero, so any finite height serves.
     middle = ((low + high) / 2 - left) / np.where(run > 0, run, 1.0)
     height = y[..., :-1] + (y[..., 1:] - y[..., :-1]) * middle
-    area: FloatArray = np.sum(width * height, axis=-1) / (m * n[..., 0] * (beta - alpha))
-    return area
+    # The widths add up to the band but for rounding, which would show in narrow bands.
+    mean: FloatArray = np.sum(width * height, axis=-1) / (m * np.sum(width, axis=-1))
+    return np.minimum(mean, 1.0)
 
 
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> float:

@@ -163,6 +163,20 @@ class Study:
             return "delong"
         return "bca" if len(self.samples) == 1 and self.sampling == "by_class" else "bootstrap"
 
+    @property
+    def fewest(self) -> float:
+        """Number of units of the kind that is rarest: queries, clusters, or rows in the range."""
+        if np.isfinite(self.degrees_of_freedom):
+            return self.degrees_of_freedom + 1
+        return min(self._counts())
+
+    def _counts(self) -> tuple[int, float]:
+        """Number of positives, and of negatives in the region's range."""
+        one = self.samples[0]
+        n_positives = int(one.positive.sum())
+        width = 1.0 if self.measure.region is None else self.measure.region.weights.total
+        return n_positives, round((one.n_rows - n_positives) * width, 9)
+
     def warn_if_few(self) -> None:
         """Name what is too few for an interval or test to keep its level."""
         if self.sampling in ("queries", "clusters"):
@@ -174,10 +188,7 @@ class Study:
                     FewRowsWarning,
                 )
             return
-        one = self.samples[0]
-        n_positives = int(one.positive.sum())
-        width = 1.0 if self.measure.region is None else self.measure.region.weights.total
-        in_range = round((one.n_rows - n_positives) * width, 9)
+        n_positives, in_range = self._counts()
         if n_positives < FEWEST_POSITIVES or in_range < FEWEST_NEGATIVES:
             warn_user(
                 f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
