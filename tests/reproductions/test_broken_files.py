@@ -27,6 +27,11 @@ from reproductions.data.ohsumed import load_ohsumed
 pytest.importorskip("pandas")
 
 
+def zipped(content):
+    """Compress without a time stamp, so that every worker collects tests of the same name."""
+    return gzip.compress(content, mtime=0)
+
+
 def stored(save, *arrays, **named):
     buffer = io.BytesIO()
     save(buffer, *arrays, **named)
@@ -35,7 +40,7 @@ def stored(save, *arrays, **named):
 
 def idx(array):
     shape = np.array(array.shape, dtype=">u4").tobytes()
-    return gzip.compress(b"\0\0\x08" + bytes([array.ndim]) + shape + array.tobytes())
+    return zipped(b"\0\0\x08" + bytes([array.ndim]) + shape + array.tobytes())
 
 
 ARFF = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n"
@@ -54,7 +59,7 @@ LOADERS = {
     "coauthors": (
         lambda: load_coauthors("nips"),
         {
-            "nips_coauthor/paper_authors.csv.gz": gzip.compress(
+            "nips_coauthor/paper_authors.csv.gz": zipped(
                 b"year,paper,author\n2001,p,Ada\n2001,p,Bob\n"
             )
         },
@@ -63,17 +68,13 @@ LOADERS = {
         lambda: load_multilabel("yeast"),
         {
             "multilabel/yeast.xml": b'<labels>\n<label name="a"/>\n<label name="b"/>\n</labels>\n',
-            "multilabel/yeast-train.arff.gz": gzip.compress(f"{ARFF}0.5,1,0\n".encode()),
-            "multilabel/yeast-test.arff.gz": gzip.compress(f"{ARFF}0.5,1,0\n1,0,1\n".encode()),
+            "multilabel/yeast-train.arff.gz": zipped(f"{ARFF}0.5,1,0\n".encode()),
+            "multilabel/yeast-test.arff.gz": zipped(f"{ARFF}0.5,1,0\n1,0,1\n".encode()),
         },
     ),
     "ohsumed": (
         lambda: load_ohsumed(1),
-        {
-            "ohsumed/QueryLevelNorm/Fold1_test.txt.gz": gzip.compress(
-                b"1 qid:1 1:0.5\n0 qid:1 2:1\n"
-            )
-        },
+        {"ohsumed/QueryLevelNorm/Fold1_test.txt.gz": zipped(b"1 qid:1 1:0.5\n0 qid:1 2:1\n")},
     ),
     "mnist": (
         lambda: load_mnist("test"),
@@ -88,7 +89,7 @@ LOADERS = {
     ),
     "a9a": (
         load_a9a,
-        {"a9a/a9a.gz": gzip.compress(b"1 1:1\n"), "a9a/a9a.t.gz": gzip.compress(b"-1 2:1\n")},
+        {"a9a/a9a.gz": zipped(b"1 1:1\n"), "a9a/a9a.t.gz": zipped(b"-1 2:1\n")},
     ),
     "fingerprints": (
         lambda: load_fingerprints(1),
@@ -200,15 +201,15 @@ def test_broken_files_are_named(home, name, file, damage):
 @pytest.mark.parametrize(
     ("name", "file", "content", "message"),
     [
-        ("coauthors", "nips_coauthor/paper_authors.csv.gz", gzip.compress(b"a,b\n1,2\n"), "'year'"),
-        ("multilabel", "multilabel/yeast-train.arff.gz", gzip.compress(ARFF.encode()), "no rows"),
+        ("coauthors", "nips_coauthor/paper_authors.csv.gz", zipped(b"a,b\n1,2\n"), "'year'"),
+        ("multilabel", "multilabel/yeast-train.arff.gz", zipped(ARFF.encode()), "no rows"),
         (
             "multilabel",
             "multilabel/yeast-test.arff.gz",
-            gzip.compress(f"{ARFF}0.5,1\n".encode()),
+            zipped(f"{ARFF}0.5,1\n".encode()),
             "2 columns, its header names 3",
         ),
-        ("mnist", "mnist/t10k-labels-idx1-ubyte.gz", gzip.compress(b"\0\0\x08\x03\0\0"), "buffer"),
+        ("mnist", "mnist/t10k-labels-idx1-ubyte.gz", zipped(b"\0\0\x08\x03\0\0"), "buffer"),
         ("adbench", "adbench/letter.npz", stored(np.savez, X=np.eye(3)), "KeyError: 'y"),
         (
             "fingerprints",
