@@ -124,7 +124,8 @@ def fit(
     plan.check_table(table, cv)
     model, baseline = plan.train(table)
     record = plan.record(table)
-    save_model(out, model, baseline=baseline, metadata=record.to_json())
+    labels = record.labels.classes
+    save_model(out, model, baseline=baseline, metadata=record.to_json(), labels=labels)
     result = {"model": str(out), **record.to_json(), "fit": fit_facts(model[-1])}
     emit(result, *_shown(record, result["fit"]), f"Model: {out}", as_json=as_json)
 

@@ -14,6 +14,7 @@ from aucuba._core._typing import BoolArray
 from aucuba.cli._errors import TableError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"0|-?[1-9]\d*")
 # What makes labels equal, in an order: numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
 
@@ -56,6 +57,13 @@ class Labels:
     def negative(self) -> str:
         """The other one of two labels, or the name for all others."""
         return self.others[0] if len(self.others) == 1 else "other"
+
+    @property
+    def classes(self) -> tuple[str, str] | tuple[int, int]:
+        """The negative and the positive label, as whole numbers where both are."""
+        both = self.negative, self.positive
+        whole = all(_WHOLE.fullmatch(label) for label in both)
+        return (int(both[0]), int(both[1])) if whole else both
 
     @property
     def key(self) -> str:
