@@ -12,7 +12,14 @@ from scipy import sparse
 
 from reproductions.data.changepoints import load_chipseq, load_neuroblastoma, load_tcpd
 from reproductions.data.coauthors import load_coauthors
-from reproductions.data.imbalanced import load_a9a, load_adbench, load_fingerprints
+from reproductions.data.colour_images import load_cifar10, load_stl10
+from reproductions.data.imbalanced import (
+    load_a9a,
+    load_adbench,
+    load_fingerprint_subset,
+    load_fingerprints,
+)
+from reproductions.data.letor_sample import load_letor_sample
 from reproductions.data.mnist import load_mnist
 from reproductions.data.multilabel import load_multilabel
 from reproductions.data.ohsumed import load_ohsumed
@@ -91,6 +98,30 @@ LOADERS = {
             "chemistry_fp2/target.npy": stored(np.save, np.array([0, 1, 1])),
         },
     ),
+    "fingerprint subset": (
+        load_fingerprint_subset,
+        {
+            "chemistry_fp2/subset2142_X.npz": stored(sparse.save_npz, sparse.csr_array(np.eye(3))),
+            "chemistry_fp2/subset2142_target.npy": stored(np.save, np.array([0, 1, 1])),
+        },
+    ),
+    "letor sample": (
+        load_letor_sample,
+        {
+            "letor_sample/rank.train.gz": gzip.compress(b"1 1:0.5\n0 2:1\n3 7:1\n"),
+            "letor_sample/rank.train.query": b"2\n1\n",
+            "letor_sample/rank.test.gz": gzip.compress(b"1 1:0.5\n2 1:0.5\n"),
+            "letor_sample/rank.test.query": b"1\n1\n",
+        },
+    ),
+    "cifar10": (
+        load_cifar10,
+        {f"cifar10/data_batch_{k}.bin": bytes(3 * 3073) for k in range(1, 6)},
+    ),
+    "stl10": (
+        load_stl10,
+        {"stl10/train_X.bin": bytes(3 * 27648), "stl10/train_y.bin": b"\x01\x02\x0a"},
+    ),
     "chipseq": (
         lambda: load_chipseq("one"),
         {
@@ -140,6 +171,13 @@ def test_one_row_is_a_table(home):
     write(home, files)
     assert_array_equal(load().X_train, [[0.5]])
     assert_array_equal(load().Y_train, [[1, 0]])
+
+
+def test_queries_of_both_parts_are_numbered_on(home):
+    load, files = LOADERS["letor sample"]
+    write(home, files)
+    assert_array_equal(load().qid, [0, 0, 1, 2, 3])
+    assert_array_equal(load().grade, [1, 0, 3, 1, 2])
 
 
 def test_folds_follow_the_order_of_the_inputs(home):
