@@ -49,16 +49,17 @@ def test_the_stack_is_that_of_the_library(stack, files):
 
 
 def test_weights_reach_the_stack(run, files, tmp_path):
-    words = (
+    words = [
         "--target",
         "outcome",
+        "--pos-label",
+        "bad",
         "--sample-weight",
         "times",
         "--drop",
         "query",
-        "--model",
-        "stack",
-    )
+    ]
+    words += ["--model", "stack"]
     done = run("fit", files / "train.csv", *words, "--cv", "2", "--out", tmp_path / "m")
     assert done.code == 0, done.err
 

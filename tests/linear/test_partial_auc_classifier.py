@@ -441,4 +441,4 @@ def test_direct_training_never_falls_below_logistic_regression(data_dir):
     assert reached > 2 * anchor
     # Two descents, one history, which follows the partial AUC.
     assert [row["iteration"] for row in model.history_] == list(range(1, model.n_iter_ + 1))
-    assert max(row["merit"] for row in model.history_) == pytest.approx(reached)
+    assert any(row["merit"] == pytest.approx(reached) for row in model.history_)

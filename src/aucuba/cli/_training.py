@@ -12,8 +12,11 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba._core._columns import Columns, NamedColumns
-from aucuba._core._validation import check_choice, check_fraction, check_positive_number
+from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._region import Region
 from aucuba.cli._console import FitProgress, progress_bar
+from aucuba.cli._options import lowest_tpr
+from aucuba.cli._probe import Probe, run_probe
 from aucuba.cli._record import FitRecord
 from aucuba.cli._samples import LabelledTable
 from aucuba.ensemble import RegionStack
@@ -56,7 +59,7 @@ class Plan:
         random_state: int,
     ) -> Plan:
         """Choose the estimator; an option without effect on it is an error."""
-        lowest = check_fraction(0.0 if min_tpr is None else min_tpr, "--min-tpr", high_open=True)
+        lowest = lowest_tpr(min_tpr)
         if check_choice(kind, "--model", _KINDS) == "stack":
             _refuse_given("--model linear", surrogate=surrogate, C=C, max_iter=max_iter)
             if cv is not None and cv < 2:
@@ -127,6 +130,15 @@ class Plan:
         first = prepare.steps[:1] if self.kind == "stack" else prepare.steps
         model = Pipeline([*first, ("model", classifier)])
         return model, Pipeline([*prepare.steps, ("model", baseline)])
+
+    def probe(self, table: LabelledTable, budget_s: float, random_state: int) -> Probe | None:
+        """Compare a fitted linear model's kind with boosted trees, where a stack could replace it."""
+        replaceable = table.schema.n_features is None and table.rows.query is None
+        if self.kind == "stack" or self.surrogate == "aum" or not replaceable:
+            return None
+        region = Region.from_params(self.fpr_range, None, self.min_tpr)
+        with progress_bar("Probing with boosted trees"):
+            return run_probe(table, region, self._logistic_C(), budget_s, random_state)
 
     def _logistic_C(self) -> float:
         """The penalty that was chosen for logistic regression, where one was."""
