@@ -6,8 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
+from aucuba.cli._operating_points import measure_points, parse_points, points_grid
 from aucuba.cli._options import (
     AsJson,
+    At,
     DataFile,
     Decimal,
     Delimiter,
@@ -42,6 +44,7 @@ def evaluate(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    at: At = None,
     random_state: RandomState = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -51,6 +54,7 @@ def evaluate(
     from aucuba.cli._tables import TableFile
     from aucuba.metrics import compare_partial_auc, partial_auc_interval, tpr_at_fpr_score
 
+    points = parse_points(at or [])
     saved, record = load_fitted(model)
     low, high = chosen_range(fpr_range, max_fpr, record.fpr_range)
     lowest = lowest_tpr(min_tpr, record.min_tpr)
@@ -70,6 +74,8 @@ def evaluate(
             other = {"against_logistic": asdict(comparison), "chance": chance_level(*region)}
             regions[name] = asdict(interval) | other
         tpr = tpr_at_fpr_score(table.y, score, fpr=high, **table.weight_and_query)
+        weight = table.weight_and_query.get("sample_weight")
+        found = measure_points(points, table.y, score, weight, random_state)
     result = {
         "model": str(model),
         "data": table.summary(),
@@ -77,6 +83,7 @@ def evaluate(
         "min_tpr": lowest,
         **regions,
         "tpr_at_fpr": {"fpr": high, "tpr": tpr},
+        "operating_points": found,
     }
     emit(result, *_shown(result), as_json=as_json)
 
@@ -97,4 +104,7 @@ def _shown(result: dict[str, Any]) -> list[Any]:
     at = result["tpr_at_fpr"]
     grid.add_line(f"TPR at FPR {at['fpr']:g}", f"{at['tpr']:.4f}", f"{at['fpr']:.4f}")
     data = result["data"]
-    return [f"{data['rows']} rows, {data['positives']} positive, from {data['file']}", grid]
+    lines: list[Any] = (
+        [points_grid(result["operating_points"])] if result["operating_points"] else []
+    )
+    return [f"{data['rows']} rows, {data['positives']} positive, from {data['file']}", grid, *lines]

@@ -96,6 +96,14 @@ Encoding = Annotated[
         show_default="utf-8",
     ),
 ]
+At = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="NAME=VALUE",
+        help="An operating point: fpr=, tpr= (or recall=), precision= or k=. May be repeated.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, errors included.")]
 Unknown = Annotated[
     str, typer.Option(help="Categories that training has not seen: error, or ignore.")
