@@ -51,6 +51,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "aucuba.structured.StructuredRanker": {
         "coef_": "nodes",
         "edge_coef_": "edges",
+        "state_coef_": "3 edges",
         "term_coef_": "terms",
     },
     "aucuba.structured.StructuredLabelRanker": {
