@@ -173,7 +173,7 @@ def test_the_bound_of_a_float32_table_with_an_offset_is_true():
 
 def test_rounding_that_hides_the_gap_is_said():
     rng = np.random.default_rng(3)
-    x = 1e9 + rng.normal(size=40)
+    x = 1e10 + rng.normal(size=40)
     positive = rng.random(40) < 0.4
     settings = {
         "fpr_range": (0.0, 0.3),

@@ -7,6 +7,7 @@ import pytest
 
 from aucuba._core._columns import Columns
 from aucuba.ensemble import RegionStack
+from aucuba.linear import PartialAUCClassifierCV
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -77,3 +78,16 @@ def test_a_word_among_dates(place):
     wrong.loc[place, "when"] = "tomorrow"
     with pytest.raises(ValueError, match=r"'when' held dates in training, and 'tomorrow' is not"):
         stack.decision_function(wrong)
+
+
+@pytest.mark.parametrize("model", ["stack", "cv"])
+def test_splits_that_train_on_their_test_rows(model):
+    frame, y = table()
+    rows = np.arange(80)
+    leaking = [(rows, rows[:40]), (rows[:40], rows[40:])]
+    if model == "cv":
+        estimator = PartialAUCClassifierCV((0.0, 0.5), cv=leaking)
+    else:
+        estimator = RegionStack((0.0, 0.5), estimators=MEMBERS, cv=leaking)
+    with pytest.raises(ValueError, match="Split 0 of cv trains on 40 of the rows that it tests"):
+        estimator.fit(frame[["a"]], y)

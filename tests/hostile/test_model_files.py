@@ -148,6 +148,24 @@ class TestTrees:
         names = [*GRADIENT_BOOSTING, "sklearn._loss._loss.CyHalfBinomialLoss"]
         refuse(model, trusted=names)
 
+    @pytest.mark.parametrize("name", ["n_classes_", "class_prior_"])
+    def test_gradient_boosting_with_a_start_for_other_classes(self, refuse, data, name):
+        X, y = data
+        model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, y + (X[:, 1] > 0))
+        setattr(model.init_, name, {"n_classes_": 1, "class_prior_": np.ones(1)}[name])
+        names = [name.replace("Binomial", "Multinomial") for name in GRADIENT_BOOSTING]
+        names += [
+            "sklearn._loss._loss.CyHalfMultinomialLoss",
+            "sklearn._loss.link.MultinomialLogit",
+        ]
+        names += ["sklearn._loss.loss.HalfMultinomialLoss"]
+        refuse(model, trusted=names)
+
+    def test_gradient_boosting_with_something_else_in_the_place_of_a_tree(self, refuse, data):
+        model = GradientBoostingClassifier(n_estimators=2, random_state=0).fit(*data)
+        model.estimators_[1, 0].tree_ = StandardScaler()
+        refuse(model, trusted=GRADIENT_BOOSTING)
+
     def test_gradient_boosting_with_more_trees_than_scores(self, refuse, data):
         model = GradientBoostingClassifier(n_estimators=4, random_state=0).fit(*data)
         model.estimators_ = np.hstack([model.estimators_] * 3)
@@ -224,6 +242,28 @@ class TestArrays:
         model._dual_coef_ = model.dual_coef_ = model.dual_coef_[:, :1]
         refuse(model, trusted=[SVC])
 
+    def test_sparse_coefficients_of_support_vectors(self, refuse, data):
+        model = SVC().fit(sparse.csr_matrix(data[0]), data[1])
+        coef = model.dual_coef_.toarray()
+        coef[0, 1:] = 0.0
+        model._dual_coef_ = model.dual_coef_ = sparse.csr_matrix(coef)
+        refuse(model, trusted=[SVC])
+
+    def test_a_kernel_matrix_with_fewer_columns(self, refuse, data):
+        model = SVC(kernel="precomputed").fit(data[0] @ data[0].T, data[1])
+        model.support_ = model.support_ + 10**6
+        refuse(model, trusted=[SVC])
+
+    @pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+    def test_support_vectors_as_they_were_fitted(self, tmp_path, data, kernel):
+        X, y = data
+        X = X @ X.T if kernel == "precomputed" else X
+        model = SVC(kernel=kernel).fit(X, y)
+        with pytest.warns(UserWarning, match="does not load by itself"):
+            save_model(tmp_path / "m", model)
+        again = load_model(tmp_path / "m", trusted=[SVC]).model
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+
     @pytest.mark.parametrize(
         ("model", "name"),
         [
@@ -272,8 +312,10 @@ class TestArrays:
         X, y = data
         Y = np.column_stack([y, y, X[:, 1] > 0, X[:, 2] > 0]).astype(int)
         model = StructuredLabelRanker(C=5.0, max_iter=3, tol=10.0).fit(X, Y)
-        model.label_pairs_ = model.label_pairs_ + 10**6
-        refuse(model)
+        pairs = model.label_pairs_
+        for forged in (pairs + 10**6, pairs - 5, pairs + 0.5):
+            model.label_pairs_ = forged
+            refuse(model)
 
     @pytest.mark.parametrize("sizes", [-1, 0, [2, -3], [], "text"], ids=str)
     def test_bins(self, refuse, sizes):

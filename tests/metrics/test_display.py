@@ -1,12 +1,20 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
-from aucuba.metrics import RocBandDisplay, partial_auc_score
+from aucuba._roc._sample import RankingSample
+from aucuba.metrics import (
+    RocBandDisplay,
+    operating_point,
+    partial_auc_score,
+    tpr_at_fpr_score,
+)
+from aucuba.metrics._confidence_band import confidence_band
 
 X, Y = make_classification(200, 5, flip_y=0.3, random_state=1)
 BAND = (0.05, 0.3)
@@ -79,3 +87,66 @@ def test_errors_say_what_to_do():
         RocBandDisplay.from_estimator(LogisticRegression().fit(X, Y), X, Y, pos_label=7)
     with pytest.raises(ValueError, match="lower limit below"):
         RocBandDisplay.from_predictions(Y, X[:, 0], fpr_range=(0.3, 0.1))
+
+
+@pytest.mark.parametrize("scale", ["linear", "log", "det"])
+def test_scales_bands_and_points(scale):
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [300, 100])
+    score = rng.normal(size=400) + 1.5 * y
+    point = operating_point(y, score, fpr=0.1)
+    display = RocBandDisplay.from_predictions(
+        y,
+        score,
+        fpr_range=(0.0, 0.3),
+        confidence_band="pointwise",
+        n_resamples=100,
+        random_state=0,
+        points=[point],
+        scale=scale,
+        plot_chance_level=True,
+    )
+    band = display.confidence_band
+    assert np.all(band.low <= band.high)
+    height = tpr_at_fpr_score(y, score, fpr=0.15)
+    assert np.interp(0.15, band.fpr, band.low) < height < np.interp(0.15, band.fpr, band.high)
+    markers = [line for line in display.ax_.lines if line.get_marker() == "o"]
+    assert len(markers) == 1
+    if scale == "det":
+        assert display.ax_.get_ylabel() == "False negative rate"
+        assert markers[0].get_ydata()[0] == pytest.approx(norm.ppf(1 - point.tpr))
+    else:
+        assert (markers[0].get_xdata()[0], markers[0].get_ydata()[0]) == (point.fpr, point.tpr)
+    assert (display.ax_.get_xscale() == "log") == (scale == "log")
+    plt.close("all")
+
+
+def test_simultaneous_bands_are_wider_and_hold_everywhere():
+    """The whole true curve over the range lies inside in most samples."""
+    truth = norm.sf(norm.isf(np.linspace(0.0, 0.3, 201)) - 1.5)
+    inside, joint = 0, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1], [300, 100])
+        score = rng.normal(size=400) + 1.5 * y
+        sample = RankingSample.from_arrays(y, score)
+        bands = [
+            confidence_band(
+                sample, (0.0, 0.3), kind=kind, confidence=0.95, n_resamples=300, random_state=seed
+            )
+            for kind in ("pointwise", "simultaneous")
+        ]
+        assert np.all(bands[1].low <= bands[0].low + 1e-12)
+        assert np.all(bands[1].high >= bands[0].high - 1e-12)
+        held = [np.all((one.low <= truth) & (truth <= one.high)) for one in bands]
+        inside, joint = inside + held[0], joint + held[1]
+    assert joint > inside
+    # 95 % of 40 are 38; three standard errors of a simulation are 4.
+    assert joint >= 33
+
+
+def test_unknown_bands_and_scales():
+    with pytest.raises(ValueError, match="confidence_band must be one of"):
+        RocBandDisplay.from_predictions([0, 1], [0, 1], confidence_band="wide")
+    with pytest.raises(ValueError, match="scale must be one of"):
+        RocBandDisplay.from_predictions([0, 1], [0, 1], scale="sqrt")

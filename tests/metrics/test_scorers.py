@@ -9,6 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 from aucuba.metrics import (
     auc_at_k_score,
     make_auc_at_k_scorer,
+    make_metric_scorer,
     make_partial_auc_scorer,
     make_tpr_at_fpr_scorer,
     make_two_way_partial_auc_scorer,
@@ -16,6 +17,7 @@ from aucuba.metrics import (
     tpr_at_fpr_score,
     two_way_partial_auc_score,
 )
+from aucuba.metrics._measures import evaluate
 
 X, Y = make_classification(300, 5, flip_y=0.2, random_state=0)
 MODEL = LogisticRegression().fit(X, Y)
@@ -101,3 +103,24 @@ def test_bad_parameters_fail_when_the_scorer_is_made():
         make_tpr_at_fpr_scorer(-1)
     with pytest.raises(ValueError, match="max_fpr must lie"):
         make_two_way_partial_auc_scorer(min_tpr=0, max_fpr=0)
+
+
+def test_any_measure_by_name():
+    X, y = make_classification(300, weights=[0.8], random_state=0)
+    model = LogisticRegression().fit(X, y)
+    score = model.decision_function(X)
+    for name, params in (("bedroc", {"alpha": 10.0}), ("precision_at_k", {"k": 20})):
+        got = make_metric_scorer(name, **params)(model, X, y)
+        assert got == evaluate(name, params, y, score, None, None, None)
+    smaller = make_metric_scorer("equal_error_rate")(model, X, y)
+    assert smaller == -evaluate("equal_error_rate", {}, y, score, None, None, None)
+    search = GridSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, scoring=make_metric_scorer("tpr_at_fpr", fpr=0.1)
+    ).fit(X, y)
+    assert 0 < search.best_score_ < 1
+    other = make_metric_scorer("bedroc", pos_label=0)(model, X, y)
+    assert other == pytest.approx(evaluate("bedroc", {}, y, -score, None, None, 0))
+    with pytest.raises(ValueError, match="no scorer"):
+        make_metric_scorer("rate_at_threshold", rate="tpr", threshold=0.0)
+    with pytest.raises(ValueError, match="metric must be one of"):
+        make_metric_scorer("accuracy")

@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import roc_auc_score
 
-from aucuba.metrics import compare_scores, operating_point, score_interval
+from aucuba.metrics import (
+    compare_scores,
+    operating_point,
+    power_of,
+    sample_size_for,
+    score_interval,
+)
 from aucuba.metrics._influence import acceleration
 from aucuba.metrics._measures import MEASURES, bind
 from aucuba.metrics._study import make_study
@@ -306,3 +313,54 @@ def test_what_does_not_fit_is_refused(arguments, message):
     metric = arguments.pop("metric")
     with pytest.raises(ValueError, match=message):
         score_interval(metric, y, score, **arguments)
+
+
+def planned(shift_b=None, **goal):
+    y, score = sample(20, 200, 2000)
+    other = None
+    if shift_b is not None:
+        other = score + shift_b * np.random.default_rng(21).normal(size=y.size)
+    return sample_size_for("partial_auc", y, score, other, fpr_range=(0.0, 0.2), **goal)
+
+
+def test_planned_widths_are_those_of_fresh_samples():
+    """The half-width of studies of the planned size, drawn from the same law as the pilot."""
+    size = planned(half_width=0.03)
+    assert size.n_negatives == 10 * size.n_positives
+    widths = []
+    for seed in range(20):
+        y, score = sample(100 + seed, size.n_positives, size.n_negatives)
+        got = score_interval("partial_auc", y, score, method="delong", fpr_range=(0.0, 0.2))
+        widths.append((got.high - got.low) / 2)
+    assert np.mean(widths) == pytest.approx(0.03, rel=0.1)
+    balanced = planned(half_width=0.03, ratio=1.0)
+    assert balanced.n_positives == balanced.n_negatives > size.n_positives
+
+
+def test_planned_power_and_its_inverse():
+    size = planned(0.5, power=0.8, difference=0.02)
+    y, a = sample(20, 200, 2000)
+    b = a + 0.5 * np.random.default_rng(21).normal(size=y.size)
+    options = {"difference": 0.02, "fpr_range": (0.0, 0.2)}
+    rows = {"n_positives": size.n_positives, "n_negatives": size.n_negatives}
+    assert power_of("partial_auc", y, a, b, **rows, **options) == pytest.approx(0.8, abs=0.01)
+    alone = sample_size_for("partial_auc", y, a, power=0.8, **options)
+    assert alone.n_positives > 2 * size.n_positives
+
+
+def test_planning_by_resamples_agrees_with_placements():
+    y, score = sample(22, 100, 500)
+    options = {"n_positives": 300, "n_negatives": 1500, "difference": 0.04}
+
+    def auc(y_true, y_score, *, sample_weight):
+        return roc_auc_score(y_true, y_score, sample_weight=sample_weight)
+
+    by_placements = power_of("partial_auc", y, score, **options)
+    assert power_of(auc, y, score, random_state=0, **options) == pytest.approx(
+        by_placements, abs=0.06
+    )
+    assert 0.3 < by_placements < 0.95
+    with pytest.raises(ValueError, match="half_width, or both power and difference"):
+        sample_size_for("partial_auc", y, score, power=0.8)
+    with pytest.raises(ValueError, match="difference must be a number above 0"):
+        power_of("partial_auc", y, score, n_positives=3, n_negatives=3, difference=0.0)

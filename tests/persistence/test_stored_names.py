@@ -1,10 +1,13 @@
 """Names in model files: fixed, whatever moves; what older files lack is filled in."""
 
 import json
+import re
 import zipfile
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
 from aucuba import FixedFPRClassifier, PartialAUCClassifier, RegionStack
@@ -136,6 +139,16 @@ class TestTrust:
         path, scores = foreign
         model = load_model(path, trusted=[name]).model
         np.testing.assert_array_equal(model.decision_function(numbers(150)[0]), scores)
+
+    def test_a_search_with_masked_results_survives(self, tmp_path):
+        X, y = numbers(150)
+        search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2)
+        model = FixedFPRClassifier(search, max_fpr=0.3, random_state=0).fit(X, y)
+        with pytest.warns(UserWarning, match="trusted=") as caught:
+            save_model(tmp_path / "m", model)
+        names = re.findall(r"'([\w.]+\.\w+)'", str(caught[0].message).partition("trusted=")[2])
+        again = load_model(tmp_path / "m", trusted=names).model
+        np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
     def test_default_members_need_no_trust(self, tmp_path):
         X, y = numbers(120)

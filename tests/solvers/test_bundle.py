@@ -130,7 +130,8 @@ def test_zero_is_certified_as_good_and_the_minimiser_of_the_planes_returned(make
         assert solution.lower_bound / C >= 1 - 1e-3
         assert 0 <= solution.gap <= 1e-3
         # The model is a combination of the planes that gave the bound, not a point of a line search.
-        minimum = solution.warm_start.minimum(TableDesign(X))
+        planes = solution.warm_start
+        minimum = planes.minimum(TableDesign(X), planes.dual)
         np.testing.assert_array_equal(solution.coef, minimum.model)
         np.testing.assert_allclose(minimum.lower_bound, solution.lower_bound, rtol=1e-9)
     # An independent test: the positives' mean is a mixture of negatives with
@@ -167,7 +168,7 @@ def test_a_gain_below_the_tolerance_is_found_at_a_finer_one(make):
     assert 0 < coarse.gap <= 0.1
     assert [row["iteration"] for row in coarse.history] == list(range(1, coarse.n_iter + 1))
     for key in ("n_evaluations", "seconds"):
-        assert np.all(np.diff([row[key] for row in coarse.history]) > 0)
+        assert np.all(np.diff([row[key] for row in coarse.history]) >= 0)
     fine = make(C=100.0, tol=0.1, rtol=1e-3).solve(TableDesign(X), risk)
     assert fine.status is Status.CONVERGED
     assert fine.objective == pytest.approx(95.2, abs=0.1)
@@ -197,7 +198,9 @@ def test_the_certificate_is_that_of_the_model_returned(seed):
     risk = TightHinge(Sample(positive), RankWeights.from_range((0.1, 0.4)))
     solution = BundleSolver(C=0.01, tol=1e-6).solve(TableDesign(X), risk)
     w = solution.coef
-    assert w @ w / 2 + 0.01 * risk.value_and_gradient(X @ w)[0] == solution.objective
+    assert w @ w / 2 + 0.01 * risk.value_and_gradient(X @ w)[0] == pytest.approx(
+        solution.objective, rel=1e-13
+    )
     exact = CuttingPlaneSolver(C=0.01, tol=1e-8, max_iter=5000).solve(TableDesign(X), risk)
     assert solution.objective >= exact.lower_bound - 1e-12
     assert solution.objective <= exact.objective + 1e-6 * 0.01

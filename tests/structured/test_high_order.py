@@ -126,6 +126,21 @@ def test_gradient_by_finite_differences(measure, objective):
     np.testing.assert_allclose(gradient, slopes, atol=1e-6)
 
 
+@pytest.mark.parametrize("measure", [AUC(), BinnedAUC(3)], ids=repr)
+def test_risk_is_the_difference_of_the_two_values(measure):
+    graphs, labels = teams(6, n_graphs=3, n_teams=2)
+    risk = team_risk(graphs, labels, measure)
+    weights = np.array([0.7, 0.3, 0.05, 0.11])
+    unary, coupling, strength = risk.terms.scores(weights)
+    positive = np.concatenate(labels)
+    worst = risk.batch.loss_augmented(unary, coupling, positive, strength).value
+    best = risk.batch.consistent(unary, coupling, positive, strength).value
+    n_positive = np.array([y.sum() for y in labels])
+    n_pairs = n_positive * [np.sum(~y) for y in labels]
+    want = np.mean(1 + (worst + n_positive**2 / 2 - best) / n_pairs)
+    assert risk.value_and_gradient(weights)[0] == pytest.approx(want)
+
+
 def test_block_gaps_with_terms_sum_to_primal_minus_dual():
     graphs, labels = teams(1, n_graphs=4, n_teams=2)
     risk = team_risk(graphs, labels, AUC())
@@ -150,6 +165,17 @@ def test_learned_terms_help_where_teams_belong_together(pair_score):
     assert ranker.term_coef_.max() > 0
     assert ranker.score(graphs[8:], labels[8:]) > factored.score(alone[8:], labels[8:]) + 0.03
     assert [sorted(order) for order in ranker.rank(graphs)] == [list(range(16))] * 16
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "frank_wolfe"])
+def test_terms_are_learned_without_any_pairs(solver):
+    graphs, labels = teams(7)
+    graphs = [RankingGraph(g.node_features, terms=g.terms) for g in graphs]
+    ranker = StructuredRanker(C=10.0, solver=solver, max_iter=30, random_state=0)
+    ranker.fit(graphs, labels)
+    assert ranker.edge_coef_.size == 0
+    assert ranker.term_coef_[0] > 0
+    assert ranker.objective_ < ranker.start_objective_ - 0.5
 
 
 def test_scores_are_those_of_the_terms_at_their_learned_strength():

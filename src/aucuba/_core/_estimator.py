@@ -56,7 +56,7 @@ def check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray,
             f"{classes.size} classes; compare one class with the rest."
         )
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-    present = np.unique(y[kept])
+    present = classes if kept.size == len(y) else np.unique(y[kept])
     if present.size < 2:
         raise ValueError(
             f"y has only one class ({present[0]!r}) among the rows of positive weight; training needs "

@@ -45,7 +45,15 @@ class KeptRows:
         place[self.index] = np.arange(self.index.size)
         given = check_cv(cv, self.y, classifier=True).split(self.X, self.y, self.groups)
         renumbered = ((place[train], place[test]) for train, test in given)
-        return [(train[train >= 0], test[test >= 0]) for train, test in renumbered]
+        splits = [(train[train >= 0], test[test >= 0]) for train, test in renumbered]
+        for number, (train, test) in enumerate(splits):
+            n_both = np.intersect1d(train, test).size
+            if n_both:
+                raise ValueError(
+                    f"Split {number} of cv trains on {n_both} of the rows that it tests, so its "
+                    "scores would not be out of fold; remove them from its training part."
+                )
+        return splits
 
     def among_all(self, values: FloatArray, fill: float) -> FloatArray:
         """Return the values of the kept rows at their places among all rows, ``fill`` elsewhere."""

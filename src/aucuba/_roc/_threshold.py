@@ -68,9 +68,12 @@ def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> flo
 
 
 def _best_balanced_threshold(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
-    levels, index = np.unique(scores, return_inverse=True)
+    order = np.argsort(scores)
+    ranked = scores[order]
+    first = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1])
+    levels = ranked[first]
     gain = np.where(positive, weight / weight[positive].sum(), -weight / weight[~positive].sum())
     # Balanced accuracy of calling positive all rows at or above each level.
-    at_or_above = np.cumsum(np.bincount(index, gain)[::-1])[::-1]
+    at_or_above = np.cumsum(np.add.reduceat(gain[order], first)[::-1])[::-1]
     best = int(np.argmax(np.round(at_or_above, 12)))
     return float(levels[0] - 1.0 if best == 0 else (levels[best - 1] + levels[best]) / 2)

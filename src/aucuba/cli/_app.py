@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from aucuba.cli._errors import TableError
 from aucuba.cli._evaluate import evaluate
 from aucuba.cli._fit import fit
 from aucuba.cli._info import demo, info
+from aucuba.cli._monitor import monitor
 from aucuba.cli._options import RENAMED
 from aucuba.cli._predict import predict
 from aucuba.cli._report import report
@@ -37,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, evaluate, compare, report, info, demo):
+for command in (fit, predict, evaluate, compare, report, monitor, info, demo):
     app.command()(command)
 
 # The base of all complaints about the command line itself, wherever typer keeps it.
@@ -77,8 +77,6 @@ def _guarded(arguments: list[str]) -> int:
     except _UsageError as error:
         # Without arguments typer prints the help and raises an empty complaint.
         return stop([_usage(error)], _WRONG_INPUT) if arguments else _WRONG_INPUT
-    except BrokenPipeError:
-        return _stop_quietly()
     except TableError as error:
         return stop(error.problems, _WRONG_INPUT)
     except (ValueError, OSError) as error:
@@ -105,13 +103,6 @@ def _usage(error: Any) -> str:
     if option in RENAMED:
         return f"{option} is called {RENAMED[option]} now, as in the library."
     return str(error.format_message())
-
-
-def _stop_quietly() -> int:
-    """End when the reader of stdout has seen enough, as in ``aucuba predict ... --out - | head``."""
-    # The interpreter flushes stdout once more when it ends.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 class _Terminated(SystemExit):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -36,14 +38,34 @@ def print_note(message: str) -> None:
 
 def emit(result: Mapping[str, Any], *shown: Any, as_json: bool) -> None:
     """Print the result as one JSON object, or the given lines and tables for a person."""
-    if as_json:
-        sys.stdout.write(json.dumps(_as_json_types(result), ensure_ascii=False) + "\n")
-        return
-    console = Console(file=sys.stdout, highlight=False)
-    # A pipe has no width; a table cut at 80 columns would lose its numbers.
-    console.width = max(console.width, 120)
-    for item in shown:
-        console.print(item, markup=False) if isinstance(item, str) else console.print(item)
+    with stdout_of_a_reader() as stdout:
+        if as_json:
+            stdout.write(json.dumps(_as_json_types(result), ensure_ascii=False) + "\n")
+            return
+        console = _Console(file=stdout, highlight=False)
+        # A pipe has no width; a table cut at 80 columns would lose its numbers.
+        console.width = max(console.width, 120)
+        for item in shown:
+            console.print(item, markup=False) if isinstance(item, str) else console.print(item)
+
+
+@contextmanager
+def stdout_of_a_reader() -> Iterator[TextIO]:
+    """Yield stdout, and end the program quietly when its reader has seen enough (``| head``)."""
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit from None
+
+
+class _Console(Console):
+    """A console that leaves it to its user what a closed pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 class Grid(Table):
@@ -86,6 +108,9 @@ class Bar:
 
     def advance(self, amount: float = 1.0) -> None:
         self._progress.advance(self._task, amount)
+
+    def describe(self, description: str) -> None:
+        self._progress.update(self._task, description=description)
 
     def reach(self, amount: float) -> None:
         self._progress.update(self._task, completed=amount)
@@ -135,6 +160,8 @@ class FitProgress:
         if context.parent is not None:
             # A fit may find out on the way how many steps it takes.
             self._bar.total(context.parent.max_subtasks)
+            stage = "" if context.task_name == "iteration" else f": {context.task_name}"
+            self._bar.describe(f"Training {type(estimator).__name__}{stage}")
             self._bar.advance()
         return False
 

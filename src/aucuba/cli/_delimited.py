@@ -36,8 +36,9 @@ def delimited_chunks(file: TableFile, kept: Kept) -> Iterator[Table]:
     size = file.path.stat().st_size
     with file.path.open("rb") as stored:
         options = _options(file, stored, kept)
-        for frame in pd.read_csv(stored, **options, chunksize=_table.CHUNK_ROWS):
-            yield Table(frame, progress=stored.tell() / size)
+        with pd.read_csv(stored, **options, chunksize=_table.CHUNK_ROWS) as frames:
+            for frame in frames:
+                yield Table(frame, progress=stored.tell() / size)
 
 
 def refuse_repeated(names: Sequence[str], path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from aucuba.cli._console import emit, print_note, progress_bar
+from aucuba.cli._console import emit, print_note, progress_bar, stdout_of_a_reader
 from aucuba.cli._options import (
     AsJson,
     DataFile,
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from aucuba.persistence import SavedModel
 
 _WRITTEN = ("score", "predicted")
+# What spreadsheets take for the start of a formula, at once or after trimming.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _OTHER_FORMATS = (".gz", ".npz", ".parquet", ".pq", ".tsv")
 
 _Out = Annotated[
@@ -40,6 +41,13 @@ _Id = Annotated[
         "--id", metavar="COLUMN", help="A column to carry along; several as a,b or repeated."
     ),
 ]
+_EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Put ' before text that a spreadsheet would take for a formula (=, +, -, @).",
+    ),
+]
 
 
 def predict(
@@ -47,6 +55,7 @@ def predict(
     data: DataFile,
     out: _Out,
     id: _Id = None,
+    escape_formulas: _EscapeFormulas = False,
     unknown: Unknown = "error",
     format: Format = None,
     delimiter: Delimiter = None,
@@ -60,6 +69,7 @@ def predict(
     """
     from aucuba._core._files import check_place
     from aucuba._core._validation import check_choice
+    from aucuba.cli._promise import promise_of
     from aucuba.cli._record import load_fitted
     from aucuba.cli._tables import Kept, TableFile
 
@@ -71,7 +81,7 @@ def predict(
     saved, record = load_fitted(model)
     file = TableFile.from_options(data, format, delimiter, decimal, encoding)
     ids = _id_columns(id or [], file)
-    scorer = _Scorer(saved, record, ids, strict=unknown == "error")
+    scorer = _Scorer(saved, record, ids, unknown == "error", escape_formulas)
     rows = positives = 0
     with _sink(None if to_stdout else out) as sink, progress_bar(f"Scoring {data.name}") as bar:
         bar.total(1.0)
@@ -81,10 +91,13 @@ def predict(
             rows += chunk.n_rows
             bar.reach(chunk.progress)
     counts = f"{rows} rows, {positives} predicted positive"
+    promise = promise_of(saved.model[-1])
+    if promise is not None:
+        counts += f"\nPromise: {promise}"
     if to_stdout:
         print_note(counts)
         return
-    result = {"scores": str(out), "rows": rows, "predicted_positive": positives}
+    result = {"scores": str(out), "rows": rows, "predicted_positive": positives, "promise": promise}
     emit(result, f"{counts}\nScores: {out}", as_json=as_json)
 
 
@@ -116,8 +129,8 @@ def _sink(out: Path | None) -> Iterator[TextIO]:
     from aucuba._core._files import errors_naming, is_stream, written_atomically
 
     if out is None:
-        yield sys.stdout
-        sys.stdout.flush()
+        with stdout_of_a_reader() as sink:
+            yield sink
     elif is_stream(out):
         with errors_naming(out), out.open("w", encoding="utf-8", newline="") as sink:
             yield sink
@@ -137,6 +150,7 @@ class _Scorer:
     record: FitRecord
     ids: list[str]
     strict: bool
+    escape_formulas: bool
 
     def write(self, table: Table, sink: TextIO, first_row: int) -> int:
         """Append the table's scores; return how many rows are predicted positive."""
@@ -149,8 +163,20 @@ class _Scorer:
             schema.refuse_unknown(self.saved.baseline, X)
         score = self.saved.model.decision_function(X)
         positive = score > 0
-        columns: dict[str, Any] = {name: table.column(name, "--id").to_numpy() for name in self.ids}
-        predicted = np.where(positive, labels.positive, labels.negative)
-        columns |= dict(zip(_WRITTEN, (score, predicted), strict=True))
-        pd.DataFrame(columns).to_csv(sink, index=False, header=first_row == 0)
+        texts: dict[str, Any] = {name: table.column(name, "--id").to_numpy() for name in self.ids}
+        texts["predicted"] = np.where(positive, labels.positive, labels.negative)
+        if self.escape_formulas:
+            texts = {_escaped(name): _escaped_all(column) for name, column in texts.items()}
+        # A score may begin with a minus sign, but it is a number.
+        frame = pd.DataFrame({**texts, "score": score})
+        frame = frame[[*list(texts)[:-1], "score", "predicted"]]
+        frame.to_csv(sink, index=False, header=first_row == 0)
         return int(positive.sum())
+
+
+def _escaped(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _escaped_all(column: Any) -> list[Any]:
+    return [_escaped(value) if isinstance(value, str) else value for value in column]

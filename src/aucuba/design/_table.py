@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import FloatArray
+from aucuba._core._validation import largest_entry
 
 # A block of converted rows that stays in the cache: half a megabyte.
 _ENTRIES_AT_ONCE = 65_536
@@ -42,8 +43,7 @@ class TableDesign:
 
     @cached_property
     def largest(self) -> float:
-        values = self.X if isinstance(self.X, np.ndarray) else self.X.data
-        return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+        return largest_entry(self.X if isinstance(self.X, np.ndarray) else self.X.data)
 
     def zeros(self) -> FloatArray:
         return np.zeros(self.X.shape[1])

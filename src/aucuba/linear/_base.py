@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from aucuba._core._advice import Advice, Remedy
 from aucuba._core._estimator import BinaryClassifier, check_two_classes
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import query_index, row_weights
+from aucuba._core._validation import largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba._roc._threshold import threshold_for
 from aucuba.risks import Sample
@@ -23,6 +23,8 @@ from aucuba.solvers import Solution
 _LARGEST = {"float32": 1e15, "float64": 1e150}
 # Columns whose standard deviations differ by more than this factor are not penalised alike.
 _SCALE_RATIO = 1000.0
+# Enough rows to see such a factor.
+_ROWS_FOR_SCALE = 1000
 
 
 class RegionClassifier(BinaryClassifier):
@@ -34,9 +36,15 @@ class RegionClassifier(BinaryClassifier):
         """Check the data and drop rows of zero weight; set ``classes_``."""
         given = X
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+            ensure_all_finite=False,
         )
-        _check_products(X)
+        _check_entries(X, type(self).__name__)
         weight = row_weights(sample_weight, X.shape[0])
         query = query_index(qid, X.shape[0])
         self.classes_, kept = check_two_classes(y, weight)
@@ -93,10 +101,12 @@ class RegionClassifier(BinaryClassifier):
         return tags
 
 
-def _check_products(X: Any) -> None:
-    """Raise if products of two entries, or sums of many, could overflow."""
+def _check_entries(X: Any, estimator_name: str) -> None:
+    """Raise if entries are not finite, or if products of two, or sums of many, could overflow."""
     values = X.data if sparse.issparse(X) else X
-    largest = max(abs(float(values.max(initial=0.0))), abs(float(values.min(initial=0.0))))
+    largest = largest_entry(values)
+    if not np.isfinite(largest):
+        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
     if largest > _LARGEST[values.dtype.name]:
         raise ValueError(
             f"X holds values up to {largest:.3g}, whose products overflow in {values.dtype}. Put a "
@@ -106,7 +116,7 @@ def _check_products(X: Any) -> None:
 
 def warn_if_badly_scaled(X: Any) -> None:
     """Warn if the columns' scales differ so much that the penalty is meaningless."""
-    rows = X[:: max(1, X.shape[0] // 10_000)]
+    rows = X[:: -(-X.shape[0] // _ROWS_FOR_SCALE)]
     if sparse.issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         sd = np.sqrt(np.maximum(np.asarray(rows.multiply(rows).mean(axis=0)).ravel() - mean**2, 0))

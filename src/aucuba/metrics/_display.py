@@ -6,14 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._positive_scores import positive_scores
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_fpr_range
+from aucuba._core._validation import check_choice, check_fpr_range
 from aucuba._roc._curve import band_average, roc_curve
 from aucuba._roc._sample import RankingSample
+from aucuba.metrics._confidence_band import ConfidenceBand
+from aucuba.metrics._confidence_band import confidence_band as compute_band
+from aucuba.metrics._operating_points import OperatingPoint
+
+# The lowest rate shown on normal-deviate axes.
+_LEAST = 1e-4
 
 
 class RocBandDisplay:
@@ -32,6 +39,10 @@ class RocBandDisplay:
         Value in the band, one per curve.
     name : str, default=None
         Name for the legend.
+    confidence_band : ConfidenceBand, default=None
+        Limits of the true positive rate, as `from_predictions` computes them.
+    points : sequence of OperatingPoint, default=()
+        Points of the curve to mark, such as those of `operating_point`.
 
     Attributes
     ----------
@@ -50,12 +61,16 @@ class RocBandDisplay:
         fpr_range: tuple[float, float],
         partial_auc: float | Sequence[float],
         name: str | None = None,
+        confidence_band: ConfidenceBand | None = None,
+        points: Sequence[OperatingPoint] = (),
     ) -> None:
         self.fpr = fpr
         self.tpr = tpr
         self.fpr_range = fpr_range
         self.partial_auc = partial_auc
         self.name = name
+        self.confidence_band = confidence_band
+        self.points = points
 
     @classmethod
     def from_predictions(
@@ -67,12 +82,56 @@ class RocBandDisplay:
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
+        confidence_band: str | None = None,
+        confidence: float = 0.95,
+        n_resamples: int = 500,
+        random_state: Any = None,
+        points: Sequence[OperatingPoint] = (),
         ax: Any = None,
         **plot_params: Any,
     ) -> RocBandDisplay:
-        """Draw the curve of given scores."""
+        """Draw the curve of given scores.
+
+        Parameters
+        ----------
+        y_true, y_score, fpr_range, sample_weight, pos_label
+            As in `partial_auc_score`.
+        name : str, default=None
+            Name for the legend.
+        confidence_band : {"pointwise", "simultaneous"} or None, default=None
+            Draw limits of the TPR over ``fpr_range`` that hold at any one rate, or at all together.
+        confidence, n_resamples, random_state
+            Of the confidence band, as in `score_interval`.
+        points : sequence of OperatingPoint, default=()
+            Points to mark, with the limits of the band at their rate where there is one.
+        ax : matplotlib Axes, default=None
+        **plot_params
+            As in `plot`.
+
+        Returns
+        -------
+        RocBandDisplay
+        """
         fpr, tpr, value = _curve(y_true, y_score, fpr_range, sample_weight, pos_label)
-        display = cls(fpr=fpr, tpr=tpr, fpr_range=fpr_range, partial_auc=value, name=name)
+        band = None
+        if confidence_band is not None:
+            band = compute_band(
+                RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label),
+                check_fpr_range(fpr_range),
+                kind=confidence_band,
+                confidence=confidence,
+                n_resamples=n_resamples,
+                random_state=random_state,
+            )
+        display = cls(
+            fpr=fpr,
+            tpr=tpr,
+            fpr_range=fpr_range,
+            partial_auc=value,
+            name=name,
+            confidence_band=band,
+            points=points,
+        )
         return display.plot(ax=ax, **plot_params)
 
     @classmethod
@@ -142,6 +201,7 @@ class RocBandDisplay:
         curve_kwargs: Mapping[str, Any] | None = None,
         band_kwargs: Mapping[str, Any] | None = None,
         plot_chance_level: bool = False,
+        scale: str = "linear",
     ) -> RocBandDisplay:
         """Draw into ``ax``, or into a new figure.
 
@@ -154,6 +214,9 @@ class RocBandDisplay:
             Passed to ``Axes.plot`` and ``Axes.fill_between``.
         plot_chance_level : bool, default=False
             Draw the diagonal.
+        scale : {"linear", "log", "det"}, default="linear"
+            A linear or a logarithmic FPR axis, or detection error trade-off: false negative against
+            false positive rates, both on normal-deviate axes.
 
         Returns
         -------
@@ -166,6 +229,7 @@ class RocBandDisplay:
             raise ImportError(
                 "Drawing needs matplotlib: install it with `pip install aucuba[plot]`."
             ) from None
+        check_choice(scale, "scale", ("linear", "log", "det"))
         if ax is None:
             ax = plt.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
@@ -178,15 +242,34 @@ class RocBandDisplay:
                 style = {"alpha": 0.5, **style}
             if lines:
                 style.setdefault("color", lines[0].get_color())
-            lines += ax.plot(fpr, tpr, **style)
+            lines += ax.plot(*_coordinates(fpr, tpr, scale), **style)
         self.line_ = lines if several else lines[0]
-        self.band_ = self._shade(ax, lines[0].get_color(), band_kwargs or {})
+        color = lines[0].get_color()
+        self.band_ = None if scale == "det" else self._shade(ax, color, band_kwargs or {})
+        self._draw_uncertainty(ax, color, scale)
         if plot_chance_level:
-            ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", linewidth=1, label="chance")
-        ax.set(xlabel="False positive rate", ylabel="True positive rate")
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-        ax.legend(loc="lower right")
+            chance = np.linspace(0.0, 1.0, 501)
+            style = {"color": "0.6", "linestyle": "--", "linewidth": 1, "label": "chance"}
+            ax.plot(*_coordinates(chance, chance, scale), **style)
+        _set_axes(ax, scale, min(float(fpr[fpr > 0].min()) for fpr in fprs))
+        ax.legend(loc="upper right" if scale == "det" else "lower right")
         return self
+
+    def _draw_uncertainty(self, ax: Any, color: Any, scale: str) -> None:
+        """Limits of the TPR, and operating points with theirs."""
+        band = self.confidence_band
+        if band is not None:
+            x, low = _coordinates(band.fpr, band.low, scale)
+            high = _coordinates(band.fpr, band.high, scale)[1]
+            ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+        for point in self.points:
+            at = np.array([point.fpr])
+            x, y = _coordinates(at, np.array([point.tpr]), scale)
+            ax.plot(x, y, "o", color=color, markersize=5)
+            if band is not None and band.fpr[0] <= point.fpr <= band.fpr[-1]:
+                ends = [np.interp(at, band.fpr, limit) for limit in (band.low, band.high)]
+                limits = [_coordinates(at, end, scale)[1][0] for end in ends]
+                ax.plot([x[0], x[0]], limits, color=color, linewidth=1)
 
     def _curves(self) -> tuple[list[Any], list[Any]]:
         if isinstance(self.fpr, list):
@@ -220,6 +303,29 @@ class RocBandDisplay:
         return ax.fill_between(np.repeat(grid, 2), np.stack(heights, axis=1).ravel(), **style)
 
 
+def _coordinates(fpr: FloatArray, tpr: FloatArray, scale: str) -> tuple[FloatArray, FloatArray]:
+    """Find where a curve is drawn; rates of 0 and 1 have no place on normal-deviate axes."""
+    if scale != "det":
+        return fpr, tpr
+    return norm.ppf(np.clip(fpr, _LEAST, 1 - _LEAST)), norm.ppf(
+        np.clip(1 - tpr, _LEAST, 1 - _LEAST)
+    )
+
+
+def _set_axes(ax: Any, scale: str, lowest: float) -> None:
+    ax.set(xlabel="False positive rate", ylabel="True positive rate")
+    if scale == "det":
+        rates = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
+        ticks, names = norm.ppf(rates), [f"{rate:g}" for rate in rates]
+        ax.set(xticks=ticks, xticklabels=names, yticks=ticks, yticklabels=names)
+        edge = float(norm.ppf(0.995))
+        ax.set(xlim=(-edge - 0.6, edge), ylim=(-edge - 0.6, edge), ylabel="False negative rate")
+    elif scale == "log":
+        ax.set(xscale="log", xlim=(lowest / 2, 1.0), ylim=(-0.01, 1.01))
+    else:
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
+
+
 def _height(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> FloatArray:
     """Limit of the curve from the left or the right at the given rates."""
     if side == "right":
@@ -244,7 +350,7 @@ def _curve(
 
 
 def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[FloatArray, Any]:
-    """Scores for the positive class of a fitted classifier, and that class."""
+    """Return the scores for the positive class of a fitted classifier, and that class."""
     check_is_fitted(estimator)
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) != 2:

@@ -7,14 +7,17 @@ Each maker returns a scikit-learn scorer. With metadata routing, ask for what th
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sklearn.metrics import make_scorer
 
+from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import check_fraction
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.metrics._binned import auc_at_k_score, check_k
+from aucuba.metrics._measures import bind, evaluate
 from aucuba.metrics._operating_points import tpr_at_fpr_score
 from aucuba.metrics._partial_auc import partial_auc_score, two_way_partial_auc_score
 
@@ -67,6 +70,65 @@ def make_tpr_at_fpr_scorer(fpr: float, *, pos_label: Any = None) -> Callable[...
 def make_auc_at_k_scorer(k: int, *, pos_label: Any = None) -> Callable[..., float]:
     """Make a scorer of `auc_at_k_score`."""
     return _maker(auc_at_k_score, pos_label, k=check_k(k))
+
+
+def make_metric_scorer(
+    metric: str, *, pos_label: Any = None, **metric_params: Any
+) -> Callable[..., float]:
+    """Make a scorer of any measure by its name.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a measure without ``_score``, such as ``"recall_at_precision"``. Measures where smaller
+        is better are negated, as scikit-learn does.
+    pos_label : label, default=None
+        The positive class.
+    **metric_params
+        Parameters of the measure.
+
+    Returns
+    -------
+    callable
+        For ``cross_val_score``, ``GridSearchCV`` and other users of ``scoring=``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from aucuba.metrics import make_metric_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> scorer = make_metric_scorer("precision_at_recall", recall=0.9)
+    >>> print(f"{cross_val_score(model, X, y, scoring=scorer).mean():.2f}")
+    0.99
+    """
+    measure = bind(metric, metric_params)
+    if measure.is_rate:
+        raise ValueError(
+            "A rate at a fixed threshold is no scorer, since refitted models differ in scale; use "
+            "tpr_at_fpr, precision_at_recall or another measure that finds its own threshold."
+        )
+    function = partial(_by_name, metric)
+    return _maker(
+        function, pos_label, greater_is_better=not measure.smaller_is_better, **metric_params
+    )
+
+
+def _by_name(
+    metric: str,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    **metric_params: Any,
+) -> float:
+    return evaluate(metric, metric_params, y_true, y_score, sample_weight, qid, pos_label)
 
 
 def _maker(metric: Callable[..., float], pos_label: Any, **params: Any) -> Callable[..., float]:

@@ -27,9 +27,11 @@ def packed(entries: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) 
 
 
 def unpacked(archive: zipfile.ZipFile) -> dict[str, bytes]:
-    """Read all entries; their checksums are compared."""
-    entries = {}
+    """Read all entries, each of its own name and with the right checksum."""
+    entries: dict[str, bytes] = {}
     for name in archive.namelist():
+        if name in entries:
+            raise DamagedFileError(f"two entries {name}")
         try:
             entries[name] = archive.read(name)
         # Unpacking fails in as many ways as there are ways to damage an archive.
@@ -50,19 +52,22 @@ def check_size(archive: zipfile.ZipFile, path: str | os.PathLike[str], max_size:
 
 
 def read_header(content: bytes) -> dict[str, Any]:
-    """The header of a model file, of known keys and types."""
+    """Read the header of a model file, and check its keys and types."""
     given = json.loads(content)
-    header = {"format": given["format"], "metadata": {}, "versions": {}, **given}
+    header = {"format": given["format"], "metadata": {}, "versions": {}, "labels": None, **given}
     tables = header["metadata"], header["versions"]
     if type(header["format"]) is not int or header["format"] < 1:
         raise DamagedFileError("no format")
     if not all(isinstance(one, dict) for one in tables):
         raise DamagedFileError("no metadata")
+    labels = header["labels"]
+    if labels is not None and [type(one) for one in labels] not in ([str] * 2, [int] * 2):
+        raise DamagedFileError("no labels")
     return header
 
 
 def check_format(header: Mapping[str, Any], path: Path, version: str) -> None:
-    """One error for files of an older or a newer format than this release reads."""
+    """Refuse files of an older or a newer format than this release reads."""
     wanted, writer = header["format"], header["versions"].get("aucuba", "an unknown release")
     if wanted < FORMAT:
         raise ValueError(

@@ -27,19 +27,20 @@ _LONGEST = 2**31
 
 
 def array_size(content: bytes) -> int:
-    """Bytes of the array in an npy file, which holds exactly what its header says."""
+    """Return the bytes of the array in an npy file, which must hold exactly what its header says."""
     stream = io.BytesIO(content)
     shape, _, dtype = _READERS[np.lib.format.read_magic(stream)](stream)
     size = math.prod(shape) * dtype.itemsize
     if dtype.hasobject or dtype.itemsize == 0:
         raise DamagedFileError("an array of objects")
-    if len(content) - stream.tell() != size or max(shape, default=0) >= _LONGEST:
+    possible = all(0 <= length < _LONGEST for length in shape)
+    if len(content) - stream.tell() != size or not possible:
         raise DamagedFileError("an array of another size than it says")
     return size
 
 
 def sparse_size(content: bytes, max_size: int) -> int:
-    """Bytes of the arrays in an npz file of a sparse matrix, measured before they are unpacked."""
+    """Return the bytes of a sparse matrix in an npz file, measured before they are unpacked."""
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         names = parts.namelist()
         size = sum(part.file_size for part in parts.infolist())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from aucuba._core._typing import AnyArray
 from aucuba.persistence._errors import DamagedFileError
@@ -32,7 +33,7 @@ def _demand(condition: Any, otherwise: str = "an array of another shape") -> Non
 
 
 def _check_region_classifier(part: Any, n_features: int) -> None:
-    """A linear model has a weight for each feature, a kernel model one for each of its rows."""
+    """Expect a weight for each feature, or with a kernel for each of its rows."""
     rows, own = vars(part).get("kernel_rows_"), vars(part)
     if rows is None:
         _demand(part.coef_.shape == (1, n_features))
@@ -77,7 +78,7 @@ def _check_decision_tree(part: Any, n_features: int) -> None:
 
 
 def _check_one_hot(part: Any, n_features: int) -> None:
-    """Columns of indicators: compiled code writes each at the place that the encoder computes."""
+    """Check the places of the indicators: compiled code writes wherever the encoder says."""
     categories, widths = part.categories_, part._n_features_outs
     dropped = part._drop_idx_after_grouping
     _demand(len(categories) == len(widths) == n_features)
@@ -99,7 +100,7 @@ def _check_ordinal(part: Any, n_features: int) -> None:
 
 
 def _check_categories(known: AnyArray) -> None:
-    """One row of values; numbers and text in order, since their places are found by bisection."""
+    """Expect numbers and text in order, since their places are found by bisection."""
     _demand(known.ndim == 1)
     if known.dtype != object:
         ordered = known[known == known]  # nan stands last
@@ -107,7 +108,7 @@ def _check_categories(known: AnyArray) -> None:
 
 
 def _check_grouping(part: Any, place: int, n_codes: int) -> int:
-    """Rare categories that were given one code: how many codes there are then."""
+    """Check the codes of grouped rare categories, and return how many codes there are."""
     codes, rare = part._default_to_infrequent_mappings[place], part._infrequent_indices[place]
     _demand((codes is None) == (rare is None), "groups without categories")
     if codes is None:
@@ -120,11 +121,17 @@ def _check_grouping(part: Any, place: int, n_codes: int) -> int:
 
 
 def _check_support_vectors(part: Any, n_features: int) -> None:
-    """The counts by class, and the coefficients, must be those of the support vectors."""
+    """Compare counts and coefficients with the support vectors."""
     n_classes, n_vectors = len(part.classes_), len(part.support_)
     n_pairs = n_classes * (n_classes - 1) // 2
-    _demand(part.support_vectors_.shape == (n_vectors, n_features))
-    _demand(part._dual_coef_.shape == part.dual_coef_.shape == (n_classes - 1, n_vectors))
+    precomputed = part.kernel == "precomputed"
+    _demand(part.support_vectors_.shape == ((0, 0) if precomputed else (n_vectors, n_features)))
+    _demand(not precomputed or part.shape_fit_[0] == n_features)
+    check_range(part.support_, part.shape_fit_[0])
+    for coef in (part._dual_coef_, part.dual_coef_):
+        # Zeros of a sparse matrix are left out; compiled code takes what is there for all.
+        stored = coef.data.size if sparse.issparse(coef) else coef.size
+        _demand(coef.shape == (n_classes - 1, n_vectors) and stored == (n_classes - 1) * n_vectors)
     _demand(part._n_support.shape == (n_classes,) and part._n_support.min() >= 0)
     _demand(part._n_support.sum() == n_vectors and part._intercept_.shape == (n_pairs,))
     _demand(all(array.size in (0, n_pairs) for array in (part._probA, part._probB)))

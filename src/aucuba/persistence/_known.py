@@ -6,6 +6,8 @@ listed here is refused before any object is built, whatever the installed releas
 
 from __future__ import annotations
 
+from aucuba.persistence._names import STORED_NAMES
+
 _NUMPY_SCALARS = (
     *("bool", "bool_", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "intp"),
     *("str_", "uint8", "uint16", "uint32", "uint64", "datetime64", "timedelta64"),
@@ -65,7 +67,9 @@ BY_LOADER: dict[str, frozenset[str]] = {
     "RandomStateNode": frozenset({"numpy.random.mtrand.RandomState"}),
     "RandomGeneratorNode": frozenset({"numpy.random._generator.Generator"}),
     "SparseMatrixNode": frozenset(_SPARSE),
-    "ObjectNode": frozenset(SKLEARN_CLASSES),
+    "ObjectNode": frozenset(
+        {*SKLEARN_CLASSES, *(name for name in STORED_NAMES if name.startswith("aucuba."))}
+    ),
     "TreeNode": frozenset({"sklearn.tree._tree.Tree"}),
     "LossNode": frozenset({"sklearn._loss._loss.CyHalfBinomialLoss"}),
     # Histogram boosting keeps the check of its input as a partial function of this one.

@@ -6,7 +6,6 @@ import json
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,32 +26,11 @@ from aucuba.persistence._errors import DamagedFileError
 from aucuba.persistence._migrations import migrate
 from aucuba.persistence._names import full_name, present_names
 from aucuba.persistence._parts import parts_of
+from aucuba.persistence._saved_model import SavedModel
 from aucuba.persistence._schema import check_schema, foreign_nodes, name_of, nodes, present_form
 from aucuba.persistence._shapes import check_part
 
 _MAX_SIZE = 2**30
-
-
-@dataclass(frozen=True)
-class SavedModel:
-    """What a model file holds.
-
-    Attributes
-    ----------
-    model : estimator
-        As it was given to `save_model`.
-    baseline : estimator or None
-        A simpler model of the same rows to compare with.
-    metadata : dict
-        Whatever the writer wanted to keep, of JSON's types.
-    versions : dict
-        Versions of aucuba, scikit-learn and Python that wrote the file.
-    """
-
-    model: Any
-    baseline: Any = None
-    metadata: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
 
 
 def load_model(
@@ -91,7 +69,8 @@ def load_model(
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"There is no model file {path}.")
-    names = frozenset(one if isinstance(one, str) else full_name(one) for one in trusted)
+    given = [trusted] if isinstance(trusted, str | type) else trusted
+    names = frozenset(one if isinstance(one, str) else full_name(one) for one in given)
     header, entries = _entries(path, max_size)
     try:
         schema = json.loads(entries[SCHEMA])
@@ -114,27 +93,33 @@ def load_model(
             raise _damaged(path, error, header["versions"]) from error
     if any(issubclass(warning.category, InconsistentVersionWarning) for warning in caught):
         _warn_about_release(path, header["versions"])
-    return SavedModel(content["model"], content["baseline"], header["metadata"], header["versions"])
+    return SavedModel(
+        content["model"],
+        content["baseline"],
+        header["metadata"],
+        header["versions"],
+        None if header["labels"] is None else tuple(header["labels"]),
+    )
 
 
 def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The header and all entries of a file of the present format."""
+    """Read the header and all entries of a file of the present format."""
+    foreign = ValueError(
+        f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
+        "`aucuba fit` or `save_model`; nothing was loaded."
+    )
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            small = sum(entry.file_size for entry in archive.infolist()) <= max_size
-            header = read_header(archive.read(HEADER)) if small else {}
+        archive = zipfile.ZipFile(path)
     except Exception as error:
-        raise ValueError(
-            f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
-            "`aucuba fit` or `save_model`; nothing was loaded."
-        ) from error
-    with zipfile.ZipFile(path) as archive:
+        raise foreign from error
+    with archive:
         check_size(archive, path, max_size)
+        try:
+            header = read_header(archive.read(HEADER))
+        except Exception as error:
+            raise foreign from error
         check_format(header, path, aucuba.__version__)
         try:
-            if len(set(names)) < len(names):
-                raise DamagedFileError("two entries of one name")
             return header, unpacked(archive)
         except DamagedFileError as error:
             raise _damaged(path, error) from None
@@ -160,7 +145,7 @@ def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
 
 
 def _damaged(path: Path, error: Exception, versions: Mapping[str, str] | None = None) -> ValueError:
-    """The error of a damaged file; what another release wrote may be whole, but of no use here."""
+    """Make the error of a damaged file, which may also be a whole one of another release."""
     detail = str(error) if isinstance(error, DamagedFileError) else type(error).__name__
     writer = (versions or {}).get("scikit-learn", sklearn.__version__)
     if isinstance(error, DamagedFileError) or writer == sklearn.__version__:

@@ -39,7 +39,7 @@ def _fixed_fpr(state: dict[str, Any]) -> None:
         if not state["guarantee_"]:
             state["violation_probability_"] = float("nan")
         state["promise_"] = (
-            f"A false positive rate at most {state['max_fpr']:g}, with confidence "
+            f"False positive rate at most {state['max_fpr']:g}, with confidence "
             f"{state['confidence']:g}, from {state['n_units_']} held-out negatives."
             if state["guarantee_"]
             else "No promise: the threshold comes from pooled folds."

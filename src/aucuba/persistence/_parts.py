@@ -14,7 +14,7 @@ _PLAIN = (str, bytes, int, float, type(None), type, FunctionType, np.generic, np
 
 
 def parts_of(model: Any) -> Iterator[Any]:
-    """The model and everything inside it, outer objects first, each once."""
+    """Yield the model and everything inside it, outer objects first, each once."""
     waiting: list[Any] = [model]
     seen: set[int] = set()
     while waiting:

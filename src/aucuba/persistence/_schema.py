@@ -60,14 +60,12 @@ def present_form(schema: Node) -> Node:
 
 
 def foreign_nodes(schema: Node, trusted: frozenset[str] = frozenset()) -> dict[str, Node]:
-    """The nodes that a model file may not hold, one for each name; ``trusted`` names are allowed."""
+    """Find the nodes that a model file may not hold, one for each name that is not trusted."""
     foreign = {}
     for node in nodes(schema):
         name, loader = name_of(node), node["__loader__"]
-        known = name in BY_LOADER.get(loader, ()) or (
-            loader == "ObjectNode" and name in STORED_NAMES
-        )
-        if loader in NEVER or not (known or name in trusted):
+        known = name in trusted or name in BY_LOADER.get(loader, ())
+        if loader in NEVER or not known:
             foreign[name] = node
     return foreign
 
@@ -85,9 +83,7 @@ def check_schema(schema: Node, entries: Mapping[str, bytes], max_size: int) -> N
         if "__id__" in node:
             raise DamagedFileError("an object stands for another")
         if "file" in node:
-            content = entries[node["file"]]
-            sparse = node["__loader__"] == "SparseMatrixNode"
-            size += sparse_size(content, max_size) if sparse else array_size(content)
+            size += _size_in_memory(node, entries[node["file"]], max_size)
         if size > max_size:
             raise DamagedFileError("arrays that are used too often")
         check = _CHECKS.get(node["__loader__"])
@@ -96,7 +92,7 @@ def check_schema(schema: Node, entries: Mapping[str, bytes], max_size: int) -> N
 
 
 def nodes(schema: Node) -> Iterator[Node]:
-    """All nodes of a schema, outer ones first."""
+    """Yield all nodes of a schema, outer ones first."""
     waiting: list[Any] = [schema]
     while waiting:
         item = waiting.pop()
@@ -109,12 +105,20 @@ def nodes(schema: Node) -> Iterator[Node]:
 
 
 def name_of(node: Node) -> str:
-    """Module and name of a node's class."""
+    """Return module and name of a node's class."""
     return f"{node['__module__']}.{node['__class__']}"
 
 
 def _rename(node: Node, name: str) -> None:
     node["__module__"], _, node["__class__"] = name.rpartition(".")
+
+
+def _size_in_memory(node: Node, content: bytes, max_size: int) -> int:
+    if node["__loader__"] == "NdArrayNode":
+        return array_size(content)
+    if node["__loader__"] == "SparseMatrixNode":
+        return sparse_size(content, max_size)
+    return len(content)
 
 
 def _check_partial(node: Node) -> None:

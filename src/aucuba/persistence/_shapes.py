@@ -56,6 +56,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "aucuba.structured.StructuredRanker": {
         "coef_": "nodes",
         "edge_coef_": "edges",
+        "state_coef_": "3 edges",
         "term_coef_": "terms",
     },
     "aucuba.structured.StructuredLabelRanker": {
@@ -90,7 +91,7 @@ def check_part(part: Any, name: str) -> None:
         _check_random_state(part)
     elif sparse.issparse(part):
         part.check_format(full_check=True)
-    elif hasattr(part, "__dict__"):
+    elif name.startswith(("aucuba.", "sklearn.")) and hasattr(part, "__dict__"):
         _check_attributes(part)
         n_features = _number_of_features(part)
         dimensions = {} if n_features is None else {"f": n_features}

@@ -8,6 +8,7 @@ import numpy as np
 
 from aucuba._core._typing import AnyArray
 from aucuba.persistence._errors import DamagedFileError
+from aucuba.persistence._names import full_name
 
 # Words of a set of categories.
 _BITSET_WORDS = 8
@@ -15,6 +16,9 @@ _BITSET_WORDS = 8
 
 def check_tree(tree: Any, n_features: int, n_outputs: int = 1) -> None:
     """Refuse a tree of a forest whose nodes lead anywhere but down, or ask for missing columns."""
+    # Compiled code takes the object for a tree without asking.
+    if full_name(type(tree)) != "sklearn.tree._tree.Tree":
+        raise DamagedFileError("something else in the place of a tree")
     # Views of the nodes are as long as the tree says, not as long as they are.
     if not 1 <= tree.node_count == tree.capacity:
         raise DamagedFileError("a tree of another size than it says")
@@ -36,19 +40,18 @@ def check_forest(forest: Any, n_features: int) -> None:
 
 
 def check_stages(model: Any, n_features: int) -> None:
-    """Check the regression trees of gradient boosting, and the number in each stage."""
+    """Check the regression trees of gradient boosting, and that each stage fills one row of scores."""
     n_classes = len(model.classes_)
-    per_stage = 1 if n_classes == 2 else n_classes
-    stages = model.estimators_
-    if (
-        stages.ndim != 2
-        or stages.shape[1] != per_stage
-        or model.n_trees_per_iteration_ != per_stage
-    ):
+    n_scores = 1 if n_classes == 2 else n_classes
+    stages, start = model.estimators_, model.init_
+    if stages.ndim != 2 or not stages.shape[1] == model.n_trees_per_iteration_ == n_scores:
         raise DamagedFileError("stages of another number of trees")
-    start = model.init_
-    if not (isinstance(start, str) and start == "zero") and len(start.classes_) != n_classes:
-        raise DamagedFileError("a start for other classes")
+    if bool(model._loss.is_multiclass) != (n_classes > 2):
+        raise DamagedFileError("a loss of another number of classes")
+    if not isinstance(start, str) and not (
+        start.n_classes_ == n_classes and start.class_prior_.shape == (n_classes,)
+    ):
+        raise DamagedFileError("a start of another number of classes")
     for member in stages.ravel():
         check_tree(member.tree_, n_features)
 
@@ -76,12 +79,14 @@ def check_predictors(model: Any, n_features: int) -> None:
 
 def check_range(numbers: AnyArray, size: int) -> None:
     """Refuse numbers that are no places among ``size``."""
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < size):
+    if numbers.size == 0:
+        return
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= size:
         raise DamagedFileError("a number points outside of what it counts")
 
 
 def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> int:
-    """Every node but the first is the child of one earlier node; returns the depth of the last leaf."""
+    """Expect each node but the first to be the child of one earlier node, and return the depth."""
     if inner.ndim != 1 or inner.size == 0:
         raise DamagedFileError("a tree without nodes")
     parents = np.flatnonzero(inner)
@@ -100,7 +105,7 @@ def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> int:
 
 
 def _check_preprocessor(encoder: Any, n_features: int) -> None:
-    """The columns go into the trees as they are: coded or checked, none lost, none added."""
+    """Expect that all columns go into the trees, coded or checked, none lost and none added."""
     kinds = {"encoder": "OrdinalEncoder", "numerical": "FunctionTransformer"}
     seen = np.zeros(n_features, dtype=int)
     for name, step, columns in encoder.transformers_:

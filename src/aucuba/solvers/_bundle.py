@@ -12,15 +12,10 @@ from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._cutting_plane import CuttingPlanes
 from aucuba.solvers._driver import Monitor, Run, Status, iterate, joined
+from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
-# One of the planes is taken this share of the way beyond the best point towards the target, as
-# recommended by the authors of OCAS.
-_PLANE_SHARE = 0.1
-# The line search stops once its minimum is known to within this share of the current gap.
-_SEARCH_SHARE = 0.01
-_SEARCH_LIMIT = 8
 # After a first free step the stiffness starts at this multiple of C / |w|^2, so that a step as long as
 # the model costs about half the risk. It then follows the line search, which should end near the
 # target, and falls fast when the gap hardly closes: without stiffness the method always converges.
@@ -28,32 +23,36 @@ _FIRST_STIFFNESS = 0.5
 _ADAPT = 1.5
 _LITTLE_PROGRESS = 0.95
 _RELAX = 4.0
-
-
-@dataclass(frozen=True)
-class Point:
-    """A model with what was computed at it: scores, objective and the tangent of the risk."""
-
-    model: FloatArray
-    scores: FloatArray
-    norm2: float
-    objective: float
-    tangent: Tangent
+# The program of a bound is solved to this part of the tolerance, that of a target to this part of the
+# gap.
+_EXACT = 0.05
+_TARGET = 0.01
+# At the zero model, whose own plane is there from the beginning, the planes of the first few targets
+# are enough.
+_FEW_PLANES = 16
 
 
 @dataclass(frozen=True)
 class BundleState:
-    """Best point so far, the planes, the best lower bound, and the stiffness of the next step."""
+    """Best point so far, the planes, the best lower bound, and the stiffness of the next step.
+
+    ``is_minimiser`` tells whether the point is the minimiser of the planes.
+    """
 
     best: Point
     planes: Planes
     bound: Bound
     stiffness: float
     n_evaluations: int
+    is_minimiser: bool = False
 
     @property
     def model(self) -> FloatArray:
         return self.best.model
+
+    @property
+    def scores(self) -> FloatArray:
+        return self.best.scores
 
     @property
     def objective(self) -> float:
@@ -65,11 +64,11 @@ class BundleSolver(PlaneSolver):
     r"""``min_w 1/2 |w|^2 + C R(A w)`` by cutting planes of R and a line search on the scores.
 
     Every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
-    a small quadratic program whose value is a lower bound of the problem; (2) does the same with a
-    term that keeps the solution near the best point, which gives a steadier target than the minimiser
-    itself (a proximal bundle); (3) searches the line from the best point through the target, which
-    needs two score vectors but no pass over the data; (4) adds planes of R at the ends of the search's
-    bracket and a little beyond the best point. Two passes over the data per iteration. It stops when
+    with a term that keeps the solution near the best point (a proximal bundle): a small quadratic
+    program, whose dual gives a lower bound of the problem; (2) searches the line from the best point
+    through the solution, which needs two score vectors but no pass over the data; (3) adds planes of R
+    at the places visited. The same program without the term, which gives the best bound, is solved
+    where it may end the method. Two passes over the data per iteration. It stops when
     ``(objective - lower bound) / C <= tol`` and ``objective - lower bound <= rtol * objective``.
 
     Parameters
@@ -108,6 +107,8 @@ class BundleSolver(PlaneSolver):
     def _at_minimiser(
         self, run: Run[Any], design: Design, risk: Risk, monitor: Monitor | None
     ) -> Run[Any]:
+        if run.state.is_minimiser:
+            return run
         method = CuttingPlanes(self, design, risk, None, run.state.planes)
         more = iterate(method, max(self.max_iter - len(run.history), 1), monitor)
         counts = ("iteration", "n_evaluations", "seconds")
@@ -125,12 +126,16 @@ class _Bundle:
     warm_start: Planes | None
 
     def init(self) -> BundleState:
-        zero, C = self.design.zeros(), self.options.C
-        planes, at_zero = Planes.started(self.design, self.risk, C, self.warm_start)
-        best = Point(zero, np.zeros(self.design.n_rows), 0.0, C * at_zero.value, at_zero)
+        zero, scores, C = self.design.zeros(), np.zeros(self.design.n_rows), self.options.C
+        at_zero = Tangent.at(self.risk, scores)
+        if self.warm_start is None:
+            planes = Planes.started(self.design, self.risk, C, at_zero)
+        else:
+            planes = self.warm_start.rescaled(C)
+        best = Point(zero, scores, 0.0, C * at_zero.value, at_zero)
         if self.start is not None and self.start.any():
             given = self._point(self.start)
-            planes = planes.with_tangents(self.design, [given.tangent])
+            planes.add(self.design, [given.tangent])
             best = min(best, given, key=lambda point: point.objective)
         return BundleState(best, planes, Bound(), stiffness=0.0, n_evaluations=1)
 
@@ -141,156 +146,54 @@ class _Bundle:
         return Point(model, scores, norm2, norm2 / 2 + self.options.C * tangent.value, tangent)
 
     def step(self, state: BundleState) -> BundleState:
-        planes, minimum = state.planes.minimised(self.design)
-        bound = state.bound.raised(minimum)
-        target, planes = planes.near(self.design, state.best.model, state.stiffness)
-        # Steps get small as the method converges, and the search goes up to a hundred times as far:
-        # their scores and products must not be differences of larger numbers.
-        step = target - state.best.model
-        norm2, cross = self.design.inner(np.stack([step, state.best.model]), step)
-        line = _Line(
-            self.options.C,
-            self.risk,
-            state.best,
-            step,
-            self.design.scores(step),
-            float(norm2),
-            float(cross),
+        target, bound = self._target(state)
+        bounded = replace(state, bound=bound)
+        # A small C may end the method at zero, where one step would still find a direction.
+        if state.best.norm2 > 0 and self.terminate(bounded) is not None:
+            return bounded
+        line = Line(self.design, self.risk, self.options.C, state.best, target)
+        best, visited = line.search(
+            bound.value,
+            lambda value: value - bound.certified <= self.options.slack(value),
+            near_start=state.best.norm2 > 0 or state.planes.size > _FEW_PLANES,
         )
-        best, probes, n_search = _search(line, bound.value)
-        beyond = line.evaluate(best.share + _PLANE_SHARE * abs(1.0 - best.share))
-        probes.append(beyond)
-        planes = planes.with_tangents(self.design, [probe.tangent for probe in probes])
-        point = line.point_at(min(best, beyond, key=_objective))
-        n_evaluations = state.n_evaluations + n_search + 1
-        stiffness = self._stiffness(state, best.share, point, bound.value)
-        return BundleState(point, planes, bound, stiffness, n_evaluations)
+        point, n_evaluations = line.point_at(best), state.n_evaluations + len(visited)
+        stiffness = self._stiffness(state, best.place, point.objective - bound.value, point.norm2)
+        is_minimiser = state.stiffness == 0.0 and best.place == 1.0
+        reached = BundleState(point, state.planes, bound, stiffness, n_evaluations, is_minimiser)
+        # Where zero ends the method, its answer is still sought among the planes.
+        if self.terminate(reached) is None or point.norm2 == 0:
+            state.planes.add(self.design, [probe.tangent for probe in visited])
+        return reached
 
-    def _stiffness(self, state: BundleState, share: float, point: Point, lower: float) -> float:
+    def _target(self, state: BundleState) -> tuple[FloatArray, Bound]:
+        """The model to search towards, and the lower bound with what its program gives."""
+        planes, bound = state.planes, state.bound
+        if state.stiffness == 0.0:
+            minimum = planes.minimise(self.design, _EXACT * self.options.slack(state.objective))
+            return minimum.model, bound.raised(minimum)
+        gap = state.objective - bound.value
+        target = planes.near(self.design, state.best.model, state.stiffness, _TARGET * gap)
+        bound = bound.raised(target.minimum)
+        # The least value of the planes is not above the one at the target: while that promises more
+        # than the tolerance, no bound ends the method.
+        slack = self.options.slack(state.objective)
+        if state.objective - target.value <= slack:
+            bound = bound.raised(planes.minimise(self.design, _EXACT * slack))
+        return target.model, bound
+
+    def _stiffness(self, state: BundleState, place: float, gap: float, norm2: float) -> float:
         """How strongly the next target is held near the best point."""
         if state.stiffness == 0.0:
-            return _FIRST_STIFFNESS * self.options.C / point.norm2 if point.norm2 > 0 else 0.0
-        gap, old_gap = point.objective - lower, state.best.objective - state.bound.value
-        if gap > _LITTLE_PROGRESS * old_gap:
+            return _FIRST_STIFFNESS * self.options.C / norm2 if norm2 > 0 else 0.0
+        if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
             return state.stiffness / _RELAX
-        if share < 0.5:
+        if place < 0.5:
             return state.stiffness * _ADAPT
-        return state.stiffness / _ADAPT if share > 0.9 else state.stiffness
+        return state.stiffness / _ADAPT if place > 0.9 else state.stiffness
 
     def terminate(self, state: BundleState) -> Status | None:
         return self.options.terminate(state)
 
     def report(self, state: BundleState) -> dict[str, Any]:
         return {**self.options.report(state), "n_evaluations": state.n_evaluations}
-
-
-@dataclass(frozen=True)
-class _Probe:
-    """The objective at one share of the line: value, slope, and the tangent of the risk."""
-
-    share: float
-    objective: float
-    slope: float
-    risk_slope: float
-    tangent: Tangent
-
-
-def _objective(probe: _Probe) -> float:
-    return probe.objective
-
-
-class _Line:
-    """``f(t) = 1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
-
-    On the line the objective is a known parabola plus C times a convex function of one variable. Two
-    score vectors are all it needs of the data.
-    """
-
-    def __init__(
-        self,
-        C: float,
-        risk: Risk,
-        start: Point,
-        step: FloatArray,
-        direction: FloatArray,
-        step_norm2: float,
-        cross: float,
-    ) -> None:
-        self.C, self.risk, self.start, self.step = C, risk, start, step
-        self.direction = direction
-        # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
-        self.a, self.b, self.c = start.norm2, cross, step_norm2
-
-    def norm2_at(self, share: float) -> float:
-        return max(self.a + 2 * self.b * share + self.c * share**2, 0.0)
-
-    def scores_at(self, share: float) -> FloatArray:
-        return self.start.scores + share * self.direction
-
-    def evaluate(self, share: float) -> _Probe:
-        at_start = share == 0.0
-        tangent = self.start.tangent if at_start else Tangent.at(self.risk, self.scores_at(share))
-        risk_slope = float(tangent.gradient @ self.direction)
-        slope = self.b + self.c * share + self.C * risk_slope
-        objective = self.norm2_at(share) / 2 + self.C * tangent.value
-        return _Probe(share, objective, slope, risk_slope, tangent)
-
-    def point_at(self, probe: _Probe) -> Point:
-        if probe.share == 0.0:
-            return self.start
-        return Point(
-            self.start.model + probe.share * self.step,
-            self.scores_at(probe.share),
-            self.norm2_at(probe.share),
-            probe.objective,
-            probe.tangent,
-        )
-
-    def model_minimum(self, left: _Probe, right: _Probe) -> tuple[float, float]:
-        """Minimiser and minimum of the parabola plus C times the larger of two tangents."""
-        crossing = right.share
-        if right.risk_slope > left.risk_slope:
-            rise = (left.tangent.value - left.risk_slope * left.share) - (
-                right.tangent.value - right.risk_slope * right.share
-            )
-            crossing = rise / (right.risk_slope - left.risk_slope)
-            crossing = min(max(crossing, left.share), right.share)
-        shares = [crossing]
-        if self.c > 0:
-            for probe, low, high in ((left, left.share, crossing), (right, crossing, right.share)):
-                vertex = -(self.b + self.C * probe.risk_slope) / self.c
-                shares.append(min(max(vertex, low), high))
-        values = [self._model(share, left, right) for share in shares]
-        lowest = int(np.argmin(values))
-        return shares[lowest], values[lowest]
-
-    def _model(self, share: float, left: _Probe, right: _Probe) -> float:
-        tangent = max(
-            probe.tangent.value + probe.risk_slope * (share - probe.share)
-            for probe in (left, right)
-        )
-        return self.norm2_at(share) / 2 + self.C * tangent
-
-
-def _search(line: _Line, lower: float) -> tuple[_Probe, list[_Probe], int]:
-    """The best probe on the line, the bracket around it, and the number of evaluations.
-
-    Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola plus
-    the two tangents that bracket the minimum, until what is left to gain on the line is a small share
-    of the gap.
-    """
-    start = line.evaluate(0.0)
-    left, right, n_evaluations = start, line.evaluate(1.0), 1
-    while right.slope < 0 and n_evaluations < _SEARCH_LIMIT:
-        left, right = right, line.evaluate(2 * right.share)
-        n_evaluations += 1
-    best = min(start, left, right, key=_objective)
-    while left.slope < 0 < right.slope and n_evaluations < _SEARCH_LIMIT:
-        share, bound = line.model_minimum(left, right)
-        if best.objective - bound <= _SEARCH_SHARE * (best.objective - lower):
-            break
-        probe = line.evaluate(share)
-        n_evaluations += 1
-        best = min(best, probe, key=_objective)
-        left, right = (probe, right) if probe.slope < 0 else (left, probe)
-    return best, [probe for probe in (left, right) if probe.share > 0], n_evaluations

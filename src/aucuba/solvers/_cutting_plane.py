@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
@@ -12,12 +14,16 @@ from aucuba.solvers._driver import Monitor, Run, Status, iterate
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
+# The minimum over the planes is found to this part of the tolerance.
+_EXACT = 0.05
+
 
 @dataclass(frozen=True)
 class CuttingPlaneState:
     """The current model with its objective, the planes, and the best lower bound."""
 
     model: FloatArray
+    scores: FloatArray
     objective: float
     planes: Planes
     bound: Bound
@@ -71,26 +77,32 @@ class CuttingPlanes:
     warm_start: Planes | None
 
     def init(self) -> CuttingPlaneState:
-        planes, at_zero = Planes.started(self.design, self.risk, self.options.C, self.warm_start)
-        if self.start is None:
-            objective = self.options.C * at_zero.value
-            return CuttingPlaneState(self.design.zeros(), objective, planes, Bound(), 1)
-        return self._visit(self.start, planes, Bound(), 2)
+        zero, scores, C = self.design.zeros(), np.zeros(self.design.n_rows), self.options.C
+        if self.warm_start is None:
+            planes = Planes.started(self.design, self.risk, C, Tangent.at(self.risk, scores))
+        else:
+            planes = self.warm_start.rescaled(C)
+        if self.start is not None:
+            return self._visit(self.start, planes, Bound(), 2)
+        return CuttingPlaneState(zero, scores, C * planes.value_at_zero, planes, Bound(), 1)
 
     def step(self, state: CuttingPlaneState) -> CuttingPlaneState:
-        planes, minimum = state.planes.minimised(self.design)
-        return self._visit(
-            minimum.model, planes, state.bound.raised(minimum), state.n_evaluations + 1
-        )
+        tol = _EXACT * self.options.slack(max(state.bound.value, 0.0))
+        minimum = state.planes.minimise(self.design, tol)
+        bound = state.bound.raised(minimum)
+        return self._visit(minimum.model, state.planes, bound, state.n_evaluations + 1)
 
     def _visit(
         self, model: FloatArray, planes: Planes, bound: Bound, n_evaluations: int
     ) -> CuttingPlaneState:
-        """Move to a model and add the plane there."""
-        tangent = Tangent.at(self.risk, self.design.scores(model))
+        """Move to a model and, unless it is the solution, add the plane there."""
+        scores = self.design.scores(model)
+        tangent = Tangent.at(self.risk, scores)
         objective = float(self.design.inner(model, model)) / 2 + self.options.C * tangent.value
-        planes = planes.with_tangents(self.design, [tangent])
-        return CuttingPlaneState(model, objective, planes, bound, n_evaluations)
+        state = CuttingPlaneState(model, scores, objective, planes, bound, n_evaluations)
+        if self.terminate(state) is None:
+            planes.add(self.design, [tangent])
+        return state
 
     def terminate(self, state: CuttingPlaneState) -> Status | None:
         return self.options.terminate(state)

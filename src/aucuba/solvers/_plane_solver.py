@@ -14,8 +14,6 @@ from aucuba.risks import Risk
 from aucuba.solvers._driver import Monitor, Run, Solution, Status
 from aucuba.solvers._planes import Minimum, Planes
 
-# The objective at the end is evaluated afresh and may differ by rounding from the one that stopped.
-_SAME = 1.0 + 1e-9
 # C leaves room for progress where the plane at zero promises this many tolerances.
 _ROOM = 10.0
 
@@ -37,6 +35,8 @@ class PlaneState(Protocol):
 
     @property
     def model(self) -> FloatArray: ...
+    @property
+    def scores(self) -> FloatArray: ...
     @property
     def objective(self) -> float: ...
     @property
@@ -107,7 +107,7 @@ class PlaneSolver(ABC):
         if status is Status.CONVERGED and self._zero_is_as_good(run.state):
             run = self._at_minimiser(run, design, risk, monitor)
             status = Status.ZERO_AS_GOOD if run.status is Status.CONVERGED else run.status
-        return self._certified(run, status, design, risk)
+        return self._certified(run, status)
 
     @abstractmethod
     def _run(
@@ -159,24 +159,18 @@ class PlaneSolver(ABC):
         has_room = promised > _ROOM * slack or promised == 0.0 or not state.model.any()
         return has_room and at_zero - state.bound.certified <= slack
 
-    def _certified(self, run: Run[Any], status: Status, design: Design, risk: Risk) -> Solution:
-        """The model with its objective evaluated afresh, and what the bound says about it."""
+    def _certified(self, run: Run[Any], status: Status) -> Solution:
+        """The model with what the bound says about it."""
         state = run.state
-        scores = design.scores(state.model)
-        value, _ = risk.value_and_gradient(scores)
-        objective = float(design.inner(state.model, state.model)) / 2 + self.C * value
-        gap = (objective - state.bound.certified) / self.C
-        converged = status in (Status.CONVERGED, Status.ZERO_AS_GOOD)
-        if gap < 0 or (converged and gap * self.C > _SAME * self.slack(objective)):
-            status = Status.NO_PROGRESS
+        gap = (state.objective - state.bound.certified) / self.C
         return Solution(
             coef=state.model,
-            status=status,
+            status=Status.NO_PROGRESS if gap < 0 else status,
             n_iter=len(run.history),
-            objective=objective,
+            objective=state.objective,
             lower_bound=state.bound.certified,
             gap=gap,
             history=run.history,
             warm_start=state.planes,
-            scores=scores,
+            scores=state.scores,
         )

@@ -1,8 +1,8 @@
-"""Cutting planes of a risk and the model that minimises them."""
+"""Cutting planes of a risk and the models that minimise them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,9 +11,10 @@ from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._qp import solve_simplex_qp
 
-# A plane that has had no weight in this many consecutive solutions is dropped; it comes back as a
-# new plane if it is ever needed.
+# A plane that has had no weight in this many consecutive solutions may be dropped when room is
+# needed; it comes back as a new plane if it is ever needed.
 _PATIENCE = 30
+_FIRST_ROOM = 16
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -21,23 +22,20 @@ _EPS = float(np.finfo(np.float64).eps)
 class Tangent:
     """Risk and subgradient at some scores: ``R(t) >= offset + gradient @ t`` for all scores t.
 
-    ``size`` is ``sum_i |gradient_i|`` and ``rounding`` the size of what was added up for the offset;
-    both measure how exactly the plane is known.
+    ``rounding`` is the size of what was added up for the offset.
     """
 
     value: float
     gradient: FloatArray
     offset: float
-    size: float
     rounding: float
 
     @classmethod
     def at(cls, risk: Risk, scores: FloatArray) -> Tangent:
+        """Evaluate the risk."""
         value, gradient = risk.value_and_gradient(scores)
-        size = float(np.abs(gradient).sum())
-        largest = max(float(scores.max()), -float(scores.min()))
-        offset = value - float(gradient @ scores)
-        return cls(value, gradient, offset, size, abs(value) + size * largest)
+        size = (float(gradient @ gradient) * float(scores @ scores)) ** 0.5
+        return cls(value, gradient, value - float(gradient @ scores), abs(value) + size)
 
 
 @dataclass(frozen=True)
@@ -50,6 +48,14 @@ class Minimum:
 
 
 @dataclass(frozen=True)
+class Target:
+    """The minimiser near a centre, the planes' value there, and the bound that its dual gives."""
+
+    model: FloatArray
+    value: float
+    minimum: Minimum
+
+
 class Planes:
     r"""Planes ``R(w) >= a_k . w + b_k`` and the dual of ``min_w 1/2 |w|^2 + C max_k (a_k . w + b_k)``.
 
@@ -60,43 +66,54 @@ class Planes:
 
     ``offset_error`` bounds the rounding error of every ``b_k``, ``slope_error`` that of every entry of
     ``a_k``. A plane is true of whatever scores it was taken at, so errors of the scores do not count.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of a model.
+    lower_bound : float
+        Constant lower bound of the risk.
+    C : float
+        Weight of the risk.
     """
 
-    slopes: FloatArray
-    offsets: FloatArray
-    gram: FloatArray
-    dual: FloatArray
-    idle: FloatArray
-    offset_error: FloatArray
-    slope_error: FloatArray
+    # Rows of ``_columns``, with one entry per plane.
+    _OFFSET, _DUAL, _NEAR, _IDLE, _OFFSET_ERROR, _SLOPE_ERROR = range(6)
+
+    def __init__(self, n_features: int, lower_bound: float, C: float) -> None:
+        self.C = C
+        self.size = 1
+        self._slopes = np.zeros((_FIRST_ROOM, n_features))
+        self._gram = np.zeros((_FIRST_ROOM, _FIRST_ROOM))
+        self._columns = np.zeros((6, _FIRST_ROOM))
+        self._columns[[self._OFFSET, self._DUAL, self._NEAR], 0] = lower_bound, C, C
 
     @classmethod
-    def empty(cls, n_features: int, lower_bound: float, C: float) -> Planes:
-        """Only the constant lower bound."""
-        return cls(
-            slopes=np.zeros((1, n_features)),
-            offsets=np.array([lower_bound]),
-            gram=np.zeros((1, 1)),
-            dual=np.array([C]),
-            idle=np.zeros(1),
-            offset_error=np.zeros(1),
-            slope_error=np.zeros(1),
-        )
-
-    @classmethod
-    def started(
-        cls, design: Design, risk: Risk, C: float, planes: Planes | None = None
-    ) -> tuple[Planes, Tangent]:
-        """Given planes for this C, or the plane at zero; and the tangent at zero."""
-        at_zero = Tangent.at(risk, np.zeros(design.n_rows))
-        if planes is not None:
-            return planes.rescaled(C), at_zero
-        planes = cls.empty(design.zeros().size, risk.lower_bound, C)
-        return planes.with_tangents(design, [at_zero]), at_zero
+    def started(cls, design: Design, risk: Risk, C: float, at_zero: Tangent) -> Planes:
+        """The constant bound and the plane at zero."""
+        planes = cls(design.zeros().size, risk.lower_bound, C)
+        planes.add(design, [at_zero])
+        return planes
 
     @property
-    def size(self) -> int:
-        return int(self.offsets.size)
+    def slopes(self) -> FloatArray:
+        """``a``, one row per plane."""
+        return self._slopes[: self.size]
+
+    @property
+    def gram(self) -> FloatArray:
+        """``G``."""
+        return self._gram[: self.size, : self.size]
+
+    @property
+    def offsets(self) -> FloatArray:
+        """``b``."""
+        return self._column(self._OFFSET)
+
+    @property
+    def dual(self) -> FloatArray:
+        """``u`` of the last minimum."""
+        return self._column(self._DUAL)
 
     @property
     def value_at_zero(self) -> float:
@@ -106,74 +123,98 @@ class Planes:
     @property
     def norm2_at_zero(self) -> float:
         """Squared norm of the risk's subgradient at the zero model."""
-        return float(self.gram[1, 1])
+        return float(self._gram[1, 1])
 
-    def with_tangents(self, design: Design, tangents: list[Tangent]) -> Planes:
-        """With more planes, and without those long idle."""
-        kept = self.idle < _PATIENCE
-        kept[:2] = True
-        n_kept, n_new = int(kept.sum()), len(tangents)
-        slopes = design.adjoint([tangent.gradient for tangent in tangents])
-        together = np.vstack([self.slopes[kept], slopes])
-        gram = np.empty((n_kept + n_new, n_kept + n_new))
-        gram[:n_kept, :n_kept] = self.gram[np.ix_(kept, kept)]
-        for index in range(n_kept, n_kept + n_new):
-            gram[index] = gram[:, index] = design.inner(together, together[index])
+    def _column(self, which: int) -> FloatArray:
+        column: FloatArray = self._columns[which, : self.size]
+        return column
+
+    def add(self, design: Design, tangents: list[Tangent]) -> None:
+        """Add planes, at the cost of one pass over the data."""
+        if self.size + len(tangents) > self._slopes.shape[0]:
+            self._make_room(len(tangents))
         # Sums of n products, of errors that do not all point the same way.
-        unit = _EPS * (8.0 + np.sqrt(design.n_rows))
-        return Planes(
-            slopes=together,
-            offsets=np.append(self.offsets[kept], [tangent.offset for tangent in tangents]),
-            gram=gram,
-            dual=np.append(self.dual[kept], np.zeros(n_new)),
-            idle=np.append(self.idle[kept], np.zeros(n_new)),
-            offset_error=np.append(
-                self.offset_error[kept], [unit * tangent.rounding for tangent in tangents]
-            ),
-            slope_error=np.append(
-                self.slope_error[kept],
-                [unit * design.largest * tangent.size for tangent in tangents],
-            ),
-        )
+        unit = _EPS * (8.0 + design.n_rows**0.5)
+        slopes = design.adjoint([tangent.gradient for tangent in tangents])
+        for tangent, slope in zip(tangents, slopes, strict=True):
+            k = self.size
+            self._slopes[k] = slope
+            row = design.inner(self._slopes[: k + 1], self._slopes[k])
+            self._gram[k, : k + 1] = self._gram[: k + 1, k] = row
+            slope_error = unit * design.largest * float(np.abs(tangent.gradient).sum())
+            self._columns[:, k] = tangent.offset, 0, 0, 0, unit * tangent.rounding, slope_error
+            self.size = k + 1
 
-    def minimised(self, design: Design) -> tuple[Planes, Minimum]:
-        """With the optimal dual point, and the minimum over the planes that it gives."""
-        total = float(self.dual.sum())
-        dual = solve_simplex_qp(self.gram, self.offsets, total, self.dual)
-        planes = replace(self, dual=dual, idle=np.where(dual > 0, 0.0, self.idle + 1))
-        return planes, planes.minimum(design)
+    def _make_room(self, n_more: int) -> None:
+        """Drop planes that are long idle, and double the room where that is not enough."""
+        kept = self._column(self._IDLE) < _PATIENCE
+        kept |= (self.dual > 0) | (self._column(self._NEAR) > 0)
+        kept[:2] = True
+        rows = np.flatnonzero(kept)
+        room = self._slopes.shape[0]
+        while rows.size + n_more > 3 * room // 4:
+            room *= 2
+        slopes, gram, columns = self._slopes, self._gram, self._columns
+        self._slopes = np.zeros((room, slopes.shape[1]))
+        self._gram, self._columns = np.zeros((room, room)), np.zeros((6, room))
+        self._slopes[: rows.size] = slopes[rows]
+        self._gram[: rows.size, : rows.size] = gram[np.ix_(rows, rows)]
+        self._columns[:, : rows.size] = columns[:, rows]
+        self.size = rows.size
 
-    def minimum(self, design: Design) -> Minimum:
-        """``w`` and the value of the dual point, and by how much rounding may have raised it.
+    def minimise(self, design: Design, tol: float = 0.0) -> Minimum:
+        """Find the optimal dual point, to within ``tol``, and the minimum that it gives."""
+        self.dual[:] = solve_simplex_qp(self.gram, self.offsets, self.C, self.dual, tol=tol)
+        self._count_idle(self.dual)
+        return self.minimum(design, self.dual)
+
+    def _count_idle(self, dual: FloatArray) -> None:
+        idle = self._column(self._IDLE)
+        idle += 1
+        idle[dual > 0] = 0
+
+    def minimum(self, design: Design, dual: FloatArray) -> Minimum:
+        """``w`` and the value of a dual point, and by how much rounding may have raised it.
 
         With slopes that are wrong by ``d_k``, half the squared norm of ``w`` is wrong by
         ``sum_k u_k |d_k . w|``.
         """
-        dual = self.dual
         model = -(dual @ self.slopes)
         norm2 = max(float(design.inner(model, model)), 0.0)
         value = float(self.offsets @ dual) - norm2 / 2
         in_sums = float(np.abs(self.offsets) @ dual) + norm2
         in_sums += norm2**0.5 * float(np.sqrt(self.gram.diagonal()) @ dual)
-        in_planes = float(self.offset_error @ dual)
-        in_planes += float(self.slope_error @ dual) * float(np.abs(model).sum())
+        in_planes = float(self._column(self._OFFSET_ERROR) @ dual)
+        in_planes += float(self._column(self._SLOPE_ERROR) @ dual) * float(np.abs(model).sum())
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
 
     def near(
-        self, design: Design, centre: FloatArray, stiffness: float
-    ) -> tuple[FloatArray, Planes]:
+        self, design: Design, centre: FloatArray, stiffness: float, tol: float = 0.0
+    ) -> Target:
         r"""``argmin_w 1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
 
         Its dual is the same program with the Gram matrix divided by ``1 + stiffness`` and the planes'
-        values at the shrunken centre as the linear term. Planes that it uses count as used.
+        values at the shrunken centre as the linear term; it is solved to within ``tol``.
         """
         shrunk = stiffness / (1.0 + stiffness)
         linear = self.offsets + shrunk * design.inner(self.slopes, centre)
-        total = float(self.dual.sum())
-        dual = solve_simplex_qp(self.gram / (1.0 + stiffness), linear, total, self.dual)
-        model = shrunk * centre - (dual @ self.slopes) / (1.0 + stiffness)
-        return model, replace(self, idle=np.where(dual > 0, 0.0, self.idle))
+        dual = self._column(self._NEAR)
+        gram = self.gram / (1.0 + stiffness)
+        dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=tol)
+        self._count_idle(dual)
+        minimum = self.minimum(design, dual)
+        model = shrunk * centre + minimum.model / (1.0 + stiffness)
+        heights = linear - gram @ dual
+        value = float(design.inner(model, model)) / 2 + self.C * float(heights.max())
+        return Target(model, value, minimum)
 
     def rescaled(self, C: float) -> Planes:
-        """The same planes for another C."""
-        return replace(self, dual=self.dual * (C / self.dual.sum()))
+        """Copy the planes for another C; planes for the same C go on as they are."""
+        if self.C == C:
+            return self
+        copy = Planes.__new__(Planes)
+        copy.C, copy.size = C, self.size
+        copy._slopes, copy._gram = self._slopes.copy(), self._gram.copy()
+        copy._columns = self._columns.copy()
+        copy._columns[[self._DUAL, self._NEAR]] *= C / self.C
+        return copy

@@ -1,9 +1,11 @@
 """Thresholds that keep a promise: false alarms, sensitivity, precision, alert budget."""
 
 from aucuba.threshold._alert_budget import AlertBudgetClassifier
+from aucuba.threshold._display import GuaranteedRocDisplay
 from aucuba.threshold._fixed_fpr import FixedFPRClassifier
 from aucuba.threshold._fixed_precision import FixedPrecisionClassifier
 from aucuba.threshold._fixed_tpr import FixedTPRClassifier
+from aucuba.threshold._monitor import RateMonitor
 from aucuba.threshold._order_statistic import (
     negatives_needed,
     threshold_rank,
@@ -16,6 +18,8 @@ __all__ = [
     "FixedFPRClassifier",
     "FixedPrecisionClassifier",
     "FixedTPRClassifier",
+    "GuaranteedRocDisplay",
+    "RateMonitor",
     "negatives_needed",
     "rows_needed",
     "threshold_rank",

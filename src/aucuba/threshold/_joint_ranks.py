@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaln
 from scipy.stats import binom
 
 from aucuba._core._typing import FloatArray, IntArray
@@ -29,7 +30,7 @@ from aucuba.threshold._order_statistic import (
 _TAIL = 1e-13
 # Products of neighbouring states; beyond, Bonferroni costs little, since ranks are then close to
 # quantiles.
-_MOST_STATES = 3_000_000
+_MOST_STATES = 30_000_000
 _BISECTIONS = 12
 
 
@@ -46,8 +47,7 @@ def joint_violation(ranks: Sequence[int], n: int, rates: Sequence[float]) -> flo
     states = _states(n, limits, needed)
     probability: FloatArray = binom.pmf(states[0], n, limits[0])
     for i in range(1, len(states)):
-        step = binom.pmf(states[i][None, :], states[i - 1][:, None], limits[i] / limits[i - 1])
-        probability = probability @ step
+        probability = probability @ _chances(states[i - 1], states[i], limits[i] / limits[i - 1])
     return float(np.clip(1.0 - probability.sum(), 0.0, 1.0))
 
 
@@ -80,6 +80,21 @@ def _joint_ranks(n: int, rates: tuple[float, ...], error: float) -> list[int]:
 def rows_for_all(rates: Sequence[float], error: float) -> int:
     """Rows with which `joint_ranks` finds a rank for every rate."""
     return negatives_needed(min(rates), 1.0 - error / len(rates))
+
+
+def _chances(n_trials: IntArray, n_hits: IntArray, chance: float) -> FloatArray:
+    """Binomial probabilities, one row per number of trials and one column per number of hits."""
+    largest = max(n_trials[-1], n_hits[-1]) if n_trials.size and n_hits.size else 0
+    log_factorial = gammaln(np.arange(largest + 1) + 1.0)
+    misses = n_trials[:, None] - n_hits[None, :]
+    log_chance = (
+        log_factorial[n_trials][:, None]
+        - log_factorial[n_hits][None, :]
+        - log_factorial[np.maximum(misses, 0)]
+        + n_hits * np.log(chance)
+        + misses * np.log1p(-chance)
+    )
+    return np.where(misses >= 0, np.exp(np.minimum(log_chance, 0.0)), 0.0)
 
 
 def _ranks(n: int, rates: Sequence[float], error: float) -> list[int]:

@@ -1,0 +1,96 @@
+"""Confidence bands of a ROC curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+from scipy.stats import norm
+from sklearn.utils import check_random_state
+
+from aucuba._core._typing import FloatArray
+from aucuba._core._validation import check_choice
+from aucuba._roc._curve import RocCurve, SortedRows, roc_curve
+from aucuba._roc._sample import RankingSample
+from aucuba.metrics._resampling import Draw
+from aucuba.metrics._study import check_draws, check_level
+
+KINDS = ("pointwise", "simultaneous")
+_GRID = 201
+
+
+@dataclass(frozen=True)
+class ConfidenceBand:
+    """Limits of the true positive rate over a grid of false positive rates."""
+
+    fpr: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def confidence_band(
+    sample: RankingSample,
+    fpr_range: tuple[float, float],
+    *,
+    kind: str,
+    confidence: float,
+    n_resamples: int,
+    random_state: Any,
+) -> ConfidenceBand:
+    """Compute a band of the TPR over a range of false positive rates by bootstrap.
+
+    A pointwise band holds at any one rate. A simultaneous band holds at all of them together: it is
+    widened, in units of the spread at each rate, until the part of the resampled curves that lie inside
+    it everywhere is the confidence asked for.
+    """
+    check_choice(kind, "confidence_band", KINDS)
+    tail, n_draws = (1 - check_level(confidence)) / 2, check_draws(n_resamples)
+    rates = np.linspace(*fpr_range, _GRID)
+    rng, rows = check_random_state(random_state), SortedRows.from_scores(sample.score)
+    draw = Draw(sample, by_class=True)
+    heights = np.array(
+        [
+            height(roc_curve(replace(sample, weight=draw.weights(rng)), rows), rates)
+            for _ in range(n_draws)
+        ]
+    )
+    own = height(roc_curve(sample, rows), rates)
+    n_positives, n_negatives = int(sample.positive.sum()), int((~sample.positive).sum())
+    low, high = _limits(own, heights, n_positives, tail, kind)
+    # Rates so low that the population's threshold may lie above all negatives tell nothing from below.
+    beyond = tail if kind == "pointwise" else tail / 10
+    low = np.where((1.0 - rates) ** n_negatives > beyond, 0.0, low)
+    return ConfidenceBand(rates, low, high)
+
+
+def _limits(
+    own: FloatArray, heights: FloatArray, n_positives: int, tail: float, kind: str
+) -> tuple[FloatArray, FloatArray]:
+    """Limits on the log-odds scale, where the spread of a rate depends little on the rate.
+
+    Half a positive is added on either side, so that rates of 0 and 1 have log-odds too.
+    """
+    centre, drawn = (logit((one * n_positives + 0.5) / (n_positives + 1)) for one in (own, heights))
+    spread = np.sqrt(np.mean((drawn - centre) ** 2, axis=0))
+    # Where resamples do not differ, a binomial with half a row of doubt does.
+    spread = np.maximum(spread, 1.0 / np.sqrt(n_positives + 1.0))
+    distance = np.abs(drawn - centre) / spread
+    if kind == "simultaneous":
+        factor = float(np.quantile(distance.max(axis=1), 1 - 2 * tail))
+    else:
+        factor = float(norm.isf(tail))
+    reach = factor * spread
+    smooth = [expit(centre - reach), expit(centre + reach)]
+    low, high = ((one * (n_positives + 1) - 0.5) / n_positives for one in smooth)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def height(curve: RocCurve, rates: FloatArray) -> FloatArray:
+    """Return the curve at the given rates, the upper end where it is vertical."""
+    x, y = curve.fpr, curve.tpr
+    right = np.minimum(np.searchsorted(x, rates, side="right"), x.size - 1)
+    run = x[right] - x[right - 1]
+    along = np.clip((rates - x[right - 1]) / np.where(run > 0, run, 1.0), 0.0, 1.0)
+    return np.where(rates >= 1.0, 1.0, y[right - 1] + along * (y[right] - y[right - 1]))

@@ -1,0 +1,150 @@
+"""Search of the objective along a line of models, by tangents of the risk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucuba._core._typing import FloatArray
+from aucuba.design import Design
+from aucuba.risks import Risk
+from aucuba.solvers._planes import Tangent
+
+# The search stops once its minimum is known to within this part of the gap: finer searches cost more
+# evaluations of the risk than they save iterations.
+_PART_OF_GAP = 0.3
+_MOST_EVALUATIONS = 8
+# Where the search finds nothing better than its start, one plane is taken this far along the line.
+_NEAR_START = 0.1
+
+
+@dataclass(frozen=True)
+class Point:
+    """A model with what was computed at it: scores, objective and the tangent of the risk."""
+
+    model: FloatArray
+    scores: FloatArray
+    norm2: float
+    objective: float
+    tangent: Tangent
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The objective at one place of the line: value, slope, and the tangent of the risk."""
+
+    place: float
+    objective: float
+    slope: float
+    risk_slope: float
+    tangent: Tangent
+
+
+class Line:
+    """``f(t) = 1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
+
+    On the line the objective is a known parabola plus C times a convex function of one variable. Two
+    score vectors are all it needs of the data.
+    """
+
+    def __init__(
+        self, design: Design, risk: Risk, C: float, start: Point, target: FloatArray
+    ) -> None:
+        self.risk, self.C, self.start = risk, C, start
+        # Steps get small as a method converges, and the search goes up to a hundred times as far:
+        # their scores and products must not be differences of larger numbers.
+        self.step = target - start.model
+        self.direction = design.scores(self.step)
+        # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
+        c, b = design.inner(np.stack([self.step, start.model]), self.step)
+        self.a, self.b, self.c = start.norm2, float(b), float(c)
+
+    def norm2_at(self, place: float) -> float:
+        return max(self.a + 2 * self.b * place + self.c * place**2, 0.0)
+
+    def scores_at(self, place: float) -> FloatArray:
+        return self.start.scores + place * self.direction
+
+    def evaluate(self, place: float) -> Probe:
+        """Evaluate the risk at a place of the line."""
+        is_start = place == 0.0
+        tangent = self.start.tangent if is_start else Tangent.at(self.risk, self.scores_at(place))
+        risk_slope = float(tangent.gradient @ self.direction)
+        slope = self.b + self.c * place + self.C * risk_slope
+        objective = self.norm2_at(place) / 2 + self.C * tangent.value
+        return Probe(place, objective, slope, risk_slope, tangent)
+
+    def point_at(self, probe: Probe) -> Point:
+        """The model of a probe."""
+        if probe.place == 0.0:
+            return self.start
+        return Point(
+            self.start.model + probe.place * self.step,
+            self.scores_at(probe.place),
+            self.norm2_at(probe.place),
+            probe.objective,
+            probe.tangent,
+        )
+
+    def search(
+        self, lower: float, is_done: Callable[[float], bool], *, near_start: bool
+    ) -> tuple[Probe, list[Probe]]:
+        """Find a good place from 0 on; return it and all places visited.
+
+        Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola
+        plus the two tangents that bracket the minimum, until what is left to gain on the line is a part
+        of the distance to the lower bound of the problem. The target itself comes first, and where its
+        objective ends the solver nothing else is evaluated. With ``near_start``, a place near the start
+        is visited where none is better than the start.
+        """
+        start, right = self.evaluate(0.0), self.evaluate(1.0)
+        left, visited = start, [right]
+        if is_done(right.objective):
+            return right, visited
+        while right.slope < 0 and len(visited) < _MOST_EVALUATIONS:
+            left, right = right, self.evaluate(2 * right.place)
+            visited.append(right)
+        best = min(start, *visited, key=_objective)
+        while left.slope < 0 < right.slope and len(visited) < _MOST_EVALUATIONS:
+            place, bound = self._model_minimum(left, right)
+            if best.objective - bound <= _PART_OF_GAP * (best.objective - lower):
+                break
+            probe = self.evaluate(place)
+            visited.append(probe)
+            best = min(best, probe, key=_objective)
+            left, right = (probe, right) if probe.slope < 0 else (left, probe)
+        if best is start and near_start:
+            visited.append(self.evaluate(_NEAR_START * right.place))
+            best = min(best, visited[-1], key=_objective)
+        return best, visited
+
+    def _model_minimum(self, left: Probe, right: Probe) -> tuple[float, float]:
+        """Minimiser and minimum of the parabola plus C times the larger of two tangents."""
+        crossing = right.place
+        if right.risk_slope > left.risk_slope:
+            rise = (left.tangent.value - left.risk_slope * left.place) - (
+                right.tangent.value - right.risk_slope * right.place
+            )
+            crossing = rise / (right.risk_slope - left.risk_slope)
+            crossing = min(max(crossing, left.place), right.place)
+        places = [crossing]
+        if self.c > 0:
+            for probe, low, high in ((left, left.place, crossing), (right, crossing, right.place)):
+                vertex = -(self.b + self.C * probe.risk_slope) / self.c
+                places.append(min(max(vertex, low), high))
+        values = [self._model(place, left, right) for place in places]
+        lowest = min(range(len(places)), key=values.__getitem__)
+        return places[lowest], values[lowest]
+
+    def _model(self, place: float, left: Probe, right: Probe) -> float:
+        tangent = max(
+            probe.tangent.value + probe.risk_slope * (place - probe.place)
+            for probe in (left, right)
+        )
+        return self.norm2_at(place) / 2 + self.C * tangent
+
+
+def _objective(probe: Probe) -> float:
+    return probe.objective

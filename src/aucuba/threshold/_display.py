@@ -1,0 +1,268 @@
+"""The ROC curve that can be promised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from aucuba._core._positive_scores import positive_scores
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._core._validation import binary_target, check_fraction, finite_scores
+from aucuba.threshold._joint_ranks import joint_ranks, rows_for_all
+from aucuba.threshold._order_statistic import raised_by_rounding
+
+# Limits of a simultaneous curve; between them the curve is a step.
+_N_LIMITS = 30
+_MOST_POINTS = 500
+
+
+class GuaranteedRocDisplay:
+    r"""What a promise costs: for every limit on the FPR, the TPR that is kept with confidence.
+
+    At each limit the threshold is the one that :class:`FixedFPRClassifier` would set on these rows,
+    and the band holds the true positive rate of that threshold (NP-ROC band of [1]_). Both come
+    from rows that the scores were not trained on.
+
+    Pointwise, each limit alone has its promise and its band: a limit that is chosen by looking at
+    the picture is not promised. With ``simultaneous=True`` all limits hold together with the whole
+    lower curve, so that one may be chosen; the curve is lower.
+
+    Make one with `from_predictions` or `from_estimator`; each draws at once and returns the
+    display.
+
+    Parameters
+    ----------
+    max_fpr : ndarray of shape (n_limits,)
+        Limits, rising.
+    threshold : ndarray of shape (n_limits,)
+        The threshold with the promise, for each.
+    tpr_lower, tpr_upper : ndarray of shape (n_limits,)
+        Ends of the band; the upper end is 1, and not drawn, where ``simultaneous``.
+    confidence : float
+        Of each promise and each end, or of all together.
+    simultaneous : bool, default=False
+        Which of the two.
+    name : str, default=None
+        Name for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    line_ : matplotlib Artist
+    band_ : matplotlib Artist
+
+    References
+    ----------
+    .. [1] Tong, Feng and Li (2018), Neyman-Pearson classification algorithms and NP receiver
+       operating characteristics, Science Advances 4(2), eaao1659.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.threshold import GuaranteedRocDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], [1000, 300])
+    >>> display = GuaranteedRocDisplay.from_predictions(y, rng.normal(size=1300) + 2 * y)
+    >>> at = np.searchsorted(display.max_fpr, 0.05, side="right") - 1
+    >>> print(f"{display.tpr_lower[at]:.2f} to {display.tpr_upper[at]:.2f}")
+    0.55 to 0.65
+    """
+
+    def __init__(
+        self,
+        *,
+        max_fpr: FloatArray,
+        threshold: FloatArray,
+        tpr_lower: FloatArray,
+        tpr_upper: FloatArray,
+        confidence: float,
+        simultaneous: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self.max_fpr = max_fpr
+        self.threshold = threshold
+        self.tpr_lower = tpr_lower
+        self.tpr_upper = tpr_upper
+        self.confidence = confidence
+        self.simultaneous = simultaneous
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        confidence: float = 0.95,
+        simultaneous: bool = False,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **plot_params: Any,
+    ) -> GuaranteedRocDisplay:
+        """Draw the curve of given scores of rows that were held out.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_rows,)
+            Labels and scores.
+        confidence : float, default=0.95
+            Of each promise and each bound, or of all together.
+        simultaneous : bool, default=False
+            Whether all limits hold together.
+        pos_label : label, default=None
+            The positive class; None takes the larger label.
+        name : str, default=None
+            Name for the legend.
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        **plot_params : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        GuaranteedRocDisplay
+            The display, drawn.
+        """
+        confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
+        positive = binary_target(y_true, pos_label)
+        score = finite_scores(y_score)
+        if score.shape != positive.shape:
+            raise ValueError(f"y_true has {positive.size} rows and y_score has {score.size}.")
+        curve = _simultaneous_curve if simultaneous else _pointwise_curve
+        max_fpr, threshold, lower, upper = curve(
+            np.sort(score[~positive]), np.sort(score[positive]), 1.0 - confidence
+        )
+        display = cls(
+            max_fpr=max_fpr,
+            threshold=threshold,
+            tpr_lower=lower,
+            tpr_upper=upper,
+            confidence=confidence,
+            simultaneous=simultaneous,
+            name=name,
+        )
+        return display.plot(ax=ax, **plot_params)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: ArrayLike, *, pos_label: Any = None, **params: Any
+    ) -> GuaranteedRocDisplay:
+        """Draw the curve of a fitted classifier on rows that it has not seen.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted classifier of two classes.
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Labels.
+        pos_label : label, default=None
+            The positive class; None takes ``classes_[1]``.
+        **params : dict
+            Passed to `from_predictions`.
+
+        Returns
+        -------
+        GuaranteedRocDisplay
+            The display, drawn.
+        """
+        classes = list(estimator.classes_)
+        pos_label = classes[1] if pos_label is None else pos_label
+        score = positive_scores(estimator, X, classes.index(pos_label))[0]
+        params = {"name": type(estimator).__name__} | params
+        return cls.from_predictions(y, score, pos_label=pos_label, **params)
+
+    def plot(self, ax: Any = None, *, name: str | None = None) -> GuaranteedRocDisplay:
+        """Draw into ``ax``, or into a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw.
+        name : str, default=None
+            Name for the legend; the display's own by default.
+
+        Returns
+        -------
+        GuaranteedRocDisplay
+            This object.
+        """
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                "Drawing needs matplotlib: install it with `pip install aucuba[plot]`."
+            ) from None
+        if ax is None:
+            ax = plt.subplots(layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        name = self.name if name is None else name
+        kind = "all limits together" if self.simultaneous else "each limit alone"
+        label = f"promised, {self.confidence:.0%}, {kind}"
+        style = {"step": "post", "alpha": 0.2, "linewidth": 0}
+        (self.line_,) = ax.step(
+            self.max_fpr,
+            self.tpr_lower,
+            where="post",
+            label=label if name is None else f"{name} ({label})",
+        )
+        upper = self.tpr_lower if self.simultaneous else self.tpr_upper
+        color = self.line_.get_color()
+        self.band_ = ax.fill_between(self.max_fpr, self.tpr_lower, upper, color=color, **style)
+        ax.set(xlabel="Promised limit on the false positive rate", ylabel="True positive rate kept")
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        ax.legend(loc="lower right")
+        return self
+
+
+def _pointwise_curve(
+    negatives: FloatArray, positives: FloatArray, error: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """For every rank the lowest limit that it keeps, and exact limits of the TPR above it."""
+    n, m = negatives.size, positives.size
+    ranks = n + 1 - _places(n)
+    max_fpr = 1.0 - betaincinv(ranks, n - ranks + 1, error)
+    threshold = raised_by_rounding(negatives[ranks - 1], negatives)
+    found = m - np.searchsorted(positives, threshold, side="right")
+    lower = np.where(found > 0, betaincinv(np.maximum(found, 1), m - found + 1, error), 0.0)
+    upper = np.where(found < m, betaincinv(found + 1, np.maximum(m - found, 1), 1.0 - error), 1.0)
+    return max_fpr, threshold, lower, upper
+
+
+def _places(n: int) -> IntArray:
+    """Ranks from above, all of them or fewer, close together among the highest scores."""
+    if n <= _MOST_POINTS:
+        return np.arange(1, n + 1)
+    spread = [space(1, n, _MOST_POINTS // 2) for space in (np.geomspace, np.linspace)]
+    return np.unique(np.concatenate(spread).round().astype(np.intp))
+
+
+def _simultaneous_curve(
+    negatives: FloatArray, positives: FloatArray, error: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Limits on a grid, and lower limits of the TPR, all from joint laws of order statistics."""
+    error = float(1.0 - np.sqrt(1.0 - error))
+    max_fpr = _grid(negatives.size, error)
+    ranks = joint_ranks(negatives.size, max_fpr.tolist(), error)
+    threshold = raised_by_rounding(negatives[ranks - 1], negatives)
+    missed = _grid(positives.size, error)
+    places = joint_ranks(positives.size, missed.tolist(), error)
+    # TPR at or above this score is at least 1 - missed.
+    levels = -raised_by_rounding(np.sort(-positives)[places - 1], positives)
+    kept = np.where(levels[None, :] > threshold[:, None], 1.0 - missed, 0.0)
+    return max_fpr, threshold, kept.max(axis=1), np.ones(max_fpr.size)
+
+
+def _grid(n: int, error: float) -> FloatArray:
+    lowest = float(-np.expm1(np.log(error / _N_LIMITS) / n)) * (1.0 + 1e-9)
+    if lowest >= 0.95:
+        needed = rows_for_all([0.5] * _N_LIMITS, error)
+        raise ValueError(
+            f"A simultaneous curve needs at least {needed} rows of each class, got {n}."
+        )
+    return np.geomspace(lowest, 0.95, _N_LIMITS)
