@@ -56,7 +56,9 @@ def start_coefficients(
     """Interval regression, which predicts the log penalty, with folds shuffled by the seed."""
     folds = KFold(5, shuffle=True, random_state=seed)
     limits = target_intervals(problem.subset(rows))
-    return IntervalRegressionCV(cv=folds).fit(X[rows], limits).coef_
+    return (
+        IntervalRegressionCV(cv=folds, scoring="loss", standard_errors=0).fit(X[rows], limits).coef_
+    )
 
 
 def standardised(features: FloatArray) -> FloatArray:
