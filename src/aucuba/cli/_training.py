@@ -64,8 +64,8 @@ class Plan:
             _refuse_given("--model linear", surrogate=surrogate, C=C, max_iter=max_iter)
             if cv is not None and cv < 2:
                 raise ValueError(f"--cv must be at least 2 for a stack, got {cv}.")
-            options = _region(RegionStack(), fpr_range, lowest, "--model stack")
-            stack = RegionStack(**options, cv=5 if cv is None else cv, random_state=random_state)
+            folds = 5 if cv is None else cv
+            stack = RegionStack(fpr_range, min_tpr=lowest, cv=folds, random_state=random_state)
             return cls(fpr_range, lowest, kind, None, stack)
         surrogate = check_choice(surrogate or "direct", "--surrogate", SURROGATES)
         _check_folds_and_penalty(surrogate, cv, C)
@@ -147,7 +147,20 @@ class Plan:
 
 
 def fit_facts(classifier: Any) -> dict[str, Any]:
-    """Collect the certificate and the choices of a fitted classifier, those that it has."""
+    """Collect the certificate and the choices of a fitted classifier, those that it has.
+
+    A promised threshold comes with those of its base.
+    """
+    if "promise_" in vars(classifier):
+        base = fit_facts(classifier.estimator_)
+        kept = ("promise_", "guarantee_", "confidence", "threshold_")
+        promise = {name.rstrip("_"): vars(classifier)[name] for name in kept}
+        return {
+            **base,
+            "estimator": type(classifier).__name__,
+            "base": base["estimator"],
+            **promise,
+        }
     names = ("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_")
     facts = {name[:-1]: vars(classifier)[name] for name in names if name in vars(classifier)}
     if vars(classifier).get("partial_auc_"):
@@ -166,17 +179,6 @@ def _prepare(table: LabelledTable) -> tuple[Pipeline, Any]:
         steps = [("named", NamedColumns(table.schema.names)), ("columns", columns)]
     prepare = Pipeline(steps)
     return prepare, prepare.fit_transform(table.X)
-
-
-def _region(
-    estimator: Any, fpr_range: tuple[float, float], min_tpr: float, option: str
-) -> dict[str, Any]:
-    """The region as keywords; an estimator without ``min_tpr`` takes only 0."""
-    if "min_tpr" in estimator.get_params(deep=False):
-        return {"fpr_range": fpr_range, "min_tpr": min_tpr}
-    if min_tpr > 0.0:
-        raise ValueError(f"{option} does not support --min-tpr; use --model linear.")
-    return {"fpr_range": fpr_range}
 
 
 def _refuse_given(wanted: str, **options: Any) -> None:
