@@ -4,7 +4,7 @@
 
 Four parts, each in one run, on one BLAS thread and in processor time: iterations of the bundle
 method against the paper's cutting-plane method at the same gap; time against dlib's ranking SVM at
-the same objective; time against its floor, the passes over X as BLAS calls plus one sort a pass; and
+the same objective; time against its floor, the passes over X as BLAS calls plus one sort per pass; and
 peak memory beyond X.
 """
 
@@ -30,11 +30,11 @@ LIMIT = 3000
 RESULT = Path(__file__).parent / "results" / "partial_auc_solvers.md"
 
 
-def generated(n, separation, seed, d=50, share=0.05):
+def generated(n, separation, seed, d=50, fraction=0.05):
     """Gaussian classes, 5 % positives, means apart by ``separation`` standard deviations."""
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=d)
-    positive = rng.random(n) < share
+    positive = rng.random(n) < fraction
     X = rng.normal(size=(n, d))
     X[positive] += separation * direction / np.linalg.norm(direction)
     return X, positive

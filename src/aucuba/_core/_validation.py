@@ -24,7 +24,7 @@ _LARGEST_EXACT = 2**53
 def check_fraction(
     value: Any, name: str, *, low_open: bool = False, high_open: bool = False
 ) -> float:
-    """A real number in [0, 1], with either end excluded on request."""
+    """Return a real number in [0, 1], with either end excluded on request."""
     interval = f"{'(' if low_open else '['}0, 1{')' if high_open else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
@@ -55,7 +55,7 @@ def check_fpr_range(fpr_range: Any, name: str = "fpr_range") -> tuple[float, flo
 
 
 def check_positive_number(value: Any, name: str, *, integer: bool = False) -> float:
-    """A finite number above zero; with ``integer``, a whole one."""
+    """Return a finite number above zero; with ``integer``, a whole one."""
     kind = "whole number" if integer else "number"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     number = float(value) if is_number else np.nan
@@ -65,7 +65,7 @@ def check_positive_number(value: Any, name: str, *, integer: bool = False) -> fl
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """One of a few names."""
+    """Check one of a few names."""
     if not isinstance(value, str) or value not in choices:
         options = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {options}, got {value!r}.")
@@ -73,7 +73,7 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 
 def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
-    """Which rows are positive.
+    """Tell which rows are positive.
 
     Without ``pos_label`` the larger of the two labels in sorted order is positive: 1 of {0, 1} or
     {-1, 1}, and ``classes_[1]`` of every scikit-learn classifier, strings included.
@@ -132,7 +132,7 @@ def identifiers(values: ArrayLike, name: str) -> AnyArray:
 
 
 def _is_na(value: Any) -> bool:
-    """Whether a value is pandas' NA, which is neither equal nor unequal to itself."""
+    """Tell whether a value is pandas' NA, which is neither equal nor unequal to itself."""
     return type(value).__name__ == "NAType"
 
 
@@ -145,7 +145,7 @@ def unmasked(values: ArrayLike, name: str) -> ArrayLike:
 
 
 def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
-    """A finite 1-D float array."""
+    """Return a finite 1-D float array."""
     score = column_or_1d(unmasked(y_score, name))
     if score.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be numeric, got dtype {score.dtype}.")

@@ -252,7 +252,7 @@ def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
 
 
 def _rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArray:
-    """The rows that a rate is a rate of."""
+    """Return the rows that a rate is a rate of."""
     flagged = sample.score >= threshold
     if rate in ("precision", "npv"):
         return flagged == (rate == "precision")

@@ -72,7 +72,7 @@ class Study:
         return np.inf if self.cluster is None else float(self.cluster.max())
 
     def by_query(self) -> FloatArray:
-        """Values per query, shape (n_scorers, n_queries)."""
+        """Return the values per query, shape (n_scorers, n_queries)."""
         return np.array([self.measure.by_query(one) for one in self.samples])
 
     def quantile(self, level: float) -> float:
@@ -100,7 +100,7 @@ class Study:
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
 
     def resampled(self, n_resamples: int, random_state: Any) -> FloatArray:
-        """Values of the scorers on resamples, shape (n_scorers, n_resamples)."""
+        """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
         if self.sampling == "queries":
             return bootstrap_means(self.by_query(), n_resamples, random_state)
         one = self.samples[0]
@@ -171,7 +171,7 @@ class Study:
         return min(self._counts())
 
     def _counts(self) -> tuple[int, float]:
-        """Number of positives, and of negatives in the region's range."""
+        """Count the number of positives, and of negatives in the region's range."""
         one = self.samples[0]
         n_positives = int(one.positive.sum())
         width = 1.0 if self.measure.region is None else self.measure.region.weights.total
@@ -259,7 +259,7 @@ def check_draws(n_resamples: Any) -> int:
 
 
 def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> Measure:
-    """A user's own ``f(y_true, y_score, *, sample_weight, **params)`` as a measure of a curve.
+    """Return a user's own ``f(y_true, y_score, *, sample_weight, **params)`` as a measure of a curve.
 
     The value depends on the rows through the curve alone, so it is computed from one weighted row
     per class and block of equal score.

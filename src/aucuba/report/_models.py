@@ -80,7 +80,7 @@ def _promised_sections(
 
 
 def promise_section(model: FixedFPRClassifier, sample: ScoredSample) -> Section:
-    """The promise, what it rests on, and what its threshold does on these rows."""
+    """Return the promise, what it rests on, and what its threshold does on these rows."""
     allowed = 1 - model.confidence
     entries = {
         "promised FPR": f"at most {model.max_fpr:.3g}",
@@ -121,7 +121,7 @@ def _at_the_threshold(sample: ScoredSample) -> str:
 
 
 def called(estimator: Any) -> str:
-    """The names of an estimator's steps."""
+    """Return the names of an estimator's steps."""
     steps = (
         [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
     )
