@@ -31,6 +31,7 @@ from aucuba.cli._wording import spelled_as_options
 
 if TYPE_CHECKING:
     from aucuba.cli._probe import Probe
+    from aucuba.cli._promise import PromiseOption
     from aucuba.cli._record import FitRecord
     from aucuba.cli._samples import LabelledTable
     from aucuba.cli._training import Plan
@@ -82,6 +83,15 @@ _Probe = Annotated[
         help="Look quickly whether boosted trees see more than a linear model.",
     ),
 ]
+_Promise = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=LIMIT",
+        help="Hold half of the rows out and set a threshold that keeps fpr, tpr, precision or alerts, "
+        "such as fpr=0.01.",
+    ),
+]
+_Confidence = Annotated[float, typer.Option(help="How sure --promise is.")]
 # A probe may take this long, or a tenth of the training.
 _PROBE_S = 5.0
 
@@ -107,6 +117,8 @@ def fit(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    promise: _Promise = None,
+    confidence: _Confidence = 0.95,
     probe_trees: _Probe = True,
     random_state: RandomState = 0,
     as_json: AsJson = False,
@@ -117,12 +129,16 @@ def fit(
     the preprocessing is saved with the model.
     """
     from aucuba._core._files import check_place
+    from aucuba.cli._promise import PromiseOption
     from aucuba.cli._samples import training_table
     from aucuba.cli._tables import TableFile
     from aucuba.cli._training import Plan
 
     region = chosen_range(fpr_range, max_fpr)
     plan = Plan.from_options(region, min_tpr, kind, surrogate, cv, C, max_iter, random_state)
+    promised = (
+        None if promise is None else PromiseOption.from_text(promise, confidence, random_state)
+    )
     check_place(out, data)
     file = TableFile.from_options(data, format, delimiter, decimal, encoding)
     with progress_bar(f"Reading {data.name}"):
@@ -138,12 +154,17 @@ def fit(
     plan.check_table(table, cv)
     if not as_json:
         print_note(_positive_class(table))
-    result, lines = _train_and_save(plan, table, out, probe_trees, random_state)
+    result, lines = _train_and_save(plan, table, promised, out, probe_trees, random_state)
     emit({"model": str(out), **result}, *lines, f"Model: {out}", as_json=as_json)
 
 
 def _train_and_save(
-    plan: Plan, table: LabelledTable, out: Path, probe_trees: bool, random_state: int
+    plan: Plan,
+    table: LabelledTable,
+    promised: PromiseOption | None,
+    out: Path,
+    probe_trees: bool,
+    random_state: int,
 ) -> tuple[dict[str, Any], list[Any]]:
     """Train, save and probe; return the result and lines for a person."""
     from aucuba.cli._leaks import find_leaks, warn_of_leaks
@@ -152,7 +173,7 @@ def _train_and_save(
 
     warn_of_leaks(find_leaks(table, random_state))
     started = time.monotonic()
-    model, baseline = plan.train(table)
+    model, baseline = plan.train(table) if promised is None else promised.train(plan, table)
     took = time.monotonic() - started
     record = plan.record(table)
     labels, facts = record.labels.classes, fit_facts(model[-1])
@@ -188,6 +209,8 @@ def _shown(record: FitRecord, facts: dict[str, Any], probe: Probe | None) -> lis
         rates = f"Meant for false positive rates in [{low:g}, {high:g}]"
         above = f" and true positive rates above {record.min_tpr:g}" if record.min_tpr else ""
         lines.append(rates + above)
+    if "promise" in facts:
+        lines.append(f"Promise: {facts['promise']}")
     if "status" in facts:
         lines.append(spelled_as_options(facts["status"]))
     if "partial_auc" in facts:

@@ -147,7 +147,20 @@ class Plan:
 
 
 def fit_facts(classifier: Any) -> dict[str, Any]:
-    """Collect the certificate and the choices of a fitted classifier, those that it has."""
+    """Collect the certificate and the choices of a fitted classifier, those that it has.
+
+    A promised threshold comes with those of its base.
+    """
+    if "promise_" in vars(classifier):
+        base = fit_facts(classifier.estimator_)
+        kept = ("promise_", "guarantee_", "confidence", "threshold_")
+        promise = {name.rstrip("_"): vars(classifier)[name] for name in kept}
+        return {
+            **base,
+            "estimator": type(classifier).__name__,
+            "base": base["estimator"],
+            **promise,
+        }
     names = ("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_")
     facts = {name[:-1]: vars(classifier)[name] for name in names if name in vars(classifier)}
     if vars(classifier).get("partial_auc_"):
