@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Bunch, _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from aucuba._core._callbacks import CallbackSupport, Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
@@ -250,7 +250,7 @@ class PromisedThresholdClassifier(
     def _segments_of_fit(self, X: Any) -> IntArray:
         if self.strata is None:
             self.strata_ = np.array([])
-            return np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)
+            return np.zeros(_num_samples(X), dtype=np.intp)
         labels = segment_labels(self.strata, X)
         self.strata_ = np.unique(labels)
         return segment_index(labels, self.strata_)
