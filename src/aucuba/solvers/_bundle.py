@@ -61,7 +61,9 @@ class BundleState:
 
 @dataclass(frozen=True)
 class BundleSolver(PlaneSolver):
-    r"""``min_w 1/2 |w|^2 + C R(A w)`` by cutting planes of R and a line search on the scores.
+    r"""Minimise a convex risk and a norm by cutting planes and a line search on the scores.
+
+    .. math:: \min_w \ \tfrac12 |w|^2 + C\, R(Aw)
 
     Every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
     with a term that keeps the solution near the best point (a proximal bundle): a small quadratic
@@ -167,7 +169,7 @@ class _Bundle:
         return reached
 
     def _target(self, state: BundleState) -> tuple[FloatArray, Bound]:
-        """The model to search towards, and the lower bound with what its program gives."""
+        """Find the model to search towards, and raise the lower bound by what its program gives."""
         planes, bound = state.planes, state.bound
         if state.stiffness == 0.0:
             minimum = planes.minimise(self.design, _EXACT * self.options.slack(state.objective))
@@ -183,7 +185,7 @@ class _Bundle:
         return target.model, bound
 
     def _stiffness(self, state: BundleState, place: float, gap: float, norm2: float) -> float:
-        """How strongly the next target is held near the best point."""
+        """Choose how strongly the next target is held near the best point."""
         if state.stiffness == 0.0:
             return _FIRST_STIFFNESS * self.options.C / norm2 if norm2 > 0 else 0.0
         if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
