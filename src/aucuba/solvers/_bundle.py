@@ -16,9 +16,10 @@ from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
-# After a first free step the stiffness starts at this multiple of C / |w|^2, so that a step as long as
+# After two free steps, which are enough for a small C, the stiffness starts at this multiple of C / |w|^2, so that a step as long as
 # the model costs about half the risk. It then follows the line search, which should end near the
 # target, and falls fast when the gap hardly closes: without stiffness the method always converges.
+_FREE_PLANES = 4
 _FIRST_STIFFNESS = 0.5
 _ADAPT = 1.5
 _LITTLE_PROGRESS = 0.95
@@ -187,7 +188,8 @@ class _Bundle:
     def _stiffness(self, state: BundleState, place: float, gap: float, norm2: float) -> float:
         """Choose how strongly the next target is held near the best point."""
         if state.stiffness == 0.0:
-            return _FIRST_STIFFNESS * self.options.C / norm2 if norm2 > 0 else 0.0
+            is_free = norm2 == 0 or state.planes.size < _FREE_PLANES
+            return 0.0 if is_free else _FIRST_STIFFNESS * self.options.C / norm2
         if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
             return state.stiffness / _RELAX
         if place < 0.5:
