@@ -16,10 +16,11 @@ from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
-# After two free steps, which are enough for a small C, the stiffness starts at this multiple of C / |w|^2, so that a step as long as
-# the model costs about half the risk. It then follows the line search, which should end near the
-# target, and falls fast when the gap hardly closes: without stiffness the method always converges.
+# The first steps, up to this many planes, are free; for a small C they are enough.
 _FREE_PLANES = 4
+# The stiffness then starts at this multiple of C / |w|^2, so that a step as long as the model costs
+# about half the risk. It follows the line search, which should end near the target, and falls fast
+# when the gap hardly closes: without stiffness the method always converges.
 _FIRST_STIFFNESS = 0.5
 _ADAPT = 1.5
 _LITTLE_PROGRESS = 0.95
