@@ -35,6 +35,17 @@ class LabelledSequences:
     errors: list[LabelErrors]
     fold: IntArray
 
+    def every(self, step: int) -> LabelledSequences:
+        """Keep one sequence in ``step``."""
+        rows = np.arange(0, len(self.name), step)
+        return LabelledSequences(
+            self.name[::step],
+            self.features[rows],
+            self.feature_name,
+            self.subset(rows),
+            self.fold[rows],
+        )
+
     def subset(self, rows: Any) -> list[LabelErrors]:
         """Label errors of some rows (indices or a mask)."""
         return [self.errors[i] for i in np.arange(len(self.errors))[rows]]

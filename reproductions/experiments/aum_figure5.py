@@ -244,7 +244,7 @@ EXPERIMENT = Experiment(
             tuple(LOADERS),
             (
                 ("minimize_aum", 6_400),
-                ("linear", 6_400),
+                ("linear", 3_200),
                 ("first min", 6_400),
                 ("quadratic", 1_600),
             ),

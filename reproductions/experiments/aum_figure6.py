@@ -56,7 +56,9 @@ def start_coefficients(
     """Interval regression, which predicts the log penalty, with folds shuffled by the seed."""
     folds = KFold(5, shuffle=True, random_state=seed)
     limits = target_intervals(problem.subset(rows))
-    return IntervalRegressionCV(cv=folds).fit(X[rows], limits).coef_
+    return (
+        IntervalRegressionCV(cv=folds, scoring="loss", standard_errors=0).fit(X[rows], limits).coef_
+    )
 
 
 def standardised(features: FloatArray) -> FloatArray:
@@ -69,15 +71,7 @@ def standardised(features: FloatArray) -> FloatArray:
 @lru_cache(maxsize=1)
 def load(every: int) -> LabelledSequences:
     """Read the problem, or every so many of its sequences."""
-    whole = load_chipseq(PROBLEM)
-    rows = np.arange(0, len(whole.name), every)
-    return LabelledSequences(
-        [whole.name[i] for i in rows],
-        whole.features[rows],
-        whole.feature_name,
-        whole.subset(rows),
-        whole.fold[rows],
-    )
+    return load_chipseq(PROBLEM).every(every)
 
 
 def published_grid(subtrain: Line, validation: Line | None, unit: float) -> float:

@@ -40,6 +40,7 @@ from reproductions.data.coauthors import (
     load_coauthors,
 )
 from reproductions.experiment import Cell, Experiment, Row
+from reproductions.experiments._statistics import standard_error
 from reproductions.tables import markdown_table
 
 # (graph window, window of new links) for training, validation and test.
@@ -242,10 +243,6 @@ def row_of(method: str, values: FloatArray, reference: FloatArray | None = None)
         row["difference"], row["difference_error"] = difference.mean(), standard_error(difference)
         row["p"] = wilcoxon(difference[moved]).pvalue if moved.any() else 1.0
     return row
-
-
-def standard_error(values: FloatArray) -> float:
-    return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
 Scorer = Callable[[list[RankingGraph]], list[FloatArray]]

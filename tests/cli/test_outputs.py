@@ -128,7 +128,7 @@ class TestPlaces:
 
     def test_id_that_would_be_overwritten(self, run, model, files, tmp_path):
         words = ["predict", model, files / "test.csv", "--out", tmp_path / "s.csv"]
-        for name in ("score", "predicted"):
+        for name in ("score", "probability", "predicted"):
             rejected(run(*words, "--id", name), f"--id {name} would be overwritten")
 
     def test_identifiers_are_carried_as_they_stand(self, run, model, frame, tmp_path):
@@ -138,6 +138,16 @@ class TestPlaces:
         assert run("predict", model, data, "--out", out, "--id", "key").code == 0
         carried = [line.split(",")[0] for line in out.read_text().splitlines()]
         assert carried == ["key", "007", "NA", "1e5", "None"]
+
+    def test_several_identifiers(self, run, model, frame, tmp_path):
+        data, out = tmp_path / "d.csv", tmp_path / "s.csv"
+        frame[:4].assign(**{"key": list("abcd"), "x,y": 1.5, "x": 2}).to_csv(data, index=False)
+        words = ["predict", model, data, "--out", out, "--id", "key,query", "--id", "x,y"]
+        assert run(*words).code == 0
+        written = pd.read_csv(out)
+        assert written.columns.tolist() == ["key", "query", "x,y", "score", "predicted"]
+        assert written["key"].tolist() == list("abcd")
+        rejected(run(*words, "--id", "kye"), "no column 'kye' for --id; did you mean 'key'")
 
 
 class TestDemo:

@@ -25,6 +25,10 @@ def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
     assert set(facts["partial_auc"]) >= {"boosting", "forest", "linear", "stack"}
     scores = run("predict", stack, data, "--out", tmp_path / "scores.csv", "--json")
     assert scores.json["rows"] == 100
+    written = pd.read_csv(tmp_path / "scores.csv")
+    assert written.columns.tolist() == ["score", "probability", "predicted"]
+    expected = load_model(stack).predict_proba(pd.read_csv(data))[:, 1]
+    np.testing.assert_allclose(written["probability"], expected, rtol=1e-12)
     measured = run("evaluate", stack, data, "--json").json
     assert 0.5 < measured["auc"]["value"] <= 1
     assert run("compare", stack, model, data).code == 0
@@ -48,17 +52,42 @@ def test_the_stack_is_that_of_the_library(stack, files):
     np.testing.assert_array_equal(saved.model[-1].oof_scores_, expected.oof_scores_)
 
 
+def test_the_bar_names_the_members(files):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
+    from rich.progress import Progress, TimeRemainingColumn
+
+    from aucuba.cli._console import Bar, FitProgress
+
+    class NotedBar(Bar):
+        def describe(self, description):
+            named.append(description)
+            super().describe(description)
+
+    named = []
+    progress = Progress(TimeRemainingColumn(), disable=True)
+    train = pd.read_csv(files / "train.csv")
+    stack = RegionStack((0.0, 0.2), estimators=["forest", "linear"], cv=2, random_state=0)
+    stack.set_callbacks(FitProgress(NotedBar(progress, "fit")))
+    stack.fit(train[["a", "b", "city"]], train["outcome"] == "bad")
+    assert list(dict.fromkeys(named)) == [
+        *("Training RegionStack: forest", "Training RegionStack: linear")
+    ]
+    (task,) = progress.tasks
+    assert (task.completed, task.total) == (6, 6)
+
+
 def test_weights_reach_the_stack(run, files, tmp_path):
-    words = (
+    words = [
         "--target",
         "outcome",
+        "--pos-label",
+        "bad",
         "--sample-weight",
         "times",
         "--drop",
         "query",
-        "--model",
-        "stack",
-    )
+    ]
+    words += ["--model", "stack"]
     done = run("fit", files / "train.csv", *words, "--cv", "2", "--out", tmp_path / "m")
     assert done.code == 0, done.err
 

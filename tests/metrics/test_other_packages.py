@@ -1,4 +1,4 @@
-"""The answers of R's pROC to rows of ours, by ``tests/metrics/proc/make_fixtures.py``."""
+"""The answers of R's pROC and of RDKit to rows of ours, by the scripts beside them."""
 
 import csv
 import json
@@ -7,10 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aucuba.metrics import compare_scores, partial_auc_score, score_interval
+from aucuba.metrics import (
+    bedroc_score,
+    compare_scores,
+    enrichment_factor_score,
+    partial_auc_score,
+    rie_score,
+    score_interval,
+)
 
 FOLDER = Path(__file__).parent / "proc"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text(encoding="utf-8"))
+RDKIT = json.loads((FOLDER.parent / "rdkit" / "answers.json").read_text(encoding="utf-8"))
 
 
 def rows(case):
@@ -49,3 +57,13 @@ def test_independent_samples_are_procs(case):
         "partial_auc", y[first], a[first], b[second], y_true_b=y[second], method="delong"
     )
     assert apart.p_value == pytest.approx(want["apart_p"], abs=1e-6)
+
+
+@pytest.mark.parametrize("case", RDKIT)
+def test_early_recognition_is_rdkits(case):
+    want, (columns, _) = RDKIT[case], rows(case)
+    y, score = columns["y"], columns["a"]
+    assert bedroc_score(y, score, alpha=20.0) == pytest.approx(want["bedroc"], abs=1e-9)
+    assert rie_score(y, score, alpha=20.0) == pytest.approx(want["rie"], abs=1e-9)
+    got = enrichment_factor_score(y, score, fraction=0.1)
+    assert got == pytest.approx(want["enrichment"], abs=1e-9)
