@@ -72,15 +72,19 @@ class Splits:
 
 @one_blas_thread()
 def logistic_path(split: Split, X: Any, sample: Sample, Cs: FloatArray) -> FloatArray:
-    """Return the test log-odds of logistic regression, one row per C."""
+    """Return the test log-odds of logistic regression, one row per C, and then standardised ones.
+
+    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has.
+    """
     train, test = split
     part = sample.take(train)
-    return np.array(
-        [
-            logistic_regression(X[train], part.positive, part.weight, C).decision_function(X[test])
-            for C in Cs
-        ]
-    )
+    log_odds, standardised = [], []
+    for C in Cs:
+        model = logistic_regression(X[train], part.positive, part.weight, C)
+        mean, scale = mean_and_scale(model.decision_function(X[train]), part.weight)
+        log_odds.append(model.decision_function(X[test]))
+        standardised.append((log_odds[-1] - mean) / scale)
+    return np.array(log_odds + standardised)
 
 
 @one_blas_thread()
