@@ -239,7 +239,7 @@ def comparison_rows(values, cells):
 
 
 def absolute_rows(values, cells, columns):
-    """Header, one row a cell, and means over the cells that have all splits of all methods."""
+    """Make a header, one row per cell, and means over the cells with all splits of all methods."""
     table = [["set", "range", "splits", *columns]]
     for name, limits in cells:
         got = [values.get((name, limits, method), {}) for method in columns]
@@ -273,8 +273,8 @@ def write_table():
         "pAUC x 100 on held-out halves of at most 10,000 rows, five 50/50 splits, all estimators at",
         "their defaults; LightGBM has its number of rounds chosen by five-fold log-loss. Wins and",
         "losses: paired t-test over the splits of a cell (set and range), p < .01; the last column",
-        "tests the mean lifts of the cells, which are not independent (three ranges a set). Lifts are",
-        "of cells with all five splits.",
+        "tests the mean lifts of the cells, which are not independent (three ranges per set). Lifts",
+        "are of cells with all five splits.",
         "`permuted`: the same weights shuffled within each class, at the same cost.",
         f"{finished} The cells are in the csv beside it.",
         "",

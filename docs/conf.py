@@ -76,6 +76,7 @@ html_sidebars = {
         "quickstart",
         "how_to_choose",
         "anatomy",
+        "reproduced",
         "faq",
         "glossary",
         "bibliography",

@@ -90,7 +90,7 @@ def run(
     # Cells of other settings, such as those of an older version of the code, are never mixed in.
     mark = hashlib.sha256(repr((settings, cells)).encode()).hexdigest()[:12]
     kept = progress / f"{name}-{size}-{mark}.csv"
-    rows = _read(kept) if kept.exists() else []
+    rows = read_rows(kept) if kept.exists() else []
     done = {row["cell"] for row in rows}
     for number, cell in enumerate(cells):
         key = " / ".join(map(str, cell))
@@ -104,7 +104,7 @@ def run(
     # Reports see what a file holds, so that a run in one piece and a resumed one cannot differ.
     table = results / f"{name}.csv"
     _write(table, rows)
-    rows = _read(table)
+    rows = read_rows(table)
     option = "" if size == "full" else f" --{size}"
     path = results / f"{name}.md"
     write_signed(path, experiment.report(rows, settings), f"reproductions {name}{option}")
@@ -127,7 +127,7 @@ def _write(path: Path, rows: list[Row]) -> None:
     os.replace(new, path)
 
 
-def _read(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[Row]:
     """Read rows; text that is a number becomes one, an empty entry is left out."""
     with path.open(newline="", encoding="utf-8") as file:
         return [

@@ -53,6 +53,9 @@ def risks(labels):
     members["tight two-way"] = TightHinge(labels, RankWeights.from_range((0.0, 0.4)), 0.3)
     members["tight two-way band"] = TightHinge(labels, RankWeights.from_range((0.1, 0.4)), 0.33)
     members["direct two-way"] = SmoothRamp(labels, RankWeights.from_range((0.0, 0.4)), 0.3, 0.7)
+    members["direct dear ties"] = SmoothRamp(
+        labels, RankWeights.from_range((0.0, 0.4)), width=0.7, tie_loss=0.9
+    )
     for name, function in {"falling": lambda u: 1 - u, "bump": lambda u: u * (1 - u)}.items():
         weights = RankWeights.from_weight(function)
         members[f"structural {name}"] = StructuralHinge(labels, weights)

@@ -1,6 +1,11 @@
 """Callbacks that listen to a fit."""
 
 
+def task(context):
+    """The whole fit, or an iteration, which may have the name of a part of the fit."""
+    return "iteration" if context.parent is not None else context.task_name
+
+
 class StopAfter:
     """Counts what it hears, and asks to stop after a number of iterations."""
 
@@ -15,8 +20,8 @@ class StopAfter:
         self.heard.append("teardown")
 
     def on_fit_task_begin(self, estimator, context):
-        self.heard.append(f"begin {context.task_name}")
+        self.heard.append(f"begin {task(context)}")
 
     def on_fit_task_end(self, estimator, context):
-        self.heard.append(f"end {context.task_name}")
+        self.heard.append(f"end {task(context)}")
         return self.heard.count("end iteration") == self.n_iterations

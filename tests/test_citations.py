@@ -58,4 +58,4 @@ def test_the_bibliography_has_every_work(entry):
     ascii_only = str.maketrans("ěö", "eo")
     for family, given in authors:
         assert f"{given[0]}. " in work
-        assert family.translate(ascii_only) in work.translate(ascii_only)
+        assert re.search(rf"\b{family.translate(ascii_only)}\b", work.translate(ascii_only))

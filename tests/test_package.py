@@ -3,6 +3,7 @@
 import importlib
 import importlib.metadata
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,12 @@ def test_every_public_class_and_function_is_in_the_reference(family):
             member = type
         if inspect.isclass(member) or inspect.isfunction(member):
             assert name in listed, f"add aucuba.{family}.{name} to docs/api"
+
+
+def test_the_files_that_contributors_are_sent_to_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:src|tests|docs|benchmarks|reproductions)/[\w/.]+)`", text))
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    packages = {path.parent.name for path in (ROOT / "src" / "aucuba").glob("*/__init__.py")}
+    assert [name for name in sorted(packages) if f"{name}/" not in text] == []

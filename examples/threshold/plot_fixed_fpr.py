@@ -40,7 +40,7 @@ def draw(rng, n_negatives, n_positives=200):
 
 rng = np.random.default_rng(0)
 X, y = draw(rng, n_negatives=400)
-alarm = FixedFPRClassifier(LogisticRegression(), max_fpr, confidence, cv=0.5, random_state=0)
+alarm = FixedFPRClassifier(LogisticRegression(), max_fpr, confidence, random_state=0)
 alarm.fit(X, y)
 print(f"threshold {alarm.threshold_:.2f}, score number {alarm.rank_} of {alarm.n_negatives_}")
 print(f"P(FPR > {max_fpr}) <= {alarm.violation_probability_:.3f}, guaranteed: {alarm.guarantee_}")

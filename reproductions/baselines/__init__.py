@@ -1,5 +1,6 @@
 """Methods that the papers compare with."""
 
+from reproductions.baselines.greedy import GreedyCombination
 from reproductions.baselines.hamming_svm import HammingSVM
 from reproductions.baselines.link_scores import (
     adamic_adar,
@@ -8,10 +9,13 @@ from reproductions.baselines.link_scores import (
     katz,
     resource_allocation,
 )
+from reproductions.baselines.pauc_boost import PAUCBoost
 from reproductions.baselines.svm_rank import svm_rank
 
 __all__ = [
+    "GreedyCombination",
     "HammingSVM",
+    "PAUCBoost",
     "adamic_adar",
     "common_neighbours",
     "jaccard",

@@ -17,7 +17,7 @@ from aucuba._core._validation import check_positive_number
 
 
 def common_neighbours(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
-    """Number of common neighbours of each pair.
+    """Count the common neighbours of each pair.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def common_neighbours(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
 
 
 def jaccard(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
-    """Common neighbours over all neighbours of each pair; 0 for two isolated nodes."""
+    """Divide the common by all neighbours of each pair; 0 for two isolated nodes."""
     graph, ends = _check(adjacency, pairs)
     common = _weighted_common(graph, ends, np.ones(graph.shape[0]))
     degree = graph.sum(axis=1)
@@ -51,7 +51,7 @@ def jaccard(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
 
 
 def adamic_adar(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
-    """Common neighbours, each counted by one over the logarithm of its degree.
+    """Sum over the common neighbours one over the logarithm of their degree.
 
     A common neighbour of two nodes has degree 2 or more, so the logarithm is never zero.
     """
@@ -61,7 +61,7 @@ def adamic_adar(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
 
 
 def resource_allocation(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
-    """Common neighbours, each counted by one over its degree."""
+    """Sum over the common neighbours one over their degree."""
     graph, ends = _check(adjacency, pairs)
     return _weighted_common(graph, ends, 1.0 / np.maximum(graph.sum(axis=1), 1.0))
 
@@ -69,7 +69,7 @@ def resource_allocation(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:
 def katz(
     adjacency: csr_array, pairs: ArrayLike, *, beta: float = 0.05, max_length: int = 4
 ) -> FloatArray:
-    """Paths of up to ``max_length`` steps, each step counted by ``beta``.
+    """Sum over paths of up to ``max_length`` steps the product of ``beta`` over their steps.
 
     The sum over all lengths converges only below one over the largest eigenvalue, which the hubs of a
     large network make tiny; short paths are what the score is about.
@@ -87,14 +87,14 @@ def katz(
 
 
 def _weighted_common(graph: csr_array, ends: IntArray, weight: FloatArray) -> FloatArray:
-    """Sum of the weights of the common neighbours of each pair."""
+    """Sum the weights of the common neighbours of each pair."""
     starts, row = np.unique(ends[:, 0], return_inverse=True)
-    shared = (graph[starts] @ diags_array(weight)) @ graph
-    return entries(shared.tocsr(), row, ends[:, 1])
+    common = (graph[starts] @ diags_array(weight)) @ graph
+    return entries(common.tocsr(), row, ends[:, 1])
 
 
 def entries(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArray:
-    """Single entries of a sparse array, dense (SciPy returns a sparse array for an empty choice)."""
+    """Read single entries of a sparse array, dense (SciPy returns a sparse one for no entries)."""
     if not len(rows):
         return np.zeros(0)
     values: FloatArray = np.asarray(matrix[rows, columns], dtype=float).ravel()

@@ -1,4 +1,7 @@
-"""The linear SVM for the mean AUC of queries, without pairs of items (Joachims, 2005)."""
+"""The linear SVM for the mean AUC or partial AUC of queries, without pairs of items.
+
+Joachims (2005) for the AUC, Narasimhan and Agarwal (ICML 2013) for the partial AUC.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import numpy as np
 from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import binary_target, check_positive_number, query_index
 from aucuba.design import TableDesign
-from aucuba.risks import Sample, StructuralHinge, over_queries
+from aucuba.risks import RankWeights, Sample, StructuralHinge, over_queries
 from aucuba.solvers import BundleSolver, Solution
 
 
@@ -18,12 +21,13 @@ def svm_rank(
     y: ArrayLike,
     qid: ArrayLike | None = None,
     *,
+    fpr_range: tuple[float, float] = (0.0, 1.0),
     C: float = 1.0,
     tol: float = 1e-4,
     max_iter: int = 1000,
     pos_label: Any = None,
 ) -> Solution:
-    r"""Minimise the mean pairwise hinge of the queries.
+    r"""Minimise the mean structural hinge of the queries; on the whole axis the pairwise hinge.
 
     .. math::
         \tfrac12 \lVert w \rVert^2 + \frac{C}{M} \sum_m \frac{1}{P_m N_m}
@@ -36,6 +40,8 @@ def svm_rank(
         Binary labels.
     qid : array of shape (n_items,), optional
         Query of every item; queries with one class are left out.
+    fpr_range : (float, float), default=(0.0, 1.0)
+        False positive rates, within a query, that count.
     C, tol, max_iter
         As in `aucuba.solvers.BundleSolver`.
     pos_label : label, optional
@@ -57,4 +63,6 @@ def svm_rank(
         raise ValueError(f"X has {len(features)} rows for {positive.size} labels.")
     labels = Sample(positive, None, query_index(qid, positive.size))
     solver = BundleSolver(check_positive_number(C, "C"), tol, max_iter)
-    return solver.solve(TableDesign(features), over_queries(StructuralHinge, labels))
+    weights = RankWeights.from_range(fpr_range)
+    risk = over_queries(lambda part: StructuralHinge(part, weights), labels)
+    return solver.solve(TableDesign(features), risk)

@@ -27,7 +27,7 @@ _BROKEN = (
 
 
 def data_home() -> Path:
-    """The user's data directory: ``$AUCUBA_DATA``, else a folder in the platform's cache."""
+    """Return the user's data directory: ``$AUCUBA_DATA``, else a folder in the platform's cache."""
     chosen = os.environ.get("AUCUBA_DATA")
     if chosen:
         return Path(chosen).expanduser()
@@ -41,7 +41,7 @@ def data_home() -> Path:
 
 
 def data_file(*parts: str) -> Path:
-    """Path of one data file, with one clear error where it is missing."""
+    """Return the path of one data file, with one clear error where it is missing."""
     path = data_home().joinpath(*parts)
     if not path.exists():
         raise FileNotFoundError(
@@ -53,7 +53,7 @@ def data_file(*parts: str) -> Path:
 
 @contextmanager
 def reading(path: Path) -> Iterator[Path]:
-    """Read one data file inside; whatever shows that it is broken becomes one error that names it."""
+    """Turn whatever shows that a data file is broken into one error that names it."""
     try:
         yield path
     except _BROKEN as problem:

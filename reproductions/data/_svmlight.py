@@ -12,7 +12,7 @@ from reproductions.data._home import reading
 
 
 def read_svmlight(path: Path, n_features: int, *, query_id: bool = False) -> tuple[Any, ...]:
-    """Features (sparse), labels and, on request, queries of one gzipped file with rows."""
+    """Read features (sparse), labels and, on request, queries of one gzipped file."""
     with reading(path), gzip.open(path) as file:
         table: tuple[Any, ...] = load_svmlight_file(file, n_features=n_features, query_id=query_id)
         if table[0].shape[0] == 0:

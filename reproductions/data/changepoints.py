@@ -35,6 +35,17 @@ class LabelledSequences:
     errors: list[LabelErrors]
     fold: IntArray
 
+    def every(self, step: int) -> LabelledSequences:
+        """Keep one sequence in ``step``."""
+        rows = np.arange(0, len(self.name), step)
+        return LabelledSequences(
+            self.name[::step],
+            self.features[rows],
+            self.feature_name,
+            self.subset(rows),
+            self.fold[rows],
+        )
+
     def subset(self, rows: Any) -> list[LabelErrors]:
         """Label errors of some rows (indices or a mask)."""
         return [self.errors[i] for i in np.arange(len(self.errors))[rows]]
@@ -50,7 +61,7 @@ class AnnotatedSeries:
     signal : ndarray of shape (n_samples,)
         Missing values are filled by linear interpolation.
     annotations : list of ndarray of int
-        First samples of new segments, one array a person.
+        First samples of new segments, one array per person.
     """
 
     name: str
@@ -58,10 +69,10 @@ class AnnotatedSeries:
     annotations: list[IntArray]
 
     def labels(self, margin: int = 5, agreement: float = 0.5) -> list[Label]:
-        """Labels from the marks: "at_least_one" where people agree, "none" where nobody saw a change.
+        """Make labels: "at_least_one" where people agree, "none" where nobody saw a change.
 
-        Around a mark that at least the share ``agreement`` of the people put within ``margin`` samples
-        there is a label "at_least_one"; overlapping ones are joined. Stretches of more than
+        Around a mark that at least the fraction ``agreement`` of the people put within ``margin``
+        samples there is a label "at_least_one"; overlapping ones are joined. Stretches of more than
         ``2 * margin`` samples farther than ``margin`` from every mark are labels "none". What lies
         between has no label: people disagree there.
         """
@@ -82,7 +93,7 @@ class AnnotatedSeries:
 
 
 def load_chipseq(problem: str = "H3K4me3_TDH_immune") -> LabelledSequences:
-    """ChIP-seq peak problems of the UCI repository, with their folds of equal numbers of labels.
+    """Load a ChIP-seq peak problem of the UCI repository, with their folds of equal numbers of labels.
 
     ``problem`` is a folder of ``chipseq/`` in the data directory: H3K4me3_TDH_immune,
     H3K36me3_AM_immune or ATAC_JV_adipose.
@@ -92,7 +103,7 @@ def load_chipseq(problem: str = "H3K4me3_TDH_immune") -> LabelledSequences:
 
 
 def load_neuroblastoma(folds: str = "sequenceID") -> LabelledSequences:
-    """3,418 labelled copy-number profiles with 117 features.
+    """Load 3,418 labelled copy-number profiles with 117 features.
 
     ``folds`` names a scheme of ``neuroblastoma/systematic/cv``: sequenceID, profileID, profileSize or
     chrom.

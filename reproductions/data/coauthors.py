@@ -17,7 +17,7 @@ from reproductions.data._home import data_file, reading
 
 @dataclass(frozen=True)
 class Authorships:
-    """One row an author of a paper: year, paper and author, numbered from 0."""
+    """Authorships: the year, paper and author of each, numbered from 0."""
 
     year: IntArray
     paper: IntArray
@@ -85,7 +85,7 @@ class CoauthorNetwork:
 
 
 def coauthor_network(window: Authorships, n_authors: int) -> CoauthorNetwork:
-    """Who has written with whom."""
+    """Build the network of who has written with whom."""
     papers = window.papers(n_authors)
     joint = csr_array(papers @ papers.T)
     joint = csr_array(joint - diags_array(joint.diagonal()))
@@ -100,7 +100,7 @@ def coauthor_network(window: Authorships, n_authors: int) -> CoauthorNetwork:
 def focal_authors(
     network: CoauthorNetwork, future: CoauthorNetwork, min_candidates: int = 2
 ) -> Sequence[FocalAuthor]:
-    """Ranking problems of all authors with candidates of both kinds.
+    """Make the ranking problems of all authors with candidates of both kinds.
 
     Candidates are the authors at distance two; those who write a paper with the focal author in the
     future window are positive. Authors with fewer than ``min_candidates`` candidates, without a new

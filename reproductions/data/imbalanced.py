@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._typing import BoolArray
+from aucuba._core._typing import BoolArray, IntArray
 from reproductions.data._home import data_file, reading
 from reproductions.data._svmlight import read_svmlight
 
@@ -28,7 +28,7 @@ ADBENCH = (
 
 
 def load_adbench(name: str) -> tuple[Any, BoolArray]:
-    """One of the `ADBENCH` sets: a dense table and which rows are positive."""
+    """Load one of the `ADBENCH` sets: a dense table and which rows are positive."""
     if name not in ADBENCH:
         raise ValueError(f"Unknown ADBench set {name!r}; choose from {', '.join(ADBENCH)}.")
     path = data_file("adbench", f"{name}.npz")
@@ -38,14 +38,28 @@ def load_adbench(name: str) -> tuple[Any, BoolArray]:
 
 
 def load_a9a() -> tuple[Any, BoolArray]:
-    """Adult, train and test parts together: 123 binary columns, sparse; positive is high income."""
+    """Load both parts of Adult: 123 binary columns, sparse; positive is high income."""
     parts = [read_svmlight(data_file("a9a", f"{name}.gz"), 123) for name in ("a9a", "a9a.t")]
     X = sparse.vstack([X for X, _ in parts], format="csr")
     return X, np.concatenate([y for _, y in parts]) > 0
 
 
+def load_fingerprint_subset() -> tuple[Any, IntArray]:
+    """Load fingerprints in the shape of the ICML 2013 paper: 5 x 50 actives and 1,892 inactives.
+
+    Returns the 1021 binary columns, sparse, and the target of each row, 0 for inactive.
+    """
+    with reading(data_file("chemistry_fp2", "subset2142_X.npz")) as path, path.open("rb") as stream:
+        X = sparse.load_npz(stream).tocsr().astype(np.float64)
+    with reading(data_file("chemistry_fp2", "subset2142_target.npy")) as path:
+        targets = np.load(path)
+        if targets.shape != X.shape[:1]:
+            raise ValueError(f"shape {targets.shape} for {X.shape[0]} fingerprints")
+    return X, targets.astype(np.intp)
+
+
 def load_fingerprints(target: int) -> tuple[Any, BoolArray]:
-    """Actives of one target against all decoys: 1021 binary columns, sparse.
+    """Load the actives of one target against all decoys: 1021 binary columns, sparse.
 
     The 80 targets are numbered as in the source, with gaps; an unknown number lists them.
     """

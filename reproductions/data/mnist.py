@@ -16,7 +16,7 @@ _PREFIX = {"train": "train", "test": "t10k"}
 
 
 def load_mnist(part: str = "train", *, fashion: bool = False) -> Bunch:
-    """28 x 28 grey images of ten classes, as rows of pixels in [0, 1].
+    """Load 28 x 28 grey images of ten classes, as rows of pixels in [0, 1].
 
     Reads ``mnist`` or ``fashion_mnist`` in `reproductions.data.data_home`: the four files of the
     original distribution, such as ``train-images-idx3-ubyte.gz``.
@@ -42,7 +42,7 @@ def load_mnist(part: str = "train", *, fashion: bool = False) -> Bunch:
 
 
 def read_idx(path: Path) -> AnyArray:
-    """The array of a gzipped idx file of unsigned bytes.
+    """Read the array of a gzipped idx file of unsigned bytes.
 
     Four bytes of magic (the third is the type, the fourth the number of axes), the axes as
     big-endian 32-bit integers, then the values.

@@ -23,7 +23,7 @@ class Queries:
 
 
 def load_ohsumed(*folds: int) -> Queries:
-    """The test parts of the given folds, 1 to 5; together they are the whole set.
+    """Load the test parts of the given folds, 1 to 5; together they are the whole set.
 
     Features are normalised within each query, as published. In fold f of LETOR the test part is f,
     the validation part f - 1 (part 5 for fold 1), and training uses the other three.
@@ -52,7 +52,7 @@ def load_ohsumed(*folds: int) -> Queries:
 
 
 def ohsumed_split(fold: int) -> tuple[Queries, Queries, Queries]:
-    """Training, validation and test queries of one LETOR fold."""
+    """Load the training, validation and test queries of one LETOR fold."""
     validation = fold - 1 if fold > 1 else N_FOLDS
     rest = [part for part in range(1, N_FOLDS + 1) if part not in (fold, validation)]
     return load_ohsumed(*rest), load_ohsumed(validation), load_ohsumed(fold)

@@ -40,6 +40,7 @@ from reproductions.data.coauthors import (
     load_coauthors,
 )
 from reproductions.experiment import Cell, Experiment, Row
+from reproductions.experiments._statistics import standard_error
 from reproductions.tables import markdown_table
 
 # (graph window, window of new links) for training, validation and test.
@@ -198,15 +199,18 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
         f"n_{k}": len(w.positive) for k, w in zip(("train", "valid", "test"), windows, strict=True)
     }
     if part == "single":
-        found = [_row(name, values) for name, values in _single_scores(windows[2]).items()]
+        found = [
+            row_of(name, values)
+            for name, values in single_scores(windows[2].nodes, windows[2].positive, BASIC).items()
+        ]
         return [{"network": network, **counts, **row, "seconds": 0.0} for row in found]
     columns = list(range(len(BASIC) if part == "basic" else len(windows[0].node_names)))
     scale, grid = windows[0].scale(), settings.grid(network)
     graphs = [window.graphs(columns, scale) for window in windows]
     labels = [window.positive for window in windows]
     graphs[0], labels[0] = graphs[0][: settings.n_train], labels[0][: settings.n_train]
-    reference = _best_of_grid(graphs, labels, _svm, grid)
-    rows = [_row("logistic regression", _logistic(graphs, labels)), _row("SVM-rank", reference)]
+    reference = best_of_grid(graphs, labels, svm, grid)
+    rows = [row_of("logistic regression", logistic(graphs, labels)), row_of("SVM-rank", reference)]
     for pair_score in ("together", "agree"):
         fitted: list[FloatArray] = []
 
@@ -221,35 +225,31 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
             weights.append(ranker.fit(train, y).edge_coef_)
             return ranker.decision_function
 
-        values = _best_of_grid(graphs, labels, learn, grid)
+        values = best_of_grid(graphs, labels, learn, grid)
         shown = "; ".join(", ".join(f"{value:.2f}" for value in coef) for coef in fitted)
-        rows.append(_row(f"pairwise ({pair_score})", values, reference) | {"weights": shown})
+        rows.append(row_of(f"pairwise ({pair_score})", values, reference) | {"weights": shown})
     seconds = time.perf_counter() - start
     return [
         {"network": network, **counts, "features": part, **row, "seconds": seconds} for row in rows
     ]
 
 
-def _row(method: str, values: FloatArray, reference: FloatArray | None = None) -> Row:
+def row_of(method: str, values: FloatArray, reference: FloatArray | None = None) -> Row:
     """Summarise the AUCs of the focal authors, and the paired difference from a reference."""
-    row: Row = {"method": method, "auc": values.mean(), "auc_error": _standard_error(values)}
+    row: Row = {"method": method, "auc": values.mean(), "auc_error": standard_error(values)}
     if reference is not None:
         difference = values - reference
         moved = difference != 0
-        row["difference"], row["difference_error"] = difference.mean(), _standard_error(difference)
+        row["difference"], row["difference_error"] = difference.mean(), standard_error(difference)
         row["p"] = wilcoxon(difference[moved]).pvalue if moved.any() else 1.0
     return row
-
-
-def _standard_error(values: FloatArray) -> float:
-    return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
 Scorer = Callable[[list[RankingGraph]], list[FloatArray]]
 Learner = Callable[[float, list[RankingGraph], list[BoolArray]], Scorer]
 
 
-def _best_of_grid(
+def best_of_grid(
     graphs: list[list[RankingGraph]],
     labels: list[list[BoolArray]],
     learn: Learner,
@@ -265,25 +265,27 @@ def _best_of_grid(
     return held_out
 
 
-def _svm(C: float, graphs: list[RankingGraph], labels: list[BoolArray]) -> Scorer:
+def svm(C: float, graphs: list[RankingGraph], labels: list[BoolArray]) -> Scorer:
     qid = np.repeat(np.arange(len(graphs)), [graph.n_nodes for graph in graphs])
     X = np.concatenate([graph.node_features for graph in graphs])
     coef = svm_rank(X, np.concatenate(labels), qid, C=C, tol=1e-3).coef
     return lambda others: [graph.node_features @ coef for graph in others]
 
 
-def _logistic(graphs: list[list[RankingGraph]], labels: list[list[BoolArray]]) -> FloatArray:
+def logistic(graphs: list[list[RankingGraph]], labels: list[list[BoolArray]]) -> FloatArray:
     X = np.concatenate([graph.node_features for graph in graphs[0]])
     model = LogisticRegression(class_weight="balanced", max_iter=1000)
     model.fit(X, np.concatenate(labels[0]))
     return aucs(labels[2], [model.decision_function(graph.node_features) for graph in graphs[2]])
 
 
-def _single_scores(window: Samples) -> dict[str, FloatArray]:
-    """The unsupervised baselines; the transformations of the features keep their order."""
+def single_scores(
+    nodes: list[FloatArray], positive: list[BoolArray], names: tuple[str, ...]
+) -> dict[str, FloatArray]:
+    """Rank by single features; the transformations of the features keep their order."""
     return {
-        name: aucs(window.positive, [node[:, column] for node in window.nodes])
-        for column, name in enumerate(BASIC)
+        name: aucs(positive, [node[:, column] for node in nodes])
+        for column, name in enumerate(names)
     }
 
 

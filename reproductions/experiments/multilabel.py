@@ -24,6 +24,7 @@ from aucuba.metrics import binned_auc_score
 from aucuba.structured import StructuredLabelRanker
 from reproductions.data.multilabel import load_multilabel
 from reproductions.experiment import Cell, Experiment, Row
+from reproductions.experiments._statistics import standard_error
 from reproductions.tables import markdown_table
 
 REFERENCE = "label ranking without pairs"
@@ -91,11 +92,6 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
             row |= {"difference": apart.mean(), "difference_error": standard_error(apart)}
         rows.append(row | {"seconds": time.perf_counter() - start})
     return rows
-
-
-def standard_error(values: FloatArray) -> float:
-    """Return the standard error of a mean."""
-    return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
 def report(rows: list[Row], settings: Settings) -> str:

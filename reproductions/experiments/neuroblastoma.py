@@ -55,15 +55,7 @@ def predictions(
 @lru_cache(maxsize=1)
 def load(scheme: str, every: int) -> LabelledSequences:
     """Read the sequences with the folds of one scheme, or some of them."""
-    whole = load_neuroblastoma(scheme)
-    rows = np.arange(0, len(whole.name), every)
-    return LabelledSequences(
-        [whole.name[i] for i in rows],
-        whole.features[rows],
-        whole.feature_name,
-        whole.subset(rows),
-        whole.fold[rows],
-    )
+    return load_neuroblastoma(scheme).every(every)
 
 
 def cells(settings: Settings) -> list[Cell]:

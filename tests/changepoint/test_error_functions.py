@@ -11,13 +11,14 @@ from aucuba.aum import aum, line_search_path
 from aucuba.changepoint import (
     Label,
     LabelErrors,
+    best_shift,
     error_functions,
     label_errors,
     penalty_roc,
     segment,
     target_intervals,
 )
-from aucuba.changepoint._roc import best_shift, total_errors
+from aucuba.changepoint._error_totals import ErrorTotals
 
 
 @st.composite
@@ -46,7 +47,7 @@ def error_tables(draw):
 @given(error_tables(), st.data())
 def test_totals_equal_evaluation_at_every_shift(tables, data):
     f = np.array([data.draw(st.integers(-4, 4)) for _ in tables], dtype=float)
-    shift, fp, fn = total_errors(tables, f)
+    shift, fp, fn = ErrorTotals.from_tables(tables).along(f)
     edges = np.concatenate([[-99.0], shift, [99.0]])
     for k, middle in enumerate((edges[1:] + edges[:-1]) / 2):
         parts = np.array(
@@ -113,8 +114,8 @@ def test_roc_reference(reference, neuroblastoma, name):
     # threshold to the log penalty, we ours to minus the log penalty.
     best = expected.loc["min.error"]
     assert roc.best_fp + roc.best_fn == best["errors"]
-    shift, fp, fn = total_errors(
-        problem.errors, -column if name == "BIC" else np.zeros(len(column))
+    shift, fp, fn = ErrorTotals.from_tables(problem.errors).along(
+        -column if name == "BIC" else np.zeros(len(column))
     )
     row = np.searchsorted(shift, -(best["min.thresh"] + best["max.thresh"]) / 2)
     assert (fp[row], fn[row]) == (best["fp"], best["fn"])

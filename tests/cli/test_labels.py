@@ -74,9 +74,10 @@ class TestWhatIsEqual:
 
     def test_only_an_empty_cell_is_missing(self, fit):
         rows = table(["NA", "null"])
-        assert fit(rows)[0].code == 0
+        assert fit(rows, "--pos-label", "NA")[0].code == 0
         rows.loc[6, "y"] = ""
-        rejected(fit(rows)[0], "missing in 1 rows, the first of them row 7")
+        done, _ = fit(rows, "--pos-label", "NA")
+        rejected(done, "missing in 1 rows, the first of them row 7")
 
     def test_other_columns_keep_their_missing_words(self, fit):
         done, _ = fit(table(["yes", "no"]).astype({"x": object}).assign(z="NA", w=1))
@@ -87,6 +88,36 @@ class TestWhatIsEqual:
         assert evaluate(model, table(["1.0", "0.0"])).code == 0
         table([1.0, 0.0]).to_parquet(tmp_path / "t.parquet")
         assert run("evaluate", model, tmp_path / "t.parquet").code == 0
+
+    @pytest.mark.parametrize(
+        ("labels", "positive"),
+        [
+            (["yes", "no"], "yes"),
+            (["Yes", "No"], "Yes"),
+            (["legal", "FRAUD"], "FRAUD"),
+            (["negative", "positive"], "positive"),
+            (["True", "False"], "True"),
+            (["unknown", "1"], "1"),
+            (["5", "-3.5"], "5"),
+        ],
+    )
+    def test_a_label_that_can_mean_nothing_else(self, labels, positive):
+        for column in (labels, labels[::-1]):
+            assert Labels.from_column(pd.Series(column), None).positive == positive
+
+    @pytest.mark.parametrize("labels", [["good", "bad"], ["yes", "true"], ["0", "x"], ["A", "B"]])
+    def test_other_texts_need_an_option(self, fit, labels):
+        done, _ = fit(table(labels))
+        rejected(done, "does not tell which label is positive: give --pos-label")
+        done, _ = fit(table(labels), "--pos-label", labels[1])
+        assert done.json["pos_label"] == labels[1]
+
+    def test_the_choice_is_printed_before_training(self, run, tmp_path, monkeypatch):
+        table(["yes", "no"]).to_csv(tmp_path / "t.csv", index=False)
+        monkeypatch.setattr("aucuba.cli._training.Plan.train", None)
+        done = run("fit", tmp_path / "t.csv", *FAST, "--out", tmp_path / "m")
+        first = "note: The positive class is y = yes: 20 of 40 rows (50.00%)."
+        assert done.err.splitlines()[0] == first
 
     def test_larger_is_by_value(self):
         labels = Labels.from_column(pd.Series(["9", "10", "9"]), None)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from aucuba.cli._training import Plan
 from aucuba.cli._wording import spelled_as_options
 from aucuba.ensemble import RegionStack
 from aucuba.persistence import load_model
@@ -134,6 +135,8 @@ class TestRegion:
         assert (
             "--min-tpr must lie in [0, 1)" in self.fit(run, files, tmp_path, "--min-tpr", "1").err
         )
+        plan = Plan.from_options((0.0, 0.2), 0.3, "stack", None, None, None, None, 0)
+        assert plan.classifier.min_tpr == 0.3
         done = run(
             "fit", files / "train.npz", "--surrogate", "aum", "--min-tpr", "0.4", "--out", "m"
         )

@@ -139,6 +139,16 @@ class TestPlaces:
         carried = [line.split(",")[0] for line in out.read_text().splitlines()]
         assert carried == ["key", "007", "NA", "1e5", "None"]
 
+    def test_several_identifiers(self, run, model, frame, tmp_path):
+        data, out = tmp_path / "d.csv", tmp_path / "s.csv"
+        frame[:4].assign(**{"key": list("abcd"), "x,y": 1.5, "x": 2}).to_csv(data, index=False)
+        words = ["predict", model, data, "--out", out, "--id", "key,query", "--id", "x,y"]
+        assert run(*words).code == 0
+        written = pd.read_csv(out)
+        assert written.columns.tolist() == ["key", "query", "x,y", "score", "predicted"]
+        assert written["key"].tolist() == list("abcd")
+        rejected(run(*words, "--id", "kye"), "no column 'kye' for --id; did you mean 'key'")
+
 
 class TestDemo:
     def test_a_file_in_the_way(self, run, files, monkeypatch):

@@ -48,17 +48,42 @@ def test_the_stack_is_that_of_the_library(stack, files):
     np.testing.assert_array_equal(saved.model[-1].oof_scores_, expected.oof_scores_)
 
 
+def test_the_bar_names_the_members(files):
+    pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
+    from rich.progress import Progress, TimeRemainingColumn
+
+    from aucuba.cli._console import Bar, FitProgress
+
+    class NotedBar(Bar):
+        def describe(self, description):
+            named.append(description)
+            super().describe(description)
+
+    named = []
+    progress = Progress(TimeRemainingColumn(), disable=True)
+    train = pd.read_csv(files / "train.csv")
+    stack = RegionStack((0.0, 0.2), estimators=["forest", "linear"], cv=2, random_state=0)
+    stack.set_callbacks(FitProgress(NotedBar(progress, "fit")))
+    stack.fit(train[["a", "b", "city"]], train["outcome"] == "bad")
+    assert list(dict.fromkeys(named)) == [
+        *("Training RegionStack: forest", "Training RegionStack: linear")
+    ]
+    (task,) = progress.tasks
+    assert (task.completed, task.total) == (6, 6)
+
+
 def test_weights_reach_the_stack(run, files, tmp_path):
-    words = (
+    words = [
         "--target",
         "outcome",
+        "--pos-label",
+        "bad",
         "--sample-weight",
         "times",
         "--drop",
         "query",
-        "--model",
-        "stack",
-    )
+    ]
+    words += ["--model", "stack"]
     done = run("fit", files / "train.csv", *words, "--cv", "2", "--out", tmp_path / "m")
     assert done.code == 0, done.err
 

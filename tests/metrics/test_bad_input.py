@@ -31,7 +31,7 @@ BAD_ROWS = [
     (([0, 1, 1], [1.0, 2.0]), {}, "inconsistent numbers of samples"),
     (([0, 1, 2], [1, 2, 3]), {}, "Only binary classification is supported. y_true has 3 labels"),
     (([0, 1], ["a", "b"]), {}, "must be numeric"),
-    (([0, np.nan, 1], [1, 2, 3]), {}, "1 NaN or infinite labels"),
+    (([0, np.nan, 1], [1, 2, 3]), {}, "1 missing or infinite entries"),
     ((Y, S), {"sample_weight": [1, 1, -1, 1]}, "must be non-negative, got -1.0 in row 2"),
     ((Y, S), {"sample_weight": np.zeros(4)}, "All entries of sample_weight are zero"),
     ((Y, S), {"sample_weight": [1, 1, np.nan, 1]}, "sample_weight contains NaN"),

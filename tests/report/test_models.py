@@ -12,7 +12,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from aucuba import FixedFPRClassifier, PartialAUCClassifier, RegionReweighted, RegionStack
+from aucuba import (
+    AlertBudgetClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+    PartialAUCClassifier,
+    RegionReweighted,
+    RegionStack,
+)
 from aucuba.report import ScoredSample, classifier_report
 from aucuba.report._data import data_section
 from tests.report.helpers import body_of, fact, small_table
@@ -62,14 +70,15 @@ def test_page_of_a_fixed_rate_states_the_promise(cv):
         model, ScoredSample(y, model.decision_function(X)), feature_names=names
     )
     body = body_of(page, "promise")
-    assert fact(body, "promised FPR") == "at most 0.1"
+    assert fact(body, "promise").startswith(
+        "False positive rate at most 0.1, with confidence 0.9" if cv == 0.5 else "No promise"
+    )
     assert fact(body, "confidence") == "0.9"
     assert float(fact(body, "threshold of the base score")) == pytest.approx(
         model.threshold_, rel=1e-5
     )
-    assert fact(body, "held-out negatives") == str(model.n_negatives_)
     assert fact(body, "guaranteed") == ("yes" if cv == 0.5 else "no, a heuristic")
-    bound = fact(body, "bound on P(FPR above promise)")
+    bound = fact(body, "bound on P(promise broken)")
     expected = f"{model.violation_probability_:.3g}" if cv == 0.5 else "none"
     assert bound == expected
     rates = re.findall(r'<th scope="row">(?:FPR|TPR)</th><td>([\d.]+)%', body)
@@ -81,6 +90,22 @@ def test_page_of_a_fixed_rate_states_the_promise(cv):
     largest = int(np.argmax(np.abs(coef)))
     first = re.search(r'<th scope="row">(.*?)</th>', body_of(page, "coefficients"))[1]
     assert first == names[largest]
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit"),
+    [(FixedTPRClassifier, 0.8), (FixedPrecisionClassifier, 0.5), (AlertBudgetClassifier, 0.3)],
+)
+def test_pages_of_the_other_promises(kind, limit):
+    X, y, _ = small_table()
+    base = make_pipeline(StandardScaler(), LogisticRegression())
+    model = kind(base, limit, random_state=0).fit(X, y)
+    body = body_of(classifier_report(model, ScoredSample(y, model.decision_function(X))), "promise")
+    assert fact(body, "promise") == model.promise_
+    flagged = model.predict(X) == 1
+    shown = dict(re.findall(r'<th scope="row">(precision|flagged)</th><td>([\d.]+)%', body))
+    assert float(shown["precision"]) / 100 == pytest.approx(y[flagged].mean(), abs=1e-4)
+    assert float(shown["flagged"]) / 100 == pytest.approx(flagged.mean(), abs=1e-4)
 
 
 def test_pipelines_that_cannot_name_their_columns_have_numbers():

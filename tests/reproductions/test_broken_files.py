@@ -12,12 +12,24 @@ from scipy import sparse
 
 from reproductions.data.changepoints import load_chipseq, load_neuroblastoma, load_tcpd
 from reproductions.data.coauthors import load_coauthors
-from reproductions.data.imbalanced import load_a9a, load_adbench, load_fingerprints
+from reproductions.data.colour_images import load_cifar10, load_stl10
+from reproductions.data.imbalanced import (
+    load_a9a,
+    load_adbench,
+    load_fingerprint_subset,
+    load_fingerprints,
+)
+from reproductions.data.letor_sample import load_letor_sample
 from reproductions.data.mnist import load_mnist
 from reproductions.data.multilabel import load_multilabel
 from reproductions.data.ohsumed import load_ohsumed
 
 pytest.importorskip("pandas")
+
+
+def zipped(content):
+    """Compress without a time stamp, so that every worker collects tests of the same name."""
+    return gzip.compress(content, mtime=0)
 
 
 def stored(save, *arrays, **named):
@@ -28,7 +40,7 @@ def stored(save, *arrays, **named):
 
 def idx(array):
     shape = np.array(array.shape, dtype=">u4").tobytes()
-    return gzip.compress(b"\0\0\x08" + bytes([array.ndim]) + shape + array.tobytes())
+    return zipped(b"\0\0\x08" + bytes([array.ndim]) + shape + array.tobytes())
 
 
 ARFF = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n"
@@ -47,7 +59,7 @@ LOADERS = {
     "coauthors": (
         lambda: load_coauthors("nips"),
         {
-            "nips_coauthor/paper_authors.csv.gz": gzip.compress(
+            "nips_coauthor/paper_authors.csv.gz": zipped(
                 b"year,paper,author\n2001,p,Ada\n2001,p,Bob\n"
             )
         },
@@ -56,17 +68,13 @@ LOADERS = {
         lambda: load_multilabel("yeast"),
         {
             "multilabel/yeast.xml": b'<labels>\n<label name="a"/>\n<label name="b"/>\n</labels>\n',
-            "multilabel/yeast-train.arff.gz": gzip.compress(f"{ARFF}0.5,1,0\n".encode()),
-            "multilabel/yeast-test.arff.gz": gzip.compress(f"{ARFF}0.5,1,0\n1,0,1\n".encode()),
+            "multilabel/yeast-train.arff.gz": zipped(f"{ARFF}0.5,1,0\n".encode()),
+            "multilabel/yeast-test.arff.gz": zipped(f"{ARFF}0.5,1,0\n1,0,1\n".encode()),
         },
     ),
     "ohsumed": (
         lambda: load_ohsumed(1),
-        {
-            "ohsumed/QueryLevelNorm/Fold1_test.txt.gz": gzip.compress(
-                b"1 qid:1 1:0.5\n0 qid:1 2:1\n"
-            )
-        },
+        {"ohsumed/QueryLevelNorm/Fold1_test.txt.gz": zipped(b"1 qid:1 1:0.5\n0 qid:1 2:1\n")},
     ),
     "mnist": (
         lambda: load_mnist("test"),
@@ -81,7 +89,7 @@ LOADERS = {
     ),
     "a9a": (
         load_a9a,
-        {"a9a/a9a.gz": gzip.compress(b"1 1:1\n"), "a9a/a9a.t.gz": gzip.compress(b"-1 2:1\n")},
+        {"a9a/a9a.gz": zipped(b"1 1:1\n"), "a9a/a9a.t.gz": zipped(b"-1 2:1\n")},
     ),
     "fingerprints": (
         lambda: load_fingerprints(1),
@@ -89,6 +97,30 @@ LOADERS = {
             "chemistry_fp2/X_fp2.npz": stored(sparse.save_npz, sparse.csr_array(np.eye(3))),
             "chemistry_fp2/target.npy": stored(np.save, np.array([0, 1, 1])),
         },
+    ),
+    "fingerprint subset": (
+        load_fingerprint_subset,
+        {
+            "chemistry_fp2/subset2142_X.npz": stored(sparse.save_npz, sparse.csr_array(np.eye(3))),
+            "chemistry_fp2/subset2142_target.npy": stored(np.save, np.array([0, 1, 1])),
+        },
+    ),
+    "letor sample": (
+        load_letor_sample,
+        {
+            "letor_sample/rank.train.gz": gzip.compress(b"1 1:0.5\n0 2:1\n3 7:1\n"),
+            "letor_sample/rank.train.query": b"2\n1\n",
+            "letor_sample/rank.test.gz": gzip.compress(b"1 1:0.5\n2 1:0.5\n"),
+            "letor_sample/rank.test.query": b"1\n1\n",
+        },
+    ),
+    "cifar10": (
+        load_cifar10,
+        {f"cifar10/data_batch_{k}.bin": bytes(3 * 3073) for k in range(1, 6)},
+    ),
+    "stl10": (
+        load_stl10,
+        {"stl10/train_X.bin": bytes(3 * 27648), "stl10/train_y.bin": b"\x01\x02\x0a"},
     ),
     "chipseq": (
         lambda: load_chipseq("one"),
@@ -141,6 +173,13 @@ def test_one_row_is_a_table(home):
     assert_array_equal(load().Y_train, [[1, 0]])
 
 
+def test_queries_of_both_parts_are_numbered_on(home):
+    load, files = LOADERS["letor sample"]
+    write(home, files)
+    assert_array_equal(load().qid, [0, 0, 1, 2, 3])
+    assert_array_equal(load().grade, [1, 0, 3, 1, 2])
+
+
 def test_folds_follow_the_order_of_the_inputs(home):
     load, files = LOADERS["chipseq"]
     write(home, files)
@@ -162,15 +201,15 @@ def test_broken_files_are_named(home, name, file, damage):
 @pytest.mark.parametrize(
     ("name", "file", "content", "message"),
     [
-        ("coauthors", "nips_coauthor/paper_authors.csv.gz", gzip.compress(b"a,b\n1,2\n"), "'year'"),
-        ("multilabel", "multilabel/yeast-train.arff.gz", gzip.compress(ARFF.encode()), "no rows"),
+        ("coauthors", "nips_coauthor/paper_authors.csv.gz", zipped(b"a,b\n1,2\n"), "'year'"),
+        ("multilabel", "multilabel/yeast-train.arff.gz", zipped(ARFF.encode()), "no rows"),
         (
             "multilabel",
             "multilabel/yeast-test.arff.gz",
-            gzip.compress(f"{ARFF}0.5,1\n".encode()),
+            zipped(f"{ARFF}0.5,1\n".encode()),
             "2 columns, its header names 3",
         ),
-        ("mnist", "mnist/t10k-labels-idx1-ubyte.gz", gzip.compress(b"\0\0\x08\x03\0\0"), "buffer"),
+        ("mnist", "mnist/t10k-labels-idx1-ubyte.gz", zipped(b"\0\0\x08\x03\0\0"), "buffer"),
         ("adbench", "adbench/letter.npz", stored(np.savez, X=np.eye(3)), "KeyError: 'y"),
         (
             "fingerprints",

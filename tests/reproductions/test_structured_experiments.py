@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from aucuba.structured import StructuredRanker
-from reproductions.experiments import letters, link_prediction, multilabel, ohsumed
+from reproductions.experiments import (
+    letters,
+    link_prediction,
+    link_prediction_published,
+    measures,
+    multilabel,
+    ohsumed,
+)
 
 
 def test_letters_are_drawn_and_pairs_help():
@@ -47,3 +54,37 @@ def test_sample_aucs_skip_samples_without_order():
     Y = np.array([[1, 0, 0], [1, 1, 1], [0, 0, 0], [0, 1, 1]])
     scores = np.array([[3.0, 2, 1], [1, 2, 3], [1, 2, 3], [1, 1, 2]])
     np.testing.assert_allclose(multilabel.sample_aucs(Y, scores), [1.0, 0.75])
+
+
+def test_published_pair_features(needs):
+    needs("nips_coauthor")
+    windows = link_prediction_published.load("before the window")
+    assert [len(window.positive) for window in windows] == [27, 43, 92]
+    graphs = windows[0].graphs(windows[0].scale())
+    features = np.concatenate([graph.edge_features for graph in graphs])
+    assert features.shape[1] == 5
+    np.testing.assert_array_equal(features[:, 0], 1.0)
+    np.testing.assert_allclose(features.max(axis=0), 1.0)
+    assert features.min() >= 0
+    # Linked candidates: Katz counts their link, so it is never zero.
+    assert features[:, 2].min() > 0
+
+
+def test_published_pairs_of_documents(needs):
+    needs("ohsumed")
+    train = ohsumed.ohsumed_split(1)[0]
+    columns = ohsumed.varying_columns(train)
+    assert columns.size == np.unique(columns).size == ohsumed.N_SIMILARITIES
+    graph = ohsumed.document_graphs(train, 1, columns)[0][0]
+    assert graph.edge_features.shape == (ohsumed.N_PAIRS, 21)
+    one, other = graph.edges[5]
+    expected = np.minimum(graph.node_features[one], graph.node_features[other])[columns]
+    np.testing.assert_array_equal(graph.edge_features[5, 1:], expected)
+
+
+def test_measures_agree_where_bins_do_not_matter():
+    task = measures.Task(([], []), ([], []), 1, 3, 1.0)
+    y, s = np.array([True, False, True]), np.array([3.0, 2.0, 1.0])
+    assert {name: score(y, s) for name, score in task.scores_by().items()} == pytest.approx(
+        dict.fromkeys(task.scores_by(), 0.5)
+    )

@@ -47,3 +47,18 @@ def test_a_looser_objective_tolerance_ends_sooner():
     start = np.array([-1.2, 1.0])
     loose = minimize_lbfgs(valley, start, objective_tol=1e-1)
     assert loose.n_iter < minimize_lbfgs(valley, start).n_iter
+
+
+def test_the_iterate_of_highest_merit_is_kept_and_followed():
+    centre = np.array([3.0, -2.0])
+    seen = minimize_lbfgs(parabola(centre), np.zeros(2), merit=lambda model: -abs(model[0] - 1.0))
+    assert all("merit" in row for row in seen.history)
+    assert -abs(seen.coef[0] - 1.0) >= max(row["merit"] for row in seen.history)
+    assert seen.objective == pytest.approx(parabola(centre)(seen.coef)[0])
+    # The start counts too, and the last of equals is taken.
+    at_start = minimize_lbfgs(
+        parabola(centre), np.zeros(2), merit=lambda model: -np.abs(model).sum()
+    )
+    np.testing.assert_array_equal(at_start.coef, 0.0)
+    indifferent = minimize_lbfgs(parabola(centre), np.zeros(2), merit=lambda model: 0.0)
+    np.testing.assert_allclose(indifferent.coef, centre, atol=1e-5)

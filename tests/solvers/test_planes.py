@@ -76,3 +76,18 @@ def test_planes_for_another_C_are_a_copy():
     add(other, np.ones((1, 3)), [1.0])
     assert (planes.size, other.size) == (4, 5)
     assert planes.dual.sum() == pytest.approx(1.0)
+
+
+def test_a_plane_that_carries_the_bound_is_never_dropped(monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", 1)
+    monkeypatch.setattr(module, "_FIRST_ROOM", 6)
+    planes = four_planes()
+    planes.minimise(DESIGN)
+    carrier = planes.offsets[planes.dual > 0]
+    # Far along a plane that was never needed, only that one is used near the centre.
+    for _ in range(3):
+        planes.near(DESIGN, np.array([0.0, 500.0, 0.0]), 1e6)
+    add(planes, np.ones((3, 3)), [0.1, 0.2, 0.3])
+    assert set(carrier) <= set(planes.offsets)
+    assert planes.dual.sum() == pytest.approx(1.0)
+    planes.minimise(DESIGN)

@@ -167,6 +167,17 @@ def test_learned_terms_help_where_teams_belong_together(pair_score):
     assert [sorted(order) for order in ranker.rank(graphs)] == [list(range(16))] * 16
 
 
+@pytest.mark.parametrize("solver", ["lbfgs", "frank_wolfe"])
+def test_terms_are_learned_without_any_pairs(solver):
+    graphs, labels = teams(7)
+    graphs = [RankingGraph(g.node_features, terms=g.terms) for g in graphs]
+    ranker = StructuredRanker(C=10.0, solver=solver, max_iter=30, random_state=0)
+    ranker.fit(graphs, labels)
+    assert ranker.edge_coef_.size == 0
+    assert ranker.term_coef_[0] > 0
+    assert ranker.objective_ < ranker.start_objective_ - 0.5
+
+
 def test_scores_are_those_of_the_terms_at_their_learned_strength():
     graphs, labels = teams(3)
     ranker = StructuredRanker(C=10.0, max_iter=20, pair_score="together").fit(graphs, labels)

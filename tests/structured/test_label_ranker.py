@@ -94,9 +94,9 @@ def test_sparse_indicators_are_the_dense_ones():
 @early_stop
 def test_frank_wolfe_reaches_a_similar_objective():
     X, Y = tied_labels(3, n_samples=15)
-    direct = StructuredLabelRanker(C=2, tol=1e-4).fit(X, Y)
+    ours = StructuredLabelRanker(C=2, tol=1e-4).fit(X, Y)
     paper = StructuredLabelRanker(C=2, solver="frank_wolfe", max_iter=15).fit(X, Y)
-    assert direct.objective_ <= paper.objective_ + 1e-3
+    assert ours.objective_ <= paper.objective_ + 1e-3
 
 
 def test_bad_input():

@@ -19,6 +19,8 @@ from aucuba.structured import (
 from aucuba.structured._data import join
 from aucuba.structured._descent import Descent, _SignedPlanes
 from aucuba.structured._frank_wolfe import FrankWolfe, _Blocks
+from aucuba.structured._inference import Ranking
+from aucuba.structured._masses import ranking_mass
 from aucuba.structured._risk import StructuredRisk
 from aucuba.structured._terms import AgreementTerms
 from reproductions.baselines import svm_rank
@@ -220,17 +222,17 @@ def test_solvers_agree_on_the_convex_problem():
     graphs, labels = communities(7, n_graphs=4, high=9)
     risk = make_risk(graphs, labels, objective="fixed", agree=True)
     start = np.array([0.5, 0.5, 0.0, 0.0])
-    direct = Descent(10.0, SIGNED, tol=1e-5, max_iter=300).solve(risk, start)
+    ours = Descent(10.0, SIGNED, tol=1e-5, max_iter=300).solve(risk, start)
     paper = FrankWolfe(10.0, SIGNED, tol=3e-3, max_iter=100).solve(risk, start)
-    assert direct.gap <= 1e-5
+    assert ours.gap <= 1e-5
     assert 0 <= paper.gap <= 3e-3
-    assert direct.lower_bound <= paper.objective
-    assert paper.lower_bound <= direct.objective
+    assert ours.lower_bound <= paper.objective
+    assert paper.lower_bound <= ours.objective
     rng = np.random.default_rng(0)
     for _ in range(20):
-        other = np.abs(direct.coef + 0.3 * rng.normal(size=4) * [1, 1, 1, 1])
+        other = np.abs(ours.coef + 0.3 * rng.normal(size=4) * [1, 1, 1, 1])
         value = other @ other / 2 + 10 * risk.value_and_gradient(other)[0]
-        assert value >= direct.lower_bound
+        assert value >= ours.lower_bound
 
 
 def test_planes_are_minimised_under_sign_constraints():
@@ -289,17 +291,36 @@ def test_new_references_move_the_dual_iterate_with_them():
             assert dual <= point @ point / 2 + 10 * fixed.value_and_gradient(point)[0]
 
 
+def test_what_algorithm_1_does_at_zero_depends_on_how_it_breaks_ties():
+    """Every consistent ranking is best at zero: split ties lead away, an arbitrary order may not."""
+    rng = np.random.default_rng(25)
+    labels = [np.arange(30) < 10] * 4
+    path = [[i, i + 1] for i in range(29)]
+    graphs = [RankingGraph(y[:, None] + 3 * rng.normal(size=(30, 2)), path) for y in labels]
+    risk, signed = make_risk(graphs, labels, agree=True), SIGNED[:3]
+    paper = FrankWolfe(10.0, signed, tol=1e-2, max_iter=20).solve(risk, np.zeros(3))
+    assert paper.objective < 9.9
+    arbitrary = np.concatenate([100 * y + rng.random(30) for y in labels])
+    batch = risk.batch
+    mass = ranking_mass(arbitrary, batch.node_graph, batch.position_weight)
+    order = Ranking(mass, mass[batch.edges].min(axis=1), np.zeros(4))
+    for start in (np.zeros(3), np.array([0.2, 0.2, 0.1])):
+        stuck = Descent(10.0, signed, tol=1e-6).solve(risk.with_fixed(order), start)
+        np.testing.assert_allclose(stuck.coef, 0, atol=1e-3)
+        assert stuck.objective == pytest.approx(10.0, abs=1e-4)
+
+
 @pytest.mark.parametrize("pair_score", ["agree", "together"])
 @pytest.mark.parametrize("C", [1.0, 30.0])
-def test_direct_training_is_not_worse_than_frank_wolfe(C, pair_score):
+def test_lbfgs_training_is_not_worse_than_frank_wolfe(C, pair_score):
     graphs, labels = communities(8, n_graphs=4, high=9)
     options = {"C": C, "pair_score": pair_score}
-    direct = StructuredRanker(**options).fit(graphs, labels)
+    ours = StructuredRanker(**options).fit(graphs, labels)
     paper = StructuredRanker(solver="frank_wolfe", tol=1e-3, max_iter=15, **options).fit(
         graphs, labels
     )
-    assert direct.objective_ <= paper.objective_ + 1e-4 * C
-    for ranker in (direct, paper):
+    assert ours.objective_ <= paper.objective_ + 1e-4 * C
+    for ranker in (ours, paper):
         assert ranker.objective_ < C
         assert ranker.objective_ <= ranker.start_objective_
         assert np.any(ranker.coef_ != 0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from aucuba.report import ranking_report
 from aucuba.structured import AUC, AUCAtK, BinnedAUC, RankingGraph, StructuredRanker
 from aucuba.structured._data import join
 from aucuba.structured._pair_states import StateTerms, from_states, to_states
@@ -76,7 +77,8 @@ def test_gradient_by_finite_differences(measure, objective):
 def test_the_two_other_pair_scores_are_special_cases(pair_score, states):
     graphs, _ = communities(1)
     one = with_weights(StructuredRanker(pair_score=pair_score), [0.5, 0.4], [0.6, 0.2])
-    other = with_weights(StructuredRanker(pair_score="states"), [0.5, 0.4], states)
+    other = with_weights(StructuredRanker(pair_score="states"), [0.5, 0.4], [0.6, 0.2])
+    other.state_coef_ = np.array(states)
     for mine, same in zip(
         one.decision_function(graphs), other.decision_function(graphs), strict=True
     ):
@@ -89,14 +91,14 @@ def test_learned_states_are_attractive_and_at_least_as_good_as_agreement(solver)
     options = {"C": 10.0, "objective": "fixed", "max_iter": 40, "random_state": 0}
     agree = StructuredRanker(**options).fit(graphs, labels)
     states = StructuredRanker(pair_score="states", solver=solver, **options).fit(graphs, labels)
-    assert states.edge_coef_.shape == (3, 2)
-    both, neither, one = states.edge_coef_
-    assert np.all(both + neither - 2 * one >= -1e-12)
+    both, neither, one = states.state_coef_
+    np.testing.assert_allclose(states.edge_coef_, both + neither - 2 * one)
+    assert states.edge_coef_.min() >= -1e-12
     # A coupling of agreement costs less where it is spread over three weights.
     slack = 0 if solver == "lbfgs" else 10.0 * states.gap_
     assert states.objective_ <= agree.objective_ + slack + 1e-3
     risk = state_risk(graphs, labels, AUC())
-    weights = np.append(states.coef_, from_states(states.edge_coef_))
+    weights = np.append(states.coef_, from_states(states.state_coef_))
     consistent = weights @ weights / 2 + 10 * risk.value_and_gradient(weights)[0]
     assert consistent <= states.objective_ + 1e-9
 
@@ -125,3 +127,15 @@ def test_free_states_may_repel():
     assert all(np.isfinite(score).all() for score in free.decision_function(graphs))
     with pytest.raises(ValueError, match="pair_score must be one of"):
         StructuredRanker(pair_score="both").fit(graphs, labels)
+
+
+def test_a_report_shows_the_weights_of_all_states():
+    graphs, labels = communities(2, n_graphs=3)
+    ranker = StructuredRanker(pair_score="states", C=5.0, max_iter=10).fit(graphs, labels)
+    page = ranking_report(ranker, graphs, labels, edge_names=["near", "alike"])
+    body = next(section.body for section in page.sections if section.title == "Coefficients")
+    for state, weight in zip(("both", "neither", "one"), ranker.state_coef_[:, 0], strict=True):
+        assert f"edge, {state}" in body
+        assert f"{weight:+.4g}" in body
+    with pytest.raises(ValueError, match="edge_names has 1 entries for 2 features"):
+        ranking_report(ranker, graphs, labels, edge_names=["near"])

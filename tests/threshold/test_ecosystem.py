@@ -14,7 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucuba.linear import PartialAUCClassifier
-from aucuba.threshold import FixedFPRClassifier
+from aucuba.threshold import (
+    AlertBudgetClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +105,30 @@ def test_skops_with_string_labels(data, inner):
     again = skops_io.loads(stored, trusted=untrusted)
     np.testing.assert_array_equal(again.predict(X), inner.predict(X))
     assert again.violation_probability_ == inner.violation_probability_
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FixedFPRClassifier(LogisticRegression(), [0.1, 0.2], strata=1, random_state=0),
+        FixedFPRClassifier(LogisticRegression(), 0.3, min_tpr=0.6, random_state=0),
+        FixedPrecisionClassifier(LogisticRegression(), 0.8, random_state=0),
+        AlertBudgetClassifier(LogisticRegression(), (0.1, 0.2), random_state=0),
+    ],
+    ids=["segments", "two rates", "precision", "alerts"],
+)
+def test_model_files(model, tmp_path):
+    pytest.importorskip("skops")
+    from aucuba.persistence import load_model, save_model
+
+    rng = np.random.default_rng(0)
+    y = (rng.uniform(size=1000) < 0.4).astype(int)
+    X = np.column_stack([rng.normal(size=1000) + 2 * y, rng.integers(0, 2, size=1000)])
+    save_model(tmp_path / "model", model.fit(X, y))
+    again = load_model(tmp_path / "model").model
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(again.decision_levels(X), model.decision_levels(X))
+    assert again.promise_ == model.promise_
 
 
 def test_fitted_attributes_are_plain(data, inner):

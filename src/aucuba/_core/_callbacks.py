@@ -50,7 +50,7 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
     def report(row: dict[str, Any]) -> bool:
         # A line search may exceed its limit by a few evaluations, which scikit-learn would refuse.
         context.max_subtasks = max(context.max_subtasks, next(n_reported))
-        iteration = context.subcontext(task_name="iteration")
+        iteration = context.subcontext(task_name=row.get("stage") or "iteration")
         iteration.call_on_fit_task_begin(estimator=estimator)
         return bool(iteration.call_on_fit_task_end(estimator=estimator))
 
@@ -73,16 +73,20 @@ def logged(monitor: Monitor | None, verbose: int) -> Monitor | None:
 
 
 class Progress:
-    """A monitor that remembers a request to stop and is not called after it."""
+    """A monitor that remembers a request to stop and is not called after it.
+
+    ``stage`` names the part of a fit that is under way; callbacks get it as the name of their task.
+    """
 
     def __init__(self, monitor: Monitor | None) -> None:
         self.monitor = monitor
         self.stopped = False
+        self.stage = ""
 
     def report(self, row: dict[str, Any]) -> None:
         """Pass a row on to the monitor."""
         if self.monitor is not None and not self.stopped:
-            self.stopped = bool(self.monitor(row))
+            self.stopped = bool(self.monitor({"stage": self.stage, **row}))
 
     def until_stopped(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items until a callback asks to stop."""

@@ -17,12 +17,14 @@ from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, Int
 
 # A block of an array that stays in the cache: half a megabyte.
 _ENTRIES_AT_ONCE = 65_536
+# Every integer up to here is a double.
+_LARGEST_EXACT = 2**53
 
 
 def check_fraction(
     value: Any, name: str, *, low_open: bool = False, high_open: bool = False
 ) -> float:
-    """A real number in [0, 1], with either end excluded on request."""
+    """Return a real number in [0, 1], with either end excluded on request."""
     interval = f"{'(' if low_open else '['}0, 1{')' if high_open else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
@@ -53,7 +55,7 @@ def check_fpr_range(fpr_range: Any, name: str = "fpr_range") -> tuple[float, flo
 
 
 def check_positive_number(value: Any, name: str, *, integer: bool = False) -> float:
-    """A finite number above zero; with ``integer``, a whole one."""
+    """Return a finite number above zero; with ``integer``, a whole one."""
     kind = "whole number" if integer else "number"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     number = float(value) if is_number else np.nan
@@ -63,7 +65,7 @@ def check_positive_number(value: Any, name: str, *, integer: bool = False) -> fl
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """One of a few names."""
+    """Check one of a few names."""
     if not isinstance(value, str) or value not in choices:
         options = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {options}, got {value!r}.")
@@ -71,18 +73,14 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 
 def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
-    """Which rows are positive.
+    """Tell which rows are positive.
 
     Without ``pos_label`` the larger of the two labels in sorted order is positive: 1 of {0, 1} or
     {-1, 1}, and ``classes_[1]`` of every scikit-learn classifier, strings included.
     """
-    y = column_or_1d(y_true)
+    y = identifiers(y_true, "y_true")
     if y.size == 0:
         raise ValueError("y_true is empty: at least one row of each class is needed.")
-    if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
-        raise ValueError(
-            f"y_true contains {np.sum(~np.isfinite(y))} NaN or infinite labels; drop them."
-        )
     labels = np.unique(y)
     if labels.size > 2:
         raise ValueError(
@@ -103,11 +101,61 @@ def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
     return positive
 
 
+def identifiers(values: ArrayLike, name: str) -> AnyArray:
+    """Check labels, queries or groups: one dimension, nothing missing, one kind of value."""
+    column = column_or_1d(unmasked(values, name))
+    if column.dtype.kind in "US" and isinstance(values, list | tuple):
+        # NumPy would write numbers and missing entries of a list as text.
+        column = np.array(values, dtype=object)
+    if column.dtype.kind == "f":
+        missing = ~np.isfinite(column)
+    elif column.dtype.kind == "O":
+        missing = np.array([one is None or _is_na(one) or one != one for one in column], dtype=bool)
+    else:
+        return column
+    if missing.any():
+        raise ValueError(
+            f"{name} has {int(missing.sum())} missing or infinite entries, the first in row "
+            f"{int(np.argmax(missing))}; drop these rows."
+        )
+    if column.dtype.kind == "O":
+        kinds = sorted({type(one).__name__ for one in column})
+        try:
+            np.unique(column)
+        except TypeError:
+            raise ValueError(
+                f"{name} mixes {' and '.join(kinds)}, which have no common order; use one kind."
+            ) from None
+        if kinds == ["str"]:
+            return column.astype(str)
+    return column
+
+
+def _is_na(value: Any) -> bool:
+    """Tell whether a value is pandas' NA, which is neither equal nor unequal to itself."""
+    return type(value).__name__ == "NAType"
+
+
+def unmasked(values: ArrayLike, name: str) -> ArrayLike:
+    """Refuse masked entries, which NumPy functions would read as data."""
+    n_masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
+    if n_masked:
+        raise ValueError(f"{name} has {n_masked} masked entries; drop these rows.")
+    return values
+
+
 def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
-    """A finite 1-D float array."""
-    score = column_or_1d(y_score)
+    """Return a finite 1-D float array."""
+    score = column_or_1d(unmasked(y_score, name))
     if score.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be numeric, got dtype {score.dtype}.")
+    if score.dtype.kind in "iu" and score.dtype.itemsize == 8 and score.size:
+        largest = max(int(score.max()), -int(score.min()))
+        if largest > _LARGEST_EXACT:
+            raise ValueError(
+                f"{name} holds integers above 2**53 ({largest}), which differ by less than a double "
+                "can tell; subtract their minimum, or rank them first."
+            )
     score = score.astype(np.float64, copy=False)
     bad = ~np.isfinite(score)
     if bad.any():
@@ -122,7 +170,7 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | No
     """Non-negative finite weights, not all zero; None when every row counts once."""
     if sample_weight is None:
         return None
-    weight = column_or_1d(sample_weight).astype(np.float64)
+    weight = column_or_1d(unmasked(sample_weight, "sample_weight")).astype(np.float64)
     if weight.shape[0] != n_rows:
         raise ValueError(f"sample_weight has {weight.shape[0]} entries for {n_rows} rows.")
     if not np.all(np.isfinite(weight)):
@@ -133,6 +181,13 @@ def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | No
         )
     if not weight.any():
         raise ValueError("All entries of sample_weight are zero: no row is left to count.")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight adds up to infinity (largest entry {weight.max():g}); divide it by a "
+            "constant, since only relations of weights matter."
+        )
     return weight
 
 
@@ -152,12 +207,10 @@ def query_index(qid: ArrayLike | None, n_rows: int, name: str = "qid") -> IntArr
     """Queries (or groups) numbered 0, 1, ... in sorted order of their identifiers."""
     if qid is None:
         return None
-    identifiers = column_or_1d(qid)
-    if identifiers.shape[0] != n_rows:
-        raise ValueError(f"{name} has {identifiers.shape[0]} entries for {n_rows} rows.")
-    if identifiers.dtype.kind == "f" and not np.all(np.isfinite(identifiers)):
-        raise ValueError(f"{name} contains NaN or infinite values; give every row one.")
-    query: IntArray = np.unique(identifiers, return_inverse=True)[1].astype(np.intp)
+    named = identifiers(qid, name)
+    if named.shape[0] != n_rows:
+        raise ValueError(f"{name} has {named.shape[0]} entries for {n_rows} rows.")
+    query: IntArray = np.unique(named, return_inverse=True)[1].astype(np.intp)
     return query
 
 

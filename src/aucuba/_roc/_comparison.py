@@ -52,7 +52,7 @@ class RegionComparison:
         return cls(by_query.mean(axis=0), gaps.std(axis=0) / np.sqrt(len(by_query)))
 
     def beats(self, a: int, b: int, n_errors: float) -> bool:
-        """Whether scorer a is above scorer b by more than a number of paired standard errors."""
+        """Tell whether scorer a is above scorer b by more than a number of paired standard errors."""
         return bool(self.values[a] - self.values[b] > n_errors * self.errors[a, b])
 
 

@@ -58,7 +58,7 @@ class SortedRows:
 
 
 def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve:
-    """The curve of one sample, O(n log n) for the sort and O(n) after it."""
+    """Return the curve of one sample, O(n log n) for the sort and O(n) after it."""
     rows = SortedRows.from_scores(sample.score) if rows is None else rows
     positive = sample.positive[rows.order]
     if sample.weight is None:
@@ -73,7 +73,7 @@ def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve
 
 
 def resampled_roc_curves(sample: RankingSample, rows: SortedRows, weight: FloatArray) -> RocCurve:
-    """One curve for each row of the ``(n_resamples, n_rows)`` matrix of weights."""
+    """Return one curve for each row of the ``(n_resamples, n_rows)`` matrix of weights."""
     weight = weight[:, rows.order]
     positive = sample.positive[rows.order]
     true_positive = np.cumsum(weight * positive, axis=1)[:, rows.block_end]
@@ -82,7 +82,7 @@ def resampled_roc_curves(sample: RankingSample, rows: SortedRows, weight: FloatA
 
 
 def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
-    """Mean TPR over FPR in [alpha, beta]: the area under the segments inside the band, normalised."""
+    """Compute the mean TPR over FPR in [alpha, beta], the area under the segments inside the band."""
     x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
     n, m = x[..., -1:], y[..., -1]
     left, right = x[..., :-1], x[..., 1:]
@@ -92,12 +92,13 @@ def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     # Where a segment is vertical its width is zero, so any finite height serves.
     middle = ((low + high) / 2 - left) / np.where(run > 0, run, 1.0)
     height = y[..., :-1] + (y[..., 1:] - y[..., :-1]) * middle
-    area: FloatArray = np.sum(width * height, axis=-1) / (m * n[..., 0] * (beta - alpha))
-    return area
+    # The widths add up to the band but for rounding, which would show in narrow bands.
+    mean: FloatArray = np.sum(width * height, axis=-1) / (m * np.sum(width, axis=-1))
+    return np.minimum(mean, 1.0)
 
 
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> float:
-    """Mean of ``max(TPR - min_tpr, 0) / (1 - min_tpr)`` over FPR in [alpha, beta]."""
+    """Compute the mean of ``max(TPR - min_tpr, 0) / (1 - min_tpr)`` over FPR in [alpha, beta]."""
     if min_tpr == 0:
         return float(band_average(curve, alpha, beta))
     x, y = curve.fpr, curve.tpr
@@ -113,7 +114,7 @@ def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 
 
 
 def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> float:
-    """The highest TPR that the curve of so many rows reaches at the given FPR."""
+    """Return the highest TPR that the curve of so many rows reaches at the given FPR."""
     x, y = curve.fpr, curve.tpr
     # The curve jumps where a rate is reached, so rates that differ by rounding must count as equal.
     right = count_within(x, fpr, n_rows)

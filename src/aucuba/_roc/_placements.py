@@ -82,7 +82,7 @@ def region_average(curve: RocCurve, region: Region) -> float:
 def _of_positives(
     fpr: FloatArray, tpr: FloatArray, weights: RankWeights, min_tpr: float
 ) -> FloatArray:
-    """Mean of ``1 - G(u)/G(1)`` over the positives of every segment that lie above ``min_tpr``."""
+    """Compute the mean of ``1 - G(u)/G(1)`` over the positives of every segment above ``min_tpr``."""
     # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
     # that crosses the lowest TPR the part above counts.
     below = np.clip(min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)

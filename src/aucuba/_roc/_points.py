@@ -16,7 +16,7 @@ from aucuba._roc._threshold import count_within
 
 
 def n_ranked(curve: RocCurve) -> FloatArray:
-    """Weight of the rows ranked at or above each vertex, from 0 to the total."""
+    """Return the weight of the rows ranked at or above each vertex, from 0 to the total."""
     ranked: FloatArray = curve.false_positive + curve.true_positive
     return ranked
 
@@ -29,26 +29,26 @@ def precision_of(curve: RocCurve) -> FloatArray:
 
 
 def vertex_within_fpr(curve: RocCurve, fpr: float, n_rows: int) -> int:
-    """The last vertex whose false positive rate is at or below a limit."""
+    """Return the last vertex whose false positive rate is at or below a limit."""
     return count_within(curve.fpr, fpr, n_rows) - 1
 
 
 def vertex_reaching_tpr(curve: RocCurve, tpr: float, n_rows: int) -> int:
-    """The first vertex whose true positive rate is at or above a limit."""
+    """Return the first vertex whose true positive rate is at or above a limit."""
     missed = (1.0 - curve.tpr)[::-1]
     slack = (n_rows + 8) * np.finfo(np.float64).eps
     return int(missed.size - np.searchsorted(missed, 1.0 - tpr + slack, side="right"))
 
 
 def tpr_within_fpr(curve: RocCurve, fpr: float, n_rows: int, attainable: bool) -> float:
-    """The highest TPR at a false positive rate, on the curve or at one of its vertices."""
+    """Return the highest TPR at a false positive rate, on the curve or at one of its vertices."""
     if not attainable:
         return tpr_at(curve, fpr, n_rows)
     return float(curve.tpr[vertex_within_fpr(curve, fpr, n_rows)])
 
 
 def fpr_reaching_tpr(curve: RocCurve, tpr: float, n_rows: int, attainable: bool) -> float:
-    """The lowest FPR at a true positive rate, on the curve or at one of its vertices."""
+    """Return the lowest FPR at a true positive rate, on the curve or at one of its vertices."""
     x, y = curve.fpr, curve.tpr
     first = vertex_reaching_tpr(curve, tpr, n_rows)
     if attainable or first == 0:
@@ -58,7 +58,7 @@ def fpr_reaching_tpr(curve: RocCurve, tpr: float, n_rows: int, attainable: bool)
 
 
 def equal_error_rate(curve: RocCurve) -> float:
-    """Where the curve meets ``FPR = 1 - TPR``."""
+    """Find where the curve meets ``FPR = 1 - TPR``."""
     x, y = curve.fpr, curve.tpr
     last = int(np.searchsorted(x + y, 1.0, side="left"))
     before, after = x[last - 1] + y[last - 1], x[last] + y[last]
@@ -67,31 +67,31 @@ def equal_error_rate(curve: RocCurve) -> float:
 
 
 def best_precision(curve: RocCurve, recall: float, n_rows: int) -> float:
-    """The highest precision of a threshold whose recall is at or above a limit."""
+    """Return the highest precision of a threshold whose recall is at or above a limit."""
     first = max(1, vertex_reaching_tpr(curve, recall, n_rows))
     return float(precision_of(curve)[first:].max())
 
 
 def vertex_of_precision(curve: RocCurve, precision: float, n_rows: int) -> int:
-    """The last vertex whose precision is at or above a limit; 0 if there is none."""
+    """Return the last vertex whose precision is at or above a limit; 0 if there is none."""
     slack = (n_rows + 8) * np.finfo(np.float64).eps
     precise = np.flatnonzero(precision_of(curve)[1:] >= precision * (1 - slack))
     return int(precise[-1]) + 1 if precise.size else 0
 
 
 def vertex_flagging(curve: RocCurve, weight: float, n_rows: int) -> int:
-    """The last vertex at which no more than a weight of rows is flagged."""
+    """Return the last vertex at which no more than a weight of rows is flagged."""
     flagged = n_ranked(curve)
     return count_within(flagged / flagged[-1], weight / flagged[-1], n_rows) - 1
 
 
 def vertex_of_threshold(curve: RocCurve, threshold: float) -> int:
-    """The vertex at which the rows with a score at or above a threshold are flagged."""
+    """Return the vertex at which the rows with a score at or above a threshold are flagged."""
     return int(np.searchsorted(-curve.threshold, -threshold, side="right"))
 
 
 def _rate_of(flagged: str, among: str) -> Callable[[RocCurve, int], tuple[float, float]]:
-    """A rate at a vertex as (rows that count, rows in all)."""
+    """Return a rate at a vertex as (rows that count, rows in all)."""
 
     def counts(curve: RocCurve, vertex: int) -> tuple[float, float]:
         tp, fp = float(curve.true_positive[vertex]), float(curve.false_positive[vertex])
@@ -114,7 +114,7 @@ RATES = {
 
 
 def hits_in_top(curve: RocCurve, weight: float) -> float:
-    """Weight of the positives among the highest rows of a total weight."""
+    """Return the weight of the positives among the highest rows of a total weight."""
     return float(np.interp(weight, n_ranked(curve), curve.true_positive))
 
 

@@ -15,7 +15,7 @@ Statistic = Callable[[RankingSample], float]
 
 
 def mean_over_queries(sample: RankingSample, statistic: Statistic) -> float:
-    """The statistic of the whole sample, or its mean over the queries that have both classes."""
+    """Return the statistic of the whole sample, or its mean over the queries that have both classes."""
     if sample.query is None:
         return statistic(sample)
     return float(np.mean(query_values(sample, statistic)))

@@ -109,7 +109,7 @@ class RankWeights:
         return float(self.knots[np.searchsorted(self.integral, self.total)])
 
     def envelope(self) -> RankWeights:
-        """The smallest non-increasing density at or above g: 1 on [0, beta] for a range."""
+        """Return the smallest non-increasing density at or above g: 1 on [0, beta] for a range."""
         if self.density is None:
             return RankWeights.from_range((0.0, self.last_rate))
         return self._from_density(self.knots, np.maximum.accumulate(self.density[::-1])[::-1])
@@ -126,7 +126,7 @@ class RankWeights:
         return self.integral[cell] + step * (self.density[cell] + slope * step / 2)
 
     def mean_cumulated(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Mean of ``G`` between two rates, exactly; ``G`` itself where they are equal."""
+        """Compute the mean of ``G`` between two rates, exactly; ``G`` itself where they are equal."""
         low = np.minimum(low, high)
         first, last = self._cell(low), self._cell(high)
         # Areas divided by a small gap would lose digits, so the parts of the cells at either end are
@@ -143,12 +143,12 @@ class RankWeights:
         return np.where(alone, self._mean_in(first, low, high), across / gap)
 
     def _cell(self, rate: FloatArray) -> IntArray:
-        """The knot at or below a rate, the last excepted."""
+        """Return the knot at or below a rate, the last excepted."""
         cell: IntArray = np.searchsorted(self.knots, rate, side="right") - 1
         return np.clip(cell, 0, self.knots.size - 2)
 
     def _mean_in(self, cell: IntArray, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Mean of ``G`` between two rates of one cell, where it is a parabola."""
+        """Compute the mean of ``G`` between two rates of one cell, where it is a parabola."""
         width = np.diff(self.knots)
         width = np.where(width > 0, width, 1.0)
         if self.density is None:
@@ -161,7 +161,7 @@ class RankWeights:
         return mean + slope[cell] * (a * a + a * b + b * b) / 6
 
     def between(self, edges: FloatArray, n: float) -> FloatArray:
-        """Weight of the ranks between neighbouring edges, of ``n`` in all."""
+        """Return the weight of the ranks between neighbouring edges, of ``n`` in all."""
         if self.density is None:
             # The overlap itself, so that ranks inside the range weigh exactly 1.
             return np.diff(np.clip(edges, self.knots[1] * n, self.knots[2] * n))
@@ -177,7 +177,7 @@ class RankWeights:
 
 
 def _sampled(weight: Callable[[FloatArray], FloatArray], knots: FloatArray) -> FloatArray:
-    """Values of a user's weight function, which may take one rate or many."""
+    """Return the values of a user's weight function, which may take one rate or many."""
     try:
         density = np.asarray(weight(knots), dtype=np.float64)
     except (TypeError, ValueError):
@@ -195,7 +195,7 @@ def _sampled(weight: Callable[[FloatArray], FloatArray], knots: FloatArray) -> F
 
 
 def _exponential_rate(fpr_weight: Any) -> float:
-    """The alpha of ``("exponential", alpha)``, or one error for every other value."""
+    """Return the alpha of ``("exponential", alpha)``, or one error for every other value."""
     if isinstance(fpr_weight, tuple | list) and len(fpr_weight) == 2:
         name, rate = fpr_weight
         if name == "exponential" and isinstance(rate, Real) and 0 < float(rate) < np.inf:

@@ -48,7 +48,7 @@ class Sample:
         return bool(self.positive.any() and not self.positive.all())
 
     def class_weight(self, *, positive: bool) -> float:
-        """Number of rows of a class, counted by weight."""
+        """Count the number of rows of a class, counted by weight."""
         rows = self.positive == positive
         return float(rows.sum() if self.weight is None else self.weight[rows].sum())
 
@@ -67,7 +67,7 @@ class Sample:
         return replace(self, query=None).take(rows)
 
     def rankable_queries(self) -> list[IntArray]:
-        """Rows of every query that has a positive and a negative row."""
+        """Return the rows of every query that has a positive and a negative row."""
         assert self.query is not None
         return [
             rows
@@ -110,6 +110,6 @@ class RankingSample(Sample):
 
 
 def rows_by_query(query: IntArray) -> list[IntArray]:
-    """Rows of every query, in the order of the query numbers, by one sort."""
+    """Return the rows of every query, in the order of the query numbers, by one sort."""
     order = np.argsort(query, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(query[order])) + 1)

@@ -72,7 +72,7 @@ def row_terms(sample: Sample, influence: FloatArray) -> FloatArray:
 
 
 def effective_rows(weight: FloatArray) -> float:
-    """Number of equally weighted rows that are as informative: ``sum(w)^2 / sum(w^2)``."""
+    """Count the number of equally weighted rows that are as informative: ``sum(w)^2 / sum(w^2)``."""
     relative = weight / weight.max()
     return float(relative.sum() ** 2 / np.sum(relative**2))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,24 +14,21 @@ from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_choice, check_fraction, check_positive_number
-from aucuba.aum import STEP_RULES, AUMDescent, LabelledData
+from aucuba._core._warnings import warn_user
+from aucuba.aum import STEP_RULES, AUMDescent
 from aucuba.changepoint._display import ChangepointDisplay
+from aucuba.changepoint._feature_cleaning import FeatureCleaning, feature_table, listed
 from aucuba.changepoint._features import features_of
-from aucuba.changepoint._interval_regression import IntervalRegressionCV
-from aucuba.changepoint._label_errors import (
-    LabelErrors,
-    error_functions,
-    label_errors,
-    target_intervals,
-)
+from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import label_table, labels_by_sequence
 from aucuba.changepoint._losses import LOSS_NAMES, make_loss
 from aucuba.changepoint._model_selection import model_selection
 from aucuba.changepoint._one_penalty import one_penalty
-from aucuba.changepoint._roc import PenaltyROC, best_shift, penalty_roc
+from aucuba.changepoint._penalty_learning import PenaltyLearner
+from aucuba.changepoint._roc import PenaltyROC, penalty_roc
+from aucuba.changepoint._row_groups import row_groups
 from aucuba.changepoint._segmentation import Segmentation, all_sizes
-from aucuba.changepoint._signals import check_signal, sample_positions
-from aucuba.design import TableDesign
+from aucuba.changepoint._signals import Signal, named_signals
 from aucuba.solvers import Monitor
 
 # The spread of squared samples, one of the features, needs fourth powers.
@@ -45,10 +42,14 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         \hat k(y) = \arg\min_k L_k(y) + e^{-f(y)}\, k, \qquad f(y) = w^\top \phi(y) + b
 
     ``fit`` segments every signal into 1 .. ``max_segments`` pieces, counts label errors for every
-    penalty, and learns f in three steps: L1 interval regression on the penalties with the fewest errors
-    (negated, because it predicts the log penalty), steepest descent on the AUM of part of the
-    sequences, of which the iterate with the best AUC on the held-out part is kept, and the intercept
-    with the fewest label errors on all of them.
+    penalty, and learns f in three steps, each of which must pay on held-out sequences, by more than one
+    standard error of the label errors, or else the simpler answer is kept: the best constant penalty;
+    L1 interval regression on the penalties with the fewest errors (`IntervalRegressionCV`); steepest
+    descent on the AUM of part of the sequences, of which the iterate with the best AUC on the held-out
+    part is taken. The intercept is the one with the fewest label errors on all of them.
+
+    Features that are not finite are replaced, and values outside the range of training are cut to it;
+    see the attributes.
 
     Parameters
     ----------
@@ -78,17 +79,24 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Coefficients of f; 0 for features that are constant or not finite in training.
+        Coefficients of f; 0 for features that are not used, and for all where the constant is kept.
     intercept_ : float
+    constant_log_penalty_ : float
+        Logarithm of the best constant penalty.
     interval_regression_ : IntervalRegressionCV
-        The start, fitted to the columns ``used_features_``; it predicts log penalties.
+        Fitted to the clean columns ``used_features_``; it predicts log penalties.
     used_features_ : ndarray of bool
+        Columns that vary and are finite in at least half of the training rows.
+    feature_range_ : ndarray of shape (2, n_features)
+        Smallest and largest finite training values. Values beyond, infinite ones too, are cut to them.
+    feature_median_ : ndarray of shape (n_features,)
+        What NaN is replaced by.
     history_ : list of dict
-        One row per iterate of the descent, the first that of the start.
+        One row per iterate of the descent, the first that of the start; empty without descent.
     best_step_ : int
         The iterate kept; 0 is the interval regression.
     status_ : str
-        Why the descent ended.
+        What was kept, and why.
     n_features_in_ : int
 
     Examples
@@ -135,27 +143,37 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         self.random_state = random_state
 
     @with_callbacks
-    def fit(self, signals: Any, labels: Any) -> SupervisedChangepointDetector:
+    def fit(
+        self, signals: Any, labels: Any, groups: ArrayLike | None = None
+    ) -> SupervisedChangepointDetector:
         """Learn the penalty from signals and labels.
 
         Parameters
         ----------
-        signals : list of array-like, or mapping from names to them
+        signals : list of array-like, mapping from names to them, or DataFrame
+            A DataFrame has the columns ``sequence`` and ``value``, one row per sample, and optionally
+            ``position`` or ``time``; these, and the index of a pandas Series, are the coordinates in
+            which labels are given. Otherwise samples are numbered from 0.
         labels : list, mapping or DataFrame
             Labels of each signal: a list of `Label`, or a DataFrame with columns start, end, kind; in
             the order of the signals or by their names. Or one DataFrame with a column ``sequence``.
+        groups : array-like of shape (n_signals,), default=None
+            Signals of one group stay together in resampling, as they should if they come from one
+            place. By default signals that agree in a feature to the last digit, such as their length,
+            where there are at least 8 such groups of 5 signals on average; otherwise every signal for
+            itself.
 
         Returns
         -------
         SupervisedChangepointDetector
         """
         self._check_settings()
-        named = _named(signals)
+        named = named_signals(signals)
         # One report per signal, one of the interval regression, one per iterate of the descent.
         limit = len(named) + int(self.max_iter) + 2
         with fresh_fit(self), fit_monitor(self, signals, labels, limit) as monitor:
             X, errors = self._prepare(named, labels, monitor)
-            self._learn(X, errors, monitor)
+            self._learn(X, errors, groups, monitor)
         return self
 
     def prepare(self, signals: Any, labels: Any) -> tuple[FloatArray, list[LabelErrors]]:
@@ -169,54 +187,74 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         errors : list of LabelErrors
         """
         self._check_settings()
-        return self._prepare(_named(signals), labels, None)
+        return self._prepare(named_signals(signals), labels, None)
 
     @with_callbacks
     def fit_features(
-        self, X: ArrayLike, errors: Sequence[LabelErrors]
+        self,
+        X: ArrayLike,
+        errors: Sequence[LabelErrors],
+        groups: ArrayLike | None = None,
     ) -> SupervisedChangepointDetector:
         """Learn from features and label errors that were computed before, as in published benchmarks.
 
         Parameters
         ----------
         X : array-like of shape (n_sequences, n_features)
-            Columns with NaN or infinite entries are left out.
+            Entries may be NaN or infinite.
         errors : list of LabelErrors
+        groups : array-like of shape (n_sequences,), default=None
+            As in `fit`.
         """
         self._check_settings()
         with fresh_fit(self), fit_monitor(self, X, errors, int(self.max_iter) + 2) as monitor:
-            self._learn(X, errors, monitor)
+            self._learn(X, errors, groups, monitor)
         return self
 
     def predict_log_penalty(self, signals: Any) -> FloatArray:
         """Logarithm of the penalty of each signal."""
         check_is_fitted(self)
-        return self._log_penalties(_named(signals))
+        return self._log_penalties(named_signals(signals))
 
     def predict_log_penalty_features(self, X: ArrayLike) -> FloatArray:
         """Logarithm of the penalty of each row of features."""
         check_is_fitted(self)
-        features = _feature_table(X, None)
+        features = feature_table(X, None)
         if features.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {features.shape[1]} features, but the detector was fitted with "
                 f"{self.n_features_in_}."
             )
-        used = features[:, self.coef_ != 0]
-        bad = ~np.isfinite(used).all(axis=1)
-        if bad.any():
-            raise ValueError(
-                f"Row {int(np.argmax(bad))} of X has NaN or infinite values in features that the model "
-                "uses."
+        clean = self._cleaning().apply(features)
+        log_penalty: FloatArray = -(clean @ self.coef_[self.used_features_] + self.intercept_)
+        unknown = ~np.isfinite(features[:, self.coef_ != 0]).any(axis=1)
+        if self.coef_.any() and unknown.any():
+            log_penalty[unknown] = self.constant_log_penalty_
+            warn_user(
+                f"Rows {listed(np.flatnonzero(unknown))} have no finite value in any of the features "
+                f"{listed(np.flatnonzero(self.coef_))} that the penalty depends on; they get the "
+                "constant penalty."
             )
-        log_penalty: FloatArray = -(used @ self.coef_[self.coef_ != 0] + self.intercept_)
         return log_penalty
 
-    def predict(self, signals: Any) -> list[IntArray]:
-        """Changepoints of each signal: the first samples of new segments."""
+    def predict(self, signals: Any) -> list[Any]:
+        """Changepoints of each signal: the first samples of new segments.
+
+        Parameters
+        ----------
+        signals
+            As in `fit`.
+
+        Returns
+        -------
+        list of ndarray
+            Numbers of samples; for a pandas Series values of its index, and for a table those of its
+            column ``position`` or ``time``.
+        """
         check_is_fitted(self)
-        named = _named(signals)
-        return self._changes(named, self._log_penalties(named))
+        named = named_signals(signals)
+        found = self._changes(named, self._log_penalties(named))
+        return [signal.samples(first) for signal, first in zip(named, found, strict=True)]
 
     def displays(self, signals: Any, labels: Any) -> dict[Any, ChangepointDisplay]:
         """Signals with their labels and predicted changes by name, ready to be drawn.
@@ -227,21 +265,20 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
             As in `fit`.
         """
         check_is_fitted(self)
-        named = _named(signals)
+        named = named_signals(signals)
         log_penalty = self._log_penalties(named)
-        tables = labels_by_sequence(labels, [name for name, _ in named])
+        tables = labels_by_sequence(labels, [signal.name for signal in named])
         found = zip(named, tables, self._changes(named, log_penalty), log_penalty, strict=True)
-        drawn = {}
-        for (name, y), rows, changes, value in found:
-            where = sample_positions(None, y.size)
-            drawn[name] = ChangepointDisplay(
-                signal=y,
-                positions=where,
+        return {
+            signal.name: ChangepointDisplay(
+                signal=signal.values,
+                positions=signal.positions,
                 changepoints=changes,
-                labels=label_table(rows, where, name=_called(name)),
+                labels=label_table(rows, signal.positions, name=signal.title),
                 log_penalty=float(value),
             )
-        return drawn
+            for signal, rows, changes, value in found
+        }
 
     def score(self, signals: Any, labels: Any) -> float:
         """Fraction of the labels, by weight, that the predicted changes get right."""
@@ -274,165 +311,100 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
             raise ValueError("step='validation_auc' needs a validation_fraction.")
 
     def _prepare(
-        self, named: list[tuple[Any, Any]], labels: Any, monitor: Monitor | None
+        self, named: list[Signal], labels: Any, monitor: Monitor | None
     ) -> tuple[FloatArray, list[LabelErrors]]:
-        tables = labels_by_sequence(labels, [name for name, _ in named])
+        tables = labels_by_sequence(labels, [signal.name for signal in named])
         rows, errors = [], []
-        for (name, y), table in zip(named, tables, strict=True):
-            rows.append(self._signal_features(y, name))
-            errors.append(label_errors(self._segment(y, name), table, name=_called(name)))
+        for signal, table in zip(named, tables, strict=True):
+            rows.append(self._signal_features(signal))
+            errors.append(label_errors(self._segment(signal), table, name=signal.title))
             if monitor is not None:
-                monitor({"sequence": name})
+                monitor({"sequence": signal.name})
         return np.stack(rows), errors
 
-    def _learn(self, X: ArrayLike, errors: Sequence[LabelErrors], monitor: Monitor | None) -> None:
-        features = _feature_table(X, len(errors))
-        self.n_features_in_ = features.shape[1]
-        finite = np.isfinite(features).all(axis=0)
-        known = np.where(finite, features, 0.0)
-        self.used_features_ = finite & (np.ptp(known, axis=0) > 0)
-        used = known[:, self.used_features_]
-        order = check_random_state(self.random_state).permutation(len(errors))
-        start = self._start(used, errors, order)
-        if monitor is not None:
-            monitor({"step": "interval regression"})
-        mean, scale = used.mean(axis=0), used.std(axis=0)
-        weight = self._descend((used - mean) / scale, errors, start * scale, order, monitor)
-        self.coef_ = np.zeros(features.shape[1])
-        self.coef_[self.used_features_] = weight / scale
-        self.intercept_ = best_shift(errors, known @ self.coef_)
-
-    def _start(self, X: FloatArray, errors: Sequence[LabelErrors], order: IntArray) -> FloatArray:
-        """Interval regression predicts the log penalty: its negated coefficients are those of f."""
-        if X.shape[1] == 0:
-            raise ValueError("No feature is finite and varies between the sequences.")
-        limits = target_intervals(errors)
-        if not np.isfinite(limits).any():
-            raise ValueError(
-                f"None of the {len(errors)} sequences has a label that some penalty gets wrong, so "
-                "nothing can be learned. Label real changes, and regions without changes."
-            )
-        self.interval_regression_ = IntervalRegressionCV(cv=self.cv)
-        self.interval_regression_.fit(X[order], limits[order])
-        return -self.interval_regression_.coef_
-
-    def _descend(
+    def _learn(
         self,
-        X: FloatArray,
+        X: ArrayLike,
         errors: Sequence[LabelErrors],
-        start: FloatArray,
-        order: IntArray,
+        groups: ArrayLike | None,
         monitor: Monitor | None,
-    ) -> FloatArray:
-        self.history_: list[dict[str, float]] = []
-        self.best_step_ = 0
-        if self.max_iter == 0:
-            self.status_ = "No descent: max_iter is 0. The interval regression is kept."
-            return start
-        try:
-            parts = [
-                LabelledData(TableDesign(X[rows]), error_functions([errors[i] for i in rows]))
-                for rows in self._split(errors, order)
-            ]
-        except ValueError as problem:
-            self.status_ = f"No descent: {problem} The interval regression is kept."
-            return start
-        descent = AUMDescent(
-            step=self.step, tol=self.tol, n_iter_no_change=1, max_iter=self.max_iter
-        )
-        validation = parts[1] if len(parts) > 1 else None
-        solution = descent.solve(parts[0], start, validation, monitor)
-        solution.raise_interrupt()
-        self.history_ = [{"iteration": 0, **solution.start}, *solution.history]
-        self.best_step_ = solution.best_iteration
-        self.status_ = str(solution.status)
-        return solution.coef
-
-    def _split(self, errors: Sequence[LabelErrors], order: IntArray) -> list[IntArray]:
-        """Rows for descent and for validation, the same shares of each kind of error in both."""
-        if self.validation_fraction is None:
-            return [np.sort(order)]
-        kind = np.array([2 * np.any(e.fp != 0) + np.any(e.fn != 0) for e in errors])[order]
-        ranked = order[np.argsort(kind, kind="stable")]
-        held_out = np.diff(np.floor(np.arange(ranked.size + 1) * self.validation_fraction)) > 0
-        if not held_out.any():
-            raise ValueError(
-                f"validation_fraction={self.validation_fraction} of {ranked.size} sequences holds out "
-                f"none; use more than 1/{ranked.size}, or None."
+    ) -> None:
+        features = feature_table(X, len(errors))
+        cleaning = FeatureCleaning.from_training(features)
+        if not cleaning.used.any():
+            raise ValueError("No feature is finite and varies between the sequences.")
+        order = check_random_state(self.random_state).permutation(len(errors))
+        descent = None
+        if self.max_iter != 0:
+            descent = AUMDescent(
+                step=self.step, tol=self.tol, n_iter_no_change=1, max_iter=self.max_iter
             )
-        return [np.sort(ranked[~held_out]), np.sort(ranked[held_out])]
+        learner = PenaltyLearner(self.cv, descent, self.validation_fraction)
+        shuffled = [errors[i] for i in order]
+        clean = cleaning.apply(features)
+        group = row_groups(groups, clean)
+        learned = learner.learn(
+            clean[order], shuffled, None if group is None else group[order], monitor
+        )
+        self.n_features_in_ = features.shape[1]
+        self.used_features_ = cleaning.used
+        self.feature_range_ = np.stack([cleaning.low, cleaning.high])
+        self.feature_median_ = cleaning.median
+        self.coef_ = np.zeros(features.shape[1])
+        self.coef_[cleaning.used] = learned.coef
+        self.intercept_ = learned.intercept
+        self.constant_log_penalty_ = learned.constant
+        self.interval_regression_ = learned.regression
+        self.history_, self.best_step_ = learned.history, learned.best_step
+        self.status_ = learned.status
 
-    def _log_penalties(self, named: list[tuple[Any, FloatArray]]) -> FloatArray:
+    def _cleaning(self) -> FeatureCleaning:
+        low, high = self.feature_range_
+        return FeatureCleaning(self.used_features_, low, high, self.feature_median_)
+
+    def _log_penalties(self, named: list[Signal]) -> FloatArray:
         return self.predict_log_penalty_features(
-            np.stack([self._signal_features(y, name) for name, y in named])
+            np.stack([self._signal_features(signal) for signal in named])
         )
 
-    def _changes(
-        self, named: list[tuple[Any, FloatArray]], log_penalty: FloatArray
-    ) -> list[IntArray]:
+    def _changes(self, named: list[Signal], log_penalty: FloatArray) -> list[IntArray]:
         """Changes at the given penalties; where they are too many, those of the capped path."""
         found = []
-        for (name, y), value in zip(named, log_penalty, strict=True):
-            best = self._search(one_penalty, y, name, float(np.exp(value)))
+        for signal, value in zip(named, log_penalty, strict=True):
+            best = self._search(one_penalty, signal, float(np.exp(value)))
             if best.sizes[0] <= self.max_segments:
                 found.append(best.changepoints[0])
                 continue
-            table = self._segment(y, name)
+            table = self._segment(signal)
             path = model_selection(table.losses, table.sizes)
             found.append(table.changepoints[path.index[int(path.select(np.exp(value)))]])
         return found
 
-    def _signal_features(self, signal: FloatArray, name: Any) -> FloatArray:
+    def _signal_features(self, signal: Signal) -> FloatArray:
         if self.features is not None:
-            return np.asarray(self.features(signal), dtype=np.float64)
-        largest = float(np.abs(signal).max())
+            return np.asarray(self.features(signal.values), dtype=np.float64)
+        largest = float(np.abs(signal.values).max())
         if largest >= _LARGEST_SAMPLE:
             raise ValueError(
-                f"{_called(name)} has a value of size {largest:g}, too large for its features. "
+                f"{signal.title} has a value of size {largest:g}, too large for its features. "
                 f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
             )
-        return features_of(signal)
+        return features_of(signal.values)
 
-    def _segment(self, signal: FloatArray, name: Any) -> Segmentation:
-        if signal.size < self.max_segments:
+    def _segment(self, signal: Signal) -> Segmentation:
+        if signal.values.size < self.max_segments:
             raise ValueError(
-                f"{_called(name)} has {signal.size} samples, fewer than max_segments="
+                f"{signal.title} has {signal.values.size} samples, fewer than max_segments="
                 f"{self.max_segments}; lower max_segments or leave the signal out."
             )
-        return self._search(all_sizes, signal, name, int(self.max_segments))
+        return self._search(all_sizes, signal, int(self.max_segments))
 
     def _search(
-        self, search: Callable[..., Segmentation], y: FloatArray, name: Any, limit: float
+        self, search: Callable[..., Segmentation], signal: Signal, limit: float
     ) -> Segmentation:
         """One of the two searches, with errors that name the sequence."""
+        values, loss = signal.values, make_loss(self.loss)
         try:
-            loss = make_loss(self.loss)
-            return search(y, np.ones(y.size), loss, limit, sample_positions(None, y.size))
+            return search(values, np.ones(values.size), loss, limit, signal.positions)
         except ValueError as problem:
-            raise ValueError(f"{_called(name)}: {problem}") from None
-
-
-def _called(name: Any) -> str:
-    return f"Sequence {name!r}"
-
-
-def _named(signals: Any) -> list[tuple[Any, FloatArray]]:
-    """Names and validated signals: the keys of a mapping, or 0, 1, ..."""
-    named = list(signals.items()) if isinstance(signals, Mapping) else list(enumerate(signals))
-    if not named:
-        raise ValueError("signals is empty: at least one signal is needed.")
-    if any(np.ndim(y) == 0 for _, y in named):
-        raise ValueError("signals must be a list of signals; put a single signal into a list.")
-    return [(name, check_signal(y, _called(name))) for name, y in named]
-
-
-def _feature_table(X: ArrayLike, n_rows: int | None) -> FloatArray:
-    features = np.asarray(X, dtype=np.float64)
-    if features.ndim != 2 or (n_rows is not None and len(features) != n_rows):
-        raise ValueError(
-            f"X must have one row per sequence, got shape {features.shape}"
-            + ("." if n_rows is None else f" for {n_rows} sequences.")
-        )
-    if n_rows == 0:
-        raise ValueError("errors is empty: give the label errors of at least one sequence.")
-    return features
+            raise ValueError(f"{signal.title}: {problem}") from None

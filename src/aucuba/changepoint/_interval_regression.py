@@ -1,4 +1,4 @@
-"""L1-regularised max-margin interval regression, and its choice of regularisation."""
+"""L1-regularised max-margin interval regression."""
 
 from __future__ import annotations
 
@@ -6,34 +6,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.model_selection import check_cv
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice, check_positive_number, row_weights
+from aucuba._core._validation import check_positive_number, row_weights
 from aucuba.changepoint._interval_solver import (
     IntervalFit,
     IntervalProblem,
     fit_path,
-    largest_regularization,
     warn_unfinished,
 )
-from aucuba.changepoint._interval_targets import (
-    check_intervals,
-    distance_score,
-    informative,
-    interval_auc,
-    interval_loss,
-)
-
-# Held-out scores need fewer digits than coefficients.
-_FOLD_TOL = 1e-5
+from aucuba.changepoint._interval_targets import check_intervals, distance_score
 
 
-class _IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):
+class IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):
     """Prediction and score of both estimators."""
 
     coef_: FloatArray
@@ -67,7 +56,7 @@ class _IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):
         self.optimality_violation_ = fit.violation
 
 
-class IntervalRegression(_IntervalRegressor):
+class IntervalRegression(IntervalRegressor):
     r"""Linear regression on interval targets with an L1 penalty.
 
     .. math::
@@ -148,7 +137,7 @@ class IntervalRegression(_IntervalRegressor):
         -------
         IntervalRegression
         """
-        rho = _check_settings(self.margin, self.tol, self.max_iter, [self.regularization])
+        rho = check_settings(self.margin, self.tol, self.max_iter, [self.regularization])
         features = validate_data(self, X, dtype=np.float64)
         limits = check_intervals(y, len(features))
         weight = row_weights(sample_weight, len(features))
@@ -160,132 +149,7 @@ class IntervalRegression(_IntervalRegressor):
         return self
 
 
-class IntervalRegressionCV(_IntervalRegressor):
-    r"""Interval regression with its L1 penalty chosen by cross-validation.
-
-    Parameters
-    ----------
-    regularizations : array-like, default=None
-        Values to try; by default ``n_regularizations`` of them, evenly spaced in the logarithm from
-        the smallest value that makes all coefficients zero down to a thousandth of it.
-    n_regularizations : int, default=30
-    cv : int, splitter or iterable, default=None
-        As in scikit-learn; 5 folds by default.
-    scoring : {"loss", "auc"}, default="loss"
-        Mean hinge loss of the held-out rows, or their area under the ROC curve
-        (`interval_auc`). Of equal scores the larger penalty wins.
-    margin, tol, max_iter
-        As in `IntervalRegression`.
-
-    Attributes
-    ----------
-    coef_, intercept_, n_iter_, optimality_violation_
-        As in `IntervalRegression`, fitted on all rows.
-    regularization_ : float
-        The value chosen.
-    regularizations_ : ndarray
-        Decreasing.
-    cv_scores_ : ndarray of shape (n_regularizations, n_splits)
-        Higher is better: minus the loss, or the AUC.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.changepoint import IntervalRegressionCV
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 3))
-    >>> y = np.column_stack([X[:, 0] - 1, X[:, 0] + 1])
-    >>> model = IntervalRegressionCV(margin=0.5).fit(X, y)
-    >>> bool(abs(model.coef_[0]) > 10 * abs(model.coef_[1:]).max())
-    True
-    """
-
-    def __init__(
-        self,
-        regularizations: ArrayLike | None = None,
-        *,
-        n_regularizations: int = 30,
-        cv: Any = None,
-        scoring: str = "loss",
-        margin: float = 1.0,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-    ) -> None:
-        self.regularizations = regularizations
-        self.n_regularizations = n_regularizations
-        self.cv = cv
-        self.scoring = scoring
-        self.margin = margin
-        self.tol = tol
-        self.max_iter = max_iter
-
-    @with_callbacks
-    @all_or_nothing
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> IntervalRegressionCV:
-        """Choose the penalty on held-out folds, then fit to all rows; see `IntervalRegression.fit`."""
-        check_choice(self.scoring, "scoring", ("loss", "auc"))
-        features = validate_data(self, X, dtype=np.float64)
-        limits = check_intervals(y, len(features))
-        weight = row_weights(sample_weight, len(features))
-        problem = IntervalProblem(features, limits, weight, self.margin)
-        rho = self._grid(problem)
-        splits = list(check_cv(self.cv).split(features, limits))
-        with fit_monitor(self, X, y, len(splits)) as monitor:
-            scores = []
-            for split in splits:
-                scores.append(self._fold_scores(features, limits, weight, rho, *split))
-                if monitor is not None and monitor({"fold": len(scores)}):
-                    break
-        self.cv_scores_ = np.column_stack(scores)
-        seen = ~np.isnan(self.cv_scores_).all(axis=0)
-        if not seen.any():
-            raise ValueError(
-                f"No fold of cv can be scored by {self.scoring!r}: every held-out part needs rows with "
-                "finite limits, for 'auc' lower and upper ones. Use fewer folds."
-            )
-        chosen = int(np.argmax(np.mean(self.cv_scores_[:, seen], axis=1)))
-        fits = fit_path(problem, rho[: chosen + 1], self.tol, self.max_iter)
-        warn_unfinished(fits, self.tol)
-        self.regularizations_ = rho
-        self.regularization_ = float(rho[chosen])
-        self._adopt(fits[-1])
-        return self
-
-    def _grid(self, problem: IntervalProblem) -> FloatArray:
-        if self.regularizations is not None:
-            values = np.atleast_1d(np.asarray(self.regularizations, dtype=np.float64))
-            rho = _check_settings(self.margin, self.tol, self.max_iter, values)
-            return np.unique(rho)[::-1]
-        check_positive_number(self.n_regularizations, "n_regularizations", integer=True)
-        _check_settings(self.margin, self.tol, self.max_iter, [0.0])
-        largest = largest_regularization(problem)
-        return np.geomspace(largest, 1e-3 * largest, int(self.n_regularizations))
-
-    def _fold_scores(
-        self,
-        X: FloatArray,
-        limits: FloatArray,
-        weight: FloatArray | None,
-        rho: FloatArray,
-        train: Any,
-        test: Any,
-    ) -> FloatArray:
-        mass = np.ones(len(X)) if weight is None else weight
-        test = test[informative(limits[test]) & (mass[test] > 0)] if len(test) else test
-        if not len(test):
-            return np.full(rho.size, np.nan)
-        problem = IntervalProblem(X[train], limits[train], mass[train], self.margin)
-        fits = fit_path(problem, rho, max(self.tol, _FOLD_TOL), self.max_iter)
-        held = limits[test], mass[test]
-        predictions = [X[test] @ fit.coef + fit.intercept for fit in fits]
-        if self.scoring == "auc":
-            return np.array([interval_auc(p, *held) for p in predictions])
-        return np.array([-interval_loss(p, held[0], self.margin, held[1]) for p in predictions])
-
-
-def _check_settings(margin: Any, tol: Any, max_iter: Any, rho: Any) -> FloatArray:
+def check_settings(margin: Any, tol: Any, max_iter: Any, rho: Any) -> FloatArray:
     if not isinstance(margin, (int, float)) or not 0 <= margin < np.inf:
         raise ValueError(f"margin must be a finite number, at least 0, got {margin!r}.")
     check_positive_number(tol, "tol")

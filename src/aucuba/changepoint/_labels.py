@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import BoolArray, FloatArray
+from aucuba.changepoint._signals import coordinates
 
 LABEL_KINDS: dict[str, tuple[float, float]] = {
     "none": (0.0, 0.0),
@@ -94,8 +95,7 @@ def label_table(
     """
     rows = _rows(labels, name)
     table = {
-        field: np.array([row[field] for row in rows], dtype=np.float64)
-        for field in ("start", "end", "weight")
+        field: coordinates([row[field] for row in rows]) for field in ("start", "end", "weight")
     }
     order = np.argsort(table["start"], kind="stable")
     start, end, weight = (table[field][order] for field in ("start", "end", "weight"))

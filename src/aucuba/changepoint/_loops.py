@@ -145,20 +145,20 @@ def _rebuild(new: int, piece: Any, start: Any, old: int, size: int, low: float, 
 
 @compiled
 def _best_square(
-    t: int, best: Any, mass: Any, total: Any, candidates: Any, size: int, chosen: Any
+    t: int, best: Any, mass: Any, total: Any, piece: Any, row: int, size: int, chosen: Any
 ) -> float:
     """Least loss of the first t samples; the last change goes into ``chosen[t]``.
 
     A segment has at least ``-total^2 / mass``: its mean never leaves the range of the signal.
     """
-    minimum = np.inf
+    minimum, last = np.inf, 0
     for i in range(size):
-        tau = candidates[i]
+        tau = piece[row, i]
         sum_after = total[t] - total[tau]
         value = best[tau] - sum_after * sum_after / (mass[t] - mass[tau])
         if value < minimum:
-            minimum = value
-            chosen[t] = tau
+            minimum, last = value, tau
+    chosen[t] = last
     return minimum
 
 
@@ -168,16 +168,17 @@ def _best_log(
     best: Any,
     mass: Any,
     total: Any,
-    candidates: Any,
+    piece: Any,
+    row: int,
     size: int,
     chosen: Any,
     low: float,
     high: float,
 ) -> float:
     """`_best_square` for logarithms: ``mass m - total log(m)`` at its least over [low, high]."""
-    minimum = np.inf
+    minimum, last = np.inf, 0
     for i in range(size):
-        tau = candidates[i]
+        tau = piece[row, i]
         length, sum_after = mass[t] - mass[tau], total[t] - total[tau]
         m = high
         if sum_after < high * length:
@@ -186,8 +187,8 @@ def _best_log(
         if sum_after > 0.0:
             value -= sum_after * math.log(m)
         if value < minimum:
-            minimum = value
-            chosen[t] = tau
+            minimum, last = value, tau
+    chosen[t] = last
     return minimum
 
 
@@ -213,7 +214,7 @@ def one_penalty_square(
         old = t % 2
         _keep_square(t - 1, best, mass, total, piece, start, old, size)
         size = _rebuild(t - 1, piece, start, old, size, low, high)
-        best[t] = penalty + _best_square(t, best, mass, total, piece[1 - old], size, last)
+        best[t] = penalty + _best_square(t, best, mass, total, piece, 1 - old, size, last)
 
 
 @compiled
@@ -234,7 +235,7 @@ def one_penalty_log(
         old = t % 2
         _keep_log(t - 1, best, mass, total, piece, start, old, size)
         size = _rebuild(t - 1, piece, start, old, size, low, high)
-        best[t] = penalty + _best_log(t, best, mass, total, piece[1 - old], size, last, low, high)
+        best[t] = penalty + _best_log(t, best, mass, total, piece, 1 - old, size, last, low, high)
 
 
 @compiled
@@ -259,7 +260,7 @@ def next_size_square(
         old = t % 2
         _keep_square(t - 1, best, mass, total, piece, start, old, size)
         size = _rebuild(t - 1, piece, start, old, size, low, high)
-        following[t] = _best_square(t, best, mass, total, piece[1 - old], size, last)
+        following[t] = _best_square(t, best, mass, total, piece, 1 - old, size, last)
 
 
 @compiled
@@ -281,7 +282,7 @@ def next_size_log(
         old = t % 2
         _keep_log(t - 1, best, mass, total, piece, start, old, size)
         size = _rebuild(t - 1, piece, start, old, size, low, high)
-        following[t] = _best_log(t, best, mass, total, piece[1 - old], size, last, low, high)
+        following[t] = _best_log(t, best, mass, total, piece, 1 - old, size, last, low, high)
 
 
 @compiled

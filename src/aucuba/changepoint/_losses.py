@@ -50,6 +50,10 @@ class Loss(ABC):
         """Differences of two losses that are rounding errors, for the model in row ``size``."""
 
     @abstractmethod
+    def resolution(self, y: FloatArray, weight: FloatArray) -> float:
+        """Differences of losses that are lost in the running sums of the search."""
+
+    @abstractmethod
     def one_penalty(self) -> Any:
         """The compiled search for one penalty; imports numba."""
 
@@ -90,6 +94,10 @@ class SquaredLoss(Loss):
         floor = weight.sum() * (4 * unit * np.abs(y).max()) ** 2
         return float(4 * unit * losses[size - 1] + floor)
 
+    def resolution(self, y: FloatArray, weight: FloatArray) -> float:
+        mean = np.average(y, weights=weight)
+        return float(4 * np.finfo(np.float64).eps * np.sum(weight * (y - mean) ** 2))
+
     def one_penalty(self) -> Any:
         from aucuba.changepoint._loops import one_penalty_square
 
@@ -112,6 +120,10 @@ class _LogLoss(Loss):
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
         # Their terms have both signs.
         return float(4 * np.finfo(np.float64).eps * (abs(losses[0]) + weight.sum()))
+
+    def resolution(self, y: FloatArray, weight: FloatArray) -> float:
+        whole = self.evaluate(y, weight, np.zeros(0, dtype=np.intp))
+        return float(4 * np.finfo(np.float64).eps * (abs(whole) + weight.sum()))
 
     def one_penalty(self) -> Any:
         from aucuba.changepoint._loops import one_penalty_log

@@ -9,8 +9,8 @@ from aucuba.changepoint._losses import Loss, make_loss
 from aucuba.changepoint._segmentation import Segmentation, envelope_room
 from aucuba.changepoint._signals import check_signal, check_weights, sample_positions
 
-# Of segmentations whose costs differ by less than this fraction of the penalties paid, the one with
-# fewer segments is taken: such differences are rounding.
+# Of segmentations whose costs differ by less than this fraction of the penalties paid, or by rounding,
+# the one with fewer segments is taken.
 _TIE = 1e-10
 
 
@@ -76,8 +76,9 @@ def one_penalty(
     """`segment_penalty` on validated input."""
     values = loss.statistics(y, weight)
     best, last = np.zeros(y.size + 1), np.zeros(y.size + 1, np.int32)
+    paid = penalty + max(_TIE * penalty, loss.resolution(y, weight))
     loss.one_penalty()(
-        *(values.mass, values.total, values.low, values.high, (1 + _TIE) * penalty),
+        *(values.mass, values.total, values.low, values.high, paid),
         *(best, last, *envelope_room(y.size), 0),
     )
     changes, end = [], int(last[-1])

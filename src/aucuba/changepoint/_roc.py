@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import finite_scores
+from aucuba._core._validation import check_choice, finite_scores
+from aucuba.changepoint._error_totals import ErrorTotals, widest_minimum
 from aucuba.changepoint._label_errors import LabelErrors, error_functions
 
 
@@ -54,8 +56,10 @@ class PenaltyROC:
         return self.fp + self.fn
 
 
-def penalty_roc(errors: Sequence[LabelErrors], log_penalty: ArrayLike) -> PenaltyROC:
-    r"""ROC curve of predicted log penalties.
+def penalty_roc(
+    errors: Sequence[LabelErrors], log_penalty: ArrayLike, *, normalize: str = "reached"
+) -> PenaltyROC:
+    r"""Compute the ROC curve of predicted log penalties.
 
     .. math::
         \mathrm{FP}(c) = \sum_i \mathrm{FP}_i(-\log\lambda_i + c), \qquad
@@ -67,6 +71,12 @@ def penalty_roc(errors: Sequence[LabelErrors], log_penalty: ArrayLike) -> Penalt
     ----------
     errors : list of LabelErrors
     log_penalty : array-like of shape (n_sequences,)
+    normalize : {"reached", "possible"}, default="reached"
+        What the errors are divided by. "reached": the false positives at the smallest penalties and
+        the false negatives at the largest, less those that no penalty removes, so that the curve runs
+        from (0, 0) to (1, 1). "possible": the false positives and false negatives that the labels
+        allow, as in the R package penaltyLearning; false negatives that no penalty removes count, and
+        the area is that of the polygon closed through (1, 1) and (1, 0).
 
     Returns
     -------
@@ -83,18 +93,27 @@ def penalty_roc(errors: Sequence[LabelErrors], log_penalty: ArrayLike) -> Penalt
     """
     from aucuba.aum import aum
 
+    check_choice(normalize, "normalize", ("reached", "possible"))
     prediction = finite_scores(log_penalty, "log_penalty")
     if prediction.size != len(errors):
         raise ValueError(f"log_penalty has {prediction.size} entries for {len(errors)} sequences.")
     area = aum(error_functions(errors, rate=False), -prediction)
     here = [table.at(value) for table, value in zip(errors, prediction, strict=True)]
-    shift, total_fp, total_fn = total_errors(errors, -prediction)
-    low, high, row = _widest_minimum(shift, total_fp + total_fn)
+    shift, total_fp, total_fn = ErrorTotals.from_tables(errors).along(-prediction)
+    low, high, row = widest_minimum(shift, total_fp + total_fn)
+    curve: dict[str, Any] = {
+        "fpr": area.fpr,
+        "tpr": area.tpr,
+        "shift": area.threshold,
+        "auc": area.auc,
+    }
+    if normalize == "possible":
+        possible_fp = sum(table.possible_fp for table in errors)
+        possible_fn = sum(table.possible_fn for table in errors)
+        fpr, tpr = total_fp / possible_fp, 1.0 - total_fn / possible_fn
+        curve = {"fpr": fpr, "tpr": tpr, "shift": shift, "auc": _closed_area(fpr, tpr)}
     return PenaltyROC(
-        fpr=area.fpr,
-        tpr=area.tpr,
-        shift=area.threshold,
-        auc=area.auc,
+        **curve,
         aum=area.aum,
         fp=sum(fp for fp, _ in here),
         fn=sum(fn for _, fn in here),
@@ -105,50 +124,7 @@ def penalty_roc(errors: Sequence[LabelErrors], log_penalty: ArrayLike) -> Penalt
     )
 
 
-def total_errors(
-    errors: Sequence[LabelErrors], f: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """True label errors of all sequences between the shifts at which they change.
-
-    Returns the increasing shifts, and the totals before, between and after them (one entry more).
-    """
-    at = np.concatenate(
-        [-table.max_log_penalty[:-1] - value for table, value in zip(errors, f, strict=True)]
-    )
-    jumps = [
-        -np.concatenate([np.diff(getattr(table, kind)) for table in errors])
-        for kind in ("fp", "fn")
-    ]
-    moves = np.flatnonzero((jumps[0] != 0) | (jumps[1] != 0))
-    order = moves[np.argsort(at[moves], kind="stable")]
-    shift, start = np.unique(at[order], return_index=True)
-    totals = []
-    for kind, jump in zip(("fp", "fn"), jumps, strict=True):
-        first = sum(float(getattr(table, kind)[-1]) for table in errors)
-        steps = np.add.reduceat(jump[order], start) if shift.size else np.empty(0)
-        totals.append(first + np.concatenate([[0.0], np.cumsum(steps)]))
-    return shift, totals[0], totals[1]
-
-
-def best_shift(errors: Sequence[LabelErrors], f: FloatArray) -> float:
-    """The constant that makes the fewest label errors: the middle of the widest such interval.
-
-    An interval that is unbounded on one side gives a point one unit inside its end.
-    """
-    shift, fp, fn = total_errors(errors, f)
-    low, high, _ = _widest_minimum(shift, fp + fn)
-    if np.isfinite(low) and np.isfinite(high):
-        return (low + high) / 2
-    if np.isfinite(low):
-        return low + 1.0
-    return high - 1.0 if np.isfinite(high) else 0.0
-
-
-def _widest_minimum(shift: FloatArray, total: FloatArray) -> tuple[float, float, int]:
-    edges = np.concatenate([[-np.inf], shift, [np.inf]])
-    # Weighted labels add up with rounding.
-    best = total <= total.min() + 1e-9 * max(1.0, float(total.max()))
-    change = np.diff(np.concatenate([[False], best, [False]]).astype(np.int8))
-    first, end = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
-    widest = int(np.argmax(edges[end] - edges[first]))
-    return float(edges[first[widest]]), float(edges[end[widest]]), int(first[widest])
+def _closed_area(fpr: FloatArray, tpr: FloatArray) -> float:
+    """Area of the polygon through the points, (1, 1), (1, 0) and (0, 0)."""
+    x, y = np.r_[0.0, fpr, 1.0, 1.0], np.r_[0.0, tpr, 1.0, 0.0]
+    return float(np.sum((np.roll(x, -1) - x) * (np.roll(y, -1) + y)) / 2)

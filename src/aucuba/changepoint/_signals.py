@@ -1,10 +1,102 @@
-"""Checks of signals, their weights and the positions of their samples."""
+"""Signals as users have them: arrays, pandas Series or one long table."""
 
 from __future__ import annotations
 
+import datetime
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A validated signal.
+
+    ``positions`` are the coordinates in which its labels are given, ``index`` what users call the
+    samples: None for plain arrays, whose samples are numbered.
+    """
+
+    name: Any
+    values: FloatArray
+    positions: FloatArray
+    index: AnyArray | None = None
+
+    @property
+    def title(self) -> str:
+        """How errors call the signal."""
+        return f"Sequence {self.name!r}"
+
+    def samples(self, first: IntArray) -> AnyArray:
+        """The samples with these numbers, as users call them."""
+        return first if self.index is None else self.index[first]
+
+
+def named_signals(signals: Any) -> list[Signal]:
+    """Validate signals: a list, a mapping from names, or a table.
+
+    A table (pandas DataFrame) has the columns ``sequence`` and ``value``, one row per sample in order,
+    and optionally ``position`` or ``time``. Samples of a Series lie at its index, if that has numbers
+    or times.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(signals, pandas.DataFrame):
+        return _from_table(signals)
+    named = signals.items() if isinstance(signals, Mapping) else enumerate(signals)
+    found = []
+    for name, y in named:
+        if np.ndim(y) == 0:
+            raise ValueError("signals must be a list of signals; put a single signal into a list.")
+        index = None
+        if pandas is not None and isinstance(y, pandas.Series):
+            index = y.index.to_numpy()
+        found.append(_signal(name, y, index))
+    if not found:
+        raise ValueError("signals is empty: at least one signal is needed.")
+    return found
+
+
+def _from_table(table: Any) -> list[Signal]:
+    for column in ("sequence", "value"):
+        if column not in table.columns:
+            raise ValueError(f"A table of signals needs the column {column!r}.")
+    if table["sequence"].isna().any():
+        raise ValueError("The column 'sequence' has missing values; every sample needs a sequence.")
+    where = next((name for name in ("position", "time") if name in table.columns), None)
+    found = []
+    for name, part in table.groupby("sequence", sort=False):
+        index = None if where is None else part[where].to_numpy()
+        found.append(_signal(name, part["value"].to_numpy(), index))
+    if not found:
+        raise ValueError("signals is empty: at least one signal is needed.")
+    return found
+
+
+def _signal(name: Any, y: Any, index: AnyArray | None) -> Signal:
+    title = f"Sequence {name!r}"
+    values = check_signal(y, title)
+    positions = None
+    if index is not None and index.dtype.kind in "fiuMm":
+        positions = coordinates(index)
+    try:
+        return Signal(name, values, sample_positions(positions, values.size), index)
+    except ValueError as problem:
+        raise ValueError(f"{title}: {problem}") from None
+
+
+def coordinates(values: Any) -> FloatArray:
+    """Numbers as they are, dates and times in nanoseconds."""
+    listed = np.asarray(values)
+    if listed.dtype.kind == "O" and any(isinstance(one, datetime.datetime) for one in listed):
+        listed = np.array([np.datetime64(one) for one in listed], dtype="datetime64[ns]")
+    if listed.dtype.kind in "Mm":
+        unit = "datetime64[ns]" if listed.dtype.kind == "M" else "timedelta64[ns]"
+        listed = listed.astype(unit).astype(np.int64)
+    return listed.astype(np.float64)
 
 
 def check_signal(signal: ArrayLike, name: str = "signal") -> FloatArray:

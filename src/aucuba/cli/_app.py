@@ -24,6 +24,7 @@ from aucuba.cli._errors import TableError
 from aucuba.cli._evaluate import evaluate
 from aucuba.cli._fit import fit
 from aucuba.cli._info import demo, info
+from aucuba.cli._monitor import monitor
 from aucuba.cli._options import RENAMED
 from aucuba.cli._predict import predict
 from aucuba.cli._report import report
@@ -36,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, evaluate, compare, report, info, demo):
+for command in (fit, predict, evaluate, compare, report, monitor, info, demo):
     app.command()(command)
 
 # The base of all complaints about the command line itself, wherever typer keeps it.

@@ -19,12 +19,15 @@ from aucuba.cli._options import (
     Format,
     FprRange,
     MaxFpr,
+    MinTpr,
     Qid,
     RandomState,
     SampleWeight,
     Target,
     Unknown,
+    chance_level,
     chosen_range,
+    lowest_tpr,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ def compare(
     target: Target = None,
     fpr_range: FprRange = None,
     max_fpr: MaxFpr = None,
+    min_tpr: MinTpr = None,
     qid: Qid = None,
     sample_weight: SampleWeight = None,
     unknown: Unknown = "error",
@@ -62,7 +66,11 @@ def compare(
         raise ValueError("compare needs at least two models and then DATA.")
     fitted = {path: load_fitted(path) for path in models}
     _refuse_different_samples({p: record for p, (_, record) in fitted.items()}, target, qid)
-    low, high = chosen_range(fpr_range, max_fpr, fitted[models[0]][1].fpr_range)
+    trained = fitted[models[0]][1]
+    region: dict[str, Any] = {
+        "fpr_range": chosen_range(fpr_range, max_fpr, trained.fpr_range),
+        "min_tpr": lowest_tpr(min_tpr, trained.min_tpr),
+    }
     file = TableFile.from_options(data, format, delimiter, decimal, encoding)
     roles: dict[str, Any] = {"target": target, "sample_weight": sample_weight, "qid": qid}
     rows: list[dict[str, Any]] = []
@@ -74,11 +82,14 @@ def compare(
             table = evaluation_table(saved, record, file, **roles, unknown=unknown)
             score = saved.model.decision_function(table.X)
             first = score if first is None else first
-            measured = _compared(table, score, first, (low, high), random_state)
+            measured = _compared(table, score, first, region, random_state)
             rows.append({"model": str(path), **measured})
             bar.advance()
-    result = {"data": str(data), "fpr_range": [low, high], "models": rows}
-    emit(result, _shown(rows, (low, high)), as_json=as_json)
+    chance = chance_level(**region)
+    result = {"data": str(data), **region, "chance": chance, "models": rows}
+    low, high = region["fpr_range"]
+    title = f"pAUC[{low:g}, {high:g}], chance {chance:.4f}"
+    emit(result, _shown(rows, title), as_json=as_json)
 
 
 def _refuse_different_samples(
@@ -101,13 +112,13 @@ def _compared(
     table: LabelledTable,
     score: Any,
     first: Any,
-    fpr_range: tuple[float, float],
+    region: Mapping[str, Any],
     random_state: int,
 ) -> dict[str, Any]:
     from aucuba.metrics import compare_partial_auc, partial_auc_interval, partial_auc_score
 
     rows = table.weight_and_query
-    options = {"fpr_range": fpr_range, "random_state": random_state, **rows}
+    options = {**region, "random_state": random_state, **rows}
     return {
         "partial_auc": asdict(partial_auc_interval(table.y, score, **options)),
         "auc": partial_auc_score(table.y, score, **rows),
@@ -115,9 +126,8 @@ def _compared(
     }
 
 
-def _shown(rows: list[dict[str, Any]], fpr_range: tuple[float, float]) -> Grid:
-    low, high = fpr_range
-    grid = Grid("model", f"pAUC[{low:g}, {high:g}]", "AUC", "difference", "p-value")
+def _shown(rows: list[dict[str, Any]], title: str) -> Grid:
+    grid = Grid("model", title, "AUC", "difference", "p-value")
     for index, row in enumerate(rows):
         other = row["against_first"]
         grid.add_line(

@@ -109,6 +109,9 @@ class Bar:
     def advance(self, amount: float = 1.0) -> None:
         self._progress.advance(self._task, amount)
 
+    def describe(self, description: str) -> None:
+        self._progress.update(self._task, description=description)
+
     def reach(self, amount: float) -> None:
         self._progress.update(self._task, completed=amount)
 
@@ -157,6 +160,8 @@ class FitProgress:
         if context.parent is not None:
             # A fit may find out on the way how many steps it takes.
             self._bar.total(context.parent.max_subtasks)
+            stage = "" if context.task_name == "iteration" else f": {context.task_name}"
+            self._bar.describe(f"Training {type(estimator).__name__}{stage}")
             self._bar.advance()
         return False
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aucuba.cli._console import Grid, emit, progress_bar
+from aucuba.cli._console import Grid, emit, print_note, progress_bar
 from aucuba.cli._options import (
     AsJson,
     DataFile,
@@ -23,12 +24,17 @@ from aucuba.cli._options import (
     RandomState,
     SampleWeight,
     Target,
+    chance_level,
     chosen_range,
 )
 from aucuba.cli._wording import spelled_as_options
 
 if TYPE_CHECKING:
+    from aucuba.cli._probe import Probe
+    from aucuba.cli._promise import PromiseOption
     from aucuba.cli._record import FitRecord
+    from aucuba.cli._samples import LabelledTable
+    from aucuba.cli._training import Plan
 
 _Out = Annotated[Path, typer.Option(metavar="MODEL", help="The model file to write.")]
 _Kind = Annotated[
@@ -70,6 +76,24 @@ _Category = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column of categories that look like numbers."),
 ]
+_Probe = Annotated[
+    bool,
+    typer.Option(
+        "--probe/--no-probe",
+        help="Look quickly whether boosted trees see more than a linear model.",
+    ),
+]
+_Promise = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME=LIMIT",
+        help="Hold half of the rows out and set a threshold that keeps fpr, tpr, precision or alerts, "
+        "such as fpr=0.01.",
+    ),
+]
+_Confidence = Annotated[float, typer.Option(help="How sure --promise is.")]
+# A probe may take this long, or a tenth of the training.
+_PROBE_S = 5.0
 
 
 def fit(
@@ -93,6 +117,9 @@ def fit(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
+    promise: _Promise = None,
+    confidence: _Confidence = 0.95,
+    probe_trees: _Probe = True,
     random_state: RandomState = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -102,13 +129,16 @@ def fit(
     the preprocessing is saved with the model.
     """
     from aucuba._core._files import check_place
+    from aucuba.cli._promise import PromiseOption
     from aucuba.cli._samples import training_table
     from aucuba.cli._tables import TableFile
-    from aucuba.cli._training import Plan, fit_facts
-    from aucuba.persistence import save_model
+    from aucuba.cli._training import Plan
 
     region = chosen_range(fpr_range, max_fpr)
     plan = Plan.from_options(region, min_tpr, kind, surrogate, cv, C, max_iter, random_state)
+    promised = (
+        None if promise is None else PromiseOption.from_text(promise, confidence, random_state)
+    )
     check_place(out, data)
     file = TableFile.from_options(data, format, delimiter, decimal, encoding)
     with progress_bar(f"Reading {data.name}"):
@@ -122,14 +152,50 @@ def fit(
             categories=category or [],
         )
     plan.check_table(table, cv)
-    model, baseline = plan.train(table)
+    if not as_json:
+        print_note(_positive_class(table))
+    result, lines = _train_and_save(plan, table, promised, out, probe_trees, random_state)
+    emit({"model": str(out), **result}, *lines, f"Model: {out}", as_json=as_json)
+
+
+def _train_and_save(
+    plan: Plan,
+    table: LabelledTable,
+    promised: PromiseOption | None,
+    out: Path,
+    probe_trees: bool,
+    random_state: int,
+) -> tuple[dict[str, Any], list[Any]]:
+    """Train, save and probe; return the result and lines for a person."""
+    from aucuba.cli._leaks import find_leaks, warn_of_leaks
+    from aucuba.cli._training import fit_facts
+    from aucuba.persistence import save_model
+
+    warn_of_leaks(find_leaks(table, random_state))
+    started = time.monotonic()
+    model, baseline = plan.train(table) if promised is None else promised.train(plan, table)
+    took = time.monotonic() - started
     record = plan.record(table)
-    save_model(out, model, baseline=baseline, metadata=record.to_json())
-    result = {"model": str(out), **record.to_json(), "fit": fit_facts(model[-1])}
-    emit(result, *_shown(record, result["fit"]), f"Model: {out}", as_json=as_json)
+    labels, facts = record.labels.classes, fit_facts(model[-1])
+    save_model(out, model, baseline=baseline, metadata=record.to_json(), labels=labels)
+    budget = max(_PROBE_S, took / 10)
+    probe = plan.probe(table, budget, random_state) if probe_trees else None
+    result = {
+        **record.to_json(),
+        "chance": chance_level(record.fpr_range, record.min_tpr),
+        "fit": facts,
+        "probe": None if probe is None else probe.to_json(),
+    }
+    return result, _shown(record, facts, probe)
 
 
-def _shown(record: FitRecord, facts: dict[str, Any]) -> list[Any]:
+def _positive_class(table: LabelledTable) -> str:
+    rows, positive = table.rows.n_rows, int(table.rows.positive.sum())
+    label = f"{table.roles.target} = {table.labels.positive}"
+    return f"The positive class is {label}: {positive} of {rows} rows ({positive / rows:.2%})."
+
+
+def _shown(record: FitRecord, facts: dict[str, Any], probe: Probe | None) -> list[Any]:
     training = record.training
     low, high = record.fpr_range
     lines: list[Any] = [
@@ -143,11 +209,21 @@ def _shown(record: FitRecord, facts: dict[str, Any]) -> list[Any]:
         rates = f"Meant for false positive rates in [{low:g}, {high:g}]"
         above = f" and true positive rates above {record.min_tpr:g}" if record.min_tpr else ""
         lines.append(rates + above)
+    if "promise" in facts:
+        lines.append(f"Promise: {facts['promise']}")
     if "status" in facts:
         lines.append(spelled_as_options(facts["status"]))
     if "partial_auc" in facts:
-        grid = Grid("out-of-sample", "partial AUC")
+        grid = Grid("out-of-sample", "partial AUC", "chance")
+        chance = f"{chance_level(record.fpr_range, record.min_tpr):.4f}"
         for name, value in facts["partial_auc"].items():
-            grid.add_line(name, f"{value:.4f}")
+            grid.add_line(name, f"{value:.4f}", chance)
         lines.append(grid)
+    if probe is not None and probe.is_clear:
+        ahead = probe.boosting - probe.linear
+        lines.append(
+            f"Boosted trees, probed quickly, reach a partial AUC of {probe.boosting:.4f}, a linear "
+            f"model {probe.linear:.4f} (out of fold; {ahead:+.4f} with standard error "
+            f"{probe.standard_error:.4f}): try --model stack."
+        )
     return lines

@@ -14,6 +14,9 @@ from aucuba._core._typing import BoolArray
 from aucuba.cli._errors import TableError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"0|-?[1-9]\d*")
+# Texts that can mean nothing but the class to be found.
+_UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
 # What makes labels equal, in an order: numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
 
@@ -30,7 +33,10 @@ class Labels:
 
     @classmethod
     def from_column(cls, column: pd.Series, pos_label: str | None) -> Labels:
-        """Find the labels in a column of text; the larger of two is positive if none is named."""
+        """Find the labels in a column of text, and which is positive if none is named.
+
+        Of two numbers it is the larger, of two texts the one that can mean nothing else.
+        """
         texts: dict[_Key, str] = {}
         for text in column.unique():
             texts.setdefault(_key(text), text)
@@ -49,13 +55,20 @@ class Labels:
                 f"The target {column.name!r} has {len(present)} labels ({shown}); name the positive "
                 "one with --pos-label."
             )
-        chosen = present[1] if pos_label is None else _key(pos_label)
+        chosen = _likely_positive(present, column.name) if pos_label is None else _key(pos_label)
         return cls(texts[chosen], tuple(texts[key] for key in present if key != chosen))
 
     @property
     def negative(self) -> str:
         """The other one of two labels, or the name for all others."""
         return self.others[0] if len(self.others) == 1 else "other"
+
+    @property
+    def classes(self) -> tuple[str, str] | tuple[int, int]:
+        """The negative and the positive label, as whole numbers where both are."""
+        both = self.negative, self.positive
+        whole = all(_WHOLE.fullmatch(label) for label in both)
+        return (int(both[0]), int(both[1])) if whole else both
 
     @property
     def key(self) -> str:
@@ -87,6 +100,25 @@ def label_text(label: Any) -> str:
     if isinstance(label, float | np.floating) and float(label).is_integer():
         return str(int(label))
     return str(label).strip()
+
+
+def _likely_positive(keys: list[_Key], column: Any) -> _Key:
+    """Choose one of two labels, sorted; texts that do not tell are an error."""
+    if not any(is_text for is_text, _, _ in keys):
+        return keys[1]
+    plain = [key for key in keys if _plain(key) in _UNMISTAKABLE]
+    if len(plain) == 1:
+        return plain[0]
+    shown = " or ".join(_plain(key) for key in keys)
+    raise TableError(
+        f"The target {column!r} does not tell which label is positive: give --pos-label {shown}, the "
+        "one to be found."
+    )
+
+
+def _plain(key: _Key) -> str:
+    is_text, number, text = key
+    return text.lower() if is_text and text.lower() in _UNMISTAKABLE else text or f"{number:f}"
 
 
 def _key(text: str) -> _Key:

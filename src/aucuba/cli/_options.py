@@ -36,7 +36,7 @@ PosLabel = Annotated[
         "--positive",
         metavar="LABEL",
         help="The positive label; all others are negative.",
-        show_default="the larger of two",
+        show_default="the larger of two numbers, or yes, true, positive, fraud",
     ),
 ]
 FprRange = Annotated[
@@ -96,6 +96,14 @@ Encoding = Annotated[
         show_default="utf-8",
     ),
 ]
+At = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="NAME=VALUE",
+        help="An operating point: fpr=, tpr= (or recall=), precision= or k=. May be repeated.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, errors included.")]
 Unknown = Annotated[
     str, typer.Option(help="Categories that training has not seen: error, or ignore.")
@@ -115,3 +123,25 @@ def chosen_range(
     if max_fpr is not None:
         return 0.0, check_fraction(max_fpr, "--max-fpr", low_open=True)
     return check_fpr_range(default if fpr_range is None else fpr_range, "--fpr-range")
+
+
+def lowest_tpr(min_tpr: float | None, default: float = 0.0) -> float:
+    """Read the lowest true positive rate that counts, else take the default."""
+    from aucuba._core._validation import check_fraction
+
+    return check_fraction(default if min_tpr is None else min_tpr, "--min-tpr", high_open=True)
+
+
+def chance_level(fpr_range: tuple[float, float], min_tpr: float = 0.0) -> float:
+    """Compute the partial AUC of scores without information, whose ROC curve is the diagonal.
+
+    Examples
+    --------
+    >>> from aucuba.cli._options import chance_level
+    >>> chance_level((0.0, 0.05)), chance_level((0.0, 1.0), min_tpr=0.5)
+    (0.025, 0.25)
+    """
+    low, high = fpr_range
+    start = min(max(low, min_tpr), high)
+    height = (high - min_tpr) ** 2 - (start - min_tpr) ** 2 if high > min_tpr else 0.0
+    return height / 2 / (high - low) / (1 - min_tpr)

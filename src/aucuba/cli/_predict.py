@@ -69,6 +69,7 @@ def predict(
     """
     from aucuba._core._files import check_place
     from aucuba._core._validation import check_choice
+    from aucuba.cli._promise import promise_of
     from aucuba.cli._record import load_fitted
     from aucuba.cli._tables import Kept, TableFile
 
@@ -90,10 +91,13 @@ def predict(
             rows += chunk.n_rows
             bar.reach(chunk.progress)
     counts = f"{rows} rows, {positives} predicted positive"
+    promise = promise_of(saved.model[-1])
+    if promise is not None:
+        counts += f"\nPromise: {promise}"
     if to_stdout:
         print_note(counts)
         return
-    result = {"scores": str(out), "rows": rows, "predicted_positive": positives}
+    result = {"scores": str(out), "rows": rows, "predicted_positive": positives, "promise": promise}
     emit(result, f"{counts}\nScores: {out}", as_json=as_json)
 
 

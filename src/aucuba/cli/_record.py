@@ -14,7 +14,7 @@ from aucuba.cli._schema import Schema
 from aucuba.persistence import SavedModel, load_model
 
 _WRITER = "aucuba fit"
-_COUNTS = ("file", "rows", "positives", "features")
+_COUNTS = ("file", "fingerprint", "rows", "positives", "features")
 
 
 @dataclass(frozen=True)

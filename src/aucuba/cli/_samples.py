@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,9 @@ from aucuba.cli._schema import Schema
 from aucuba.cli._table import Table
 from aucuba.cli._tables import Kept, TableFile
 from aucuba.persistence import SavedModel
+
+# Rows by which a table is recognised.
+_DIGESTED = 1000
 
 
 @dataclass(frozen=True)
@@ -42,11 +47,22 @@ class LabelledTable:
         """Keywords of metrics and fits."""
         return {"sample_weight": self.rows.weight, "qid": self.rows.query}
 
+    def fingerprint(self) -> str:
+        """Digest the first rows, so that training data are recognised in any file."""
+        if self.schema.n_features is not None:
+            part = self.X[:_DIGESTED]
+            content = part.indices.tobytes() + part.data.tobytes()
+        else:
+            head = self.X.iloc[:_DIGESTED]
+            content = head.astype(str).where(head.notna(), "").to_csv(index=False).encode()
+        return hashlib.sha256(f"{self.rows.n_rows} rows ".encode() + content).hexdigest()[:32]
+
     def summary(self) -> dict[str, Any]:
         """Count rows, classes and queries, for messages and metadata."""
         query = self.rows.query
         return {
             "file": self.file.path.name,
+            "fingerprint": self.fingerprint(),
             "rows": self.rows.n_rows,
             "positives": int(self.rows.positive.sum()),
             "features": self.schema.width,
@@ -104,7 +120,15 @@ def evaluation_table(
         schema.refuse_unknown(saved.baseline, X)
     roles = Roles.from_options(table, target, sample_weight, record.qid if qid is None else qid)
     rows = _rows(table, record.labels, roles)
-    return LabelledTable(rows, X, file, record.labels, roles, schema)
+    labelled = LabelledTable(rows, X, file, record.labels, roles, schema)
+    if labelled.fingerprint() == record.training["fingerprint"]:
+        warnings.warn(
+            f"{file.path.name} has the rows that the model was trained on, so its values flatter. "
+            "Measure it on other rows.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return labelled
 
 
 def _rows(table: Table, labels: Labels, roles: Roles) -> Sample:

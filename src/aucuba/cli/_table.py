@@ -52,7 +52,7 @@ class Table:
 def suggestion(name: str, names: Sequence[str]) -> str:
     """Name the column that was probably meant, or else the columns that there are."""
     folded = {one.casefold(): one for one in names}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.7)
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if close:
         return f"did you mean {folded[close[0]]!r}"
     more = ", ..." if len(names) > 8 else ""

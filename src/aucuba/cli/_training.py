@@ -12,8 +12,11 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba._core._columns import Columns, NamedColumns
-from aucuba._core._validation import check_choice, check_fraction, check_positive_number
+from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._roc._region import Region
 from aucuba.cli._console import FitProgress, progress_bar
+from aucuba.cli._options import lowest_tpr
+from aucuba.cli._probe import Probe, run_probe
 from aucuba.cli._record import FitRecord
 from aucuba.cli._samples import LabelledTable
 from aucuba.ensemble import RegionStack
@@ -56,13 +59,13 @@ class Plan:
         random_state: int,
     ) -> Plan:
         """Choose the estimator; an option without effect on it is an error."""
-        lowest = check_fraction(0.0 if min_tpr is None else min_tpr, "--min-tpr", high_open=True)
+        lowest = lowest_tpr(min_tpr)
         if check_choice(kind, "--model", _KINDS) == "stack":
             _refuse_given("--model linear", surrogate=surrogate, C=C, max_iter=max_iter)
             if cv is not None and cv < 2:
                 raise ValueError(f"--cv must be at least 2 for a stack, got {cv}.")
-            options = _region(RegionStack(), fpr_range, lowest, "--model stack")
-            stack = RegionStack(**options, cv=5 if cv is None else cv, random_state=random_state)
+            folds = 5 if cv is None else cv
+            stack = RegionStack(fpr_range, min_tpr=lowest, cv=folds, random_state=random_state)
             return cls(fpr_range, lowest, kind, None, stack)
         surrogate = check_choice(surrogate or "direct", "--surrogate", SURROGATES)
         _check_folds_and_penalty(surrogate, cv, C)
@@ -128,6 +131,15 @@ class Plan:
         model = Pipeline([*first, ("model", classifier)])
         return model, Pipeline([*prepare.steps, ("model", baseline)])
 
+    def probe(self, table: LabelledTable, budget_s: float, random_state: int) -> Probe | None:
+        """Compare a fitted linear model's kind with boosted trees, where a stack could replace it."""
+        replaceable = table.schema.n_features is None and table.rows.query is None
+        if self.kind == "stack" or self.surrogate == "aum" or not replaceable:
+            return None
+        region = Region.from_params(self.fpr_range, None, self.min_tpr)
+        with progress_bar("Probing with boosted trees"):
+            return run_probe(table, region, self._logistic_C(), budget_s, random_state)
+
     def _logistic_C(self) -> float:
         """The penalty that was chosen for logistic regression, where one was."""
         chosen = vars(self.classifier).get("C_", 1.0) if self.surrogate == "direct" else 1.0
@@ -135,7 +147,20 @@ class Plan:
 
 
 def fit_facts(classifier: Any) -> dict[str, Any]:
-    """Collect the certificate and the choices of a fitted classifier, those that it has."""
+    """Collect the certificate and the choices of a fitted classifier, those that it has.
+
+    A promised threshold comes with those of its base.
+    """
+    if "promise_" in vars(classifier):
+        base = fit_facts(classifier.estimator_)
+        kept = ("promise_", "guarantee_", "confidence", "threshold_")
+        promise = {name.rstrip("_"): vars(classifier)[name] for name in kept}
+        return {
+            **base,
+            "estimator": type(classifier).__name__,
+            "base": base["estimator"],
+            **promise,
+        }
     names = ("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_")
     facts = {name[:-1]: vars(classifier)[name] for name in names if name in vars(classifier)}
     if vars(classifier).get("partial_auc_"):
@@ -154,17 +179,6 @@ def _prepare(table: LabelledTable) -> tuple[Pipeline, Any]:
         steps = [("named", NamedColumns(table.schema.names)), ("columns", columns)]
     prepare = Pipeline(steps)
     return prepare, prepare.fit_transform(table.X)
-
-
-def _region(
-    estimator: Any, fpr_range: tuple[float, float], min_tpr: float, option: str
-) -> dict[str, Any]:
-    """The region as keywords; an estimator without ``min_tpr`` takes only 0."""
-    if "min_tpr" in estimator.get_params(deep=False):
-        return {"fpr_range": fpr_range, "min_tpr": min_tpr}
-    if min_tpr > 0.0:
-        raise ValueError(f"{option} does not support --min-tpr; use --model linear.")
-    return {"fpr_range": fpr_range}
 
 
 def _refuse_given(wanted: str, **options: Any) -> None:

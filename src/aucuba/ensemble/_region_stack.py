@@ -174,6 +174,7 @@ class RegionStack(RegionEnsemble):
             progress = Progress(monitor)
             runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
             for name, member in members:
+                progress.stage = name
                 fit = fit_without_repeated_warnings(member, runner, region, seed)
                 fitted.append((name, fit.model))
                 scores.append(fit.scores)

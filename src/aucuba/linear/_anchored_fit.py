@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from aucuba._core._logistic import logistic_regression, mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
+from aucuba._roc._curve import roc_curve
+from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
+from aucuba._roc._sample import RankingSample
 from aucuba.design import TableDesign
 from aucuba.risks import Anchored, Sample, make_risk
-from aucuba.solvers import LBFGSSolver, Solution
+from aucuba.solvers import LBFGSSolver, Solution, Status, joined
 
 # Strength of the pull towards the scores of logistic regression; results are flat from .03 to .3.
 ANCHOR_STRENGTH = 0.1
@@ -92,11 +98,44 @@ def anchored_fit(
 
     The anchor is what makes the bounded loss work: without it the fit chases the few top negatives of
     the sample and loses to logistic regression on new data. Without a region the anchor is returned.
+
+    Of the iterates, the one of highest training partial AUC is kept. Where the last one falls below the
+    anchor, the loss was lowered by ties, as happens where most pairs of the region are misordered; the
+    descent is then repeated with a loss in which a tie costs what a pair costs at the anchor.
     """
     if region is None or not anchor.any():
         return AnchoredFit(anchor, anchor, None)
-    design = TableDesign(X)
-    risk = make_risk("direct", sample, region)
-    pulled = Anchored(risk, design.scores(anchor), ANCHOR_STRENGTH, sample.weight)
-    solution = LBFGSSolver(max_iter=max_iter).solve(design, pulled, start=anchor, monitor=monitor)
+    design, measure = TableDesign(X), _training_measure(sample, region)
+    reference = design.scores(anchor)
+    at_anchor = measure(reference)
+
+    def descend(tie_loss: float) -> Solution:
+        risk = make_risk("direct", sample, region, tie_loss=tie_loss)
+        pulled = Anchored(risk, reference, ANCHOR_STRENGTH, sample.weight)
+        solver = LBFGSSolver(max_iter=max_iter)
+        return solver.solve(design, pulled, start=anchor, merit=measure, monitor=monitor)
+
+    solution = descend(0.5)
+    reached = solution.history[-1].get("merit", at_anchor)
+    may_go_on = solution.status not in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)
+    if reached < at_anchor < 0.5 and may_go_on:
+        again = descend(1.0 - at_anchor)
+        rows = joined(solution.history, again.history, ("iteration", "n_evaluations", "seconds"))
+        solution = replace(again, history=rows, n_iter=len(rows))
     return AnchoredFit(normalised(solution.coef, X, sample.weight), anchor, solution)
+
+
+def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], float]:
+    """The partial AUC of scores of the training rows, query by query."""
+    everything = np.arange(sample.n_rows)
+    queries = [everything] if sample.query is None else sample.rankable_queries()
+    parts = [(rows, sample.as_one_query(rows)) for rows in queries]
+
+    def measure(scores: FloatArray) -> float:
+        curves = (
+            roc_curve(RankingSample(part.positive, part.weight, score=scores[rows]))
+            for rows, part in parts
+        )
+        return float(np.mean([region_average(curve, region) for curve in curves]))
+
+    return measure

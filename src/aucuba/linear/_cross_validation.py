@@ -109,19 +109,17 @@ def convex_path(
     sample: Sample,
     surrogate: str,
     region: Region,
-    Cs: FloatArray,
-    tol: float,
-    max_iter: int,
+    solvers: list[BundleSolver],
 ) -> FloatArray:
-    """Return the standardised test scores of convex fits, one row per C.
+    """Return the standardised test scores of convex fits, one row per solver.
 
     Each fit starts from the planes of the one before.
     """
     train, test = split
     part = sample.take(train)
     design, risk, planes, rows = TableDesign(X[train]), make_risk(surrogate, part, region), None, []
-    for C in Cs:
-        solution = BundleSolver(C, tol, max_iter=max_iter).solve(design, risk, warm_start=planes)
+    for solver in solvers:
+        solution = solver.solve(design, risk, warm_start=planes)
         solution.raise_interrupt()
         planes = solution.warm_start
         mean, scale = mean_and_scale(design.scores(solution.coef), part.weight)

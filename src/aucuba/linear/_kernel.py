@@ -18,6 +18,9 @@ from aucuba._core._validation import check_choice, check_positive_number
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 # A kernel matrix of this many rows takes 800 MB.
 MAX_KERNEL_ROWS = 10_000
+# All eigenvalues of a matrix of so many rows take less than a second.
+_DENSE_ROWS = 1_000
+_LANCZOS_STEPS = 40
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,54 @@ class ColumnFeatures(TransformerMixin, BaseEstimator):
     def transform(self, K: FloatArray) -> FloatArray:
         """Map rows, given by their kernel with all training rows, to features."""
         return np.asarray(K[:, self.columns_] @ self.root_)
+
+
+def check_kernel_matrix(K: Any) -> None:
+    """Refuse a matrix of the training rows that is not symmetric or has a negative eigenvalue.
+
+    Neither is an inner product of features: objectives and bounds computed with it mean nothing.
+    """
+    n_rows, largest = K.shape[0], float(abs(K).max())
+    rounding = n_rows * np.finfo(K.dtype).eps * largest
+    skew = float(abs(K - K.T).max())
+    if skew > rounding:
+        raise ValueError(
+            f"The precomputed kernel is not symmetric: entries differ from their mirror images by up "
+            f"to {skew:.3g}. Pass kernel(X, X) of the training rows, or (K + K.T) / 2."
+        )
+    lowest = _lowest_eigenvalue(K)
+    if lowest < -rounding:
+        raise ValueError(
+            f"The precomputed kernel has the eigenvalue {lowest:.3g}; a kernel has none below 0. Add "
+            f"{-lowest:.3g} to its diagonal, or pass a positive semidefinite kernel."
+        )
+
+
+def _lowest_eigenvalue(K: Any) -> float:
+    """Return the lowest eigenvalue, of a large matrix the lowest of its Lanczos approximation.
+
+    That is never below the true one, and after this many products near it unless it is tiny.
+    """
+    n_rows = K.shape[0]
+    if n_rows <= _DENSE_ROWS:
+        return float(np.linalg.eigvalsh(K.toarray() if sparse.issparse(K) else K)[0])
+    basis = np.zeros((_LANCZOS_STEPS + 1, n_rows))
+    # A fixed start, so that answers repeat.
+    basis[0] = np.random.default_rng(0).normal(size=n_rows)
+    basis[0] /= np.linalg.norm(basis[0])
+    reduced = np.zeros((_LANCZOS_STEPS, _LANCZOS_STEPS))
+    for step in range(_LANCZOS_STEPS):
+        product = np.asarray(K @ basis[step], dtype=np.float64)
+        known = basis[: step + 1]
+        reduced[: step + 1, step] = known @ product
+        product -= known.T @ (known @ product)
+        product -= known.T @ (known @ product)
+        length = np.linalg.norm(product)
+        if length <= 1e-12 * abs(reduced[: step + 1, : step + 1]).max():
+            reduced = reduced[: step + 1, : step + 1]
+            break
+        basis[step + 1] = product / length
+    return float(np.linalg.eigvalsh(reduced, UPLO="U")[0])
 
 
 def scale_gamma(X: Any, weight: FloatArray | None) -> float:

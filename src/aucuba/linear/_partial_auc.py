@@ -19,7 +19,7 @@ from aucuba._roc._region import Region
 from aucuba.design import KernelDesign, TableDesign
 from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
-from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel
+from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
 from aucuba.risks import HingeDifference, Sample, make_risk
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, DCSolver, Solution, Status
@@ -311,6 +311,7 @@ class PartialAUCClassifier(RegionClassifier):
         precomputed = self.kernel == "precomputed"
         if precomputed:
             X = X[:, kept]
+            check_kernel_matrix(X)
         if self._uses_features(X.shape[0]):
             n_components = int(
                 check_positive_number(self.n_components, "n_components", integer=True)

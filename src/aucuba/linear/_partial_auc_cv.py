@@ -27,7 +27,7 @@ from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._chosen import ChosenModel
 from aucuba.linear._cross_validation import Splits, anchored_half, convex_path, logistic_path
 from aucuba.risks import Sample, make_risk
-from aucuba.solvers import BundleSolver, Status
+from aucuba.solvers import Status
 
 _SURROGATES = ("direct", "tight", "structural")
 # A challenger replaces what it challenges when it is ahead by this many paired standard errors:
@@ -68,7 +68,7 @@ class PartialAUCClassifierCV(RegionClassifier):
     cv : int, splitter, iterable of splits or None, default=None
         None: five stratified folds for C and ten halvings for the fits on half the data (queries stay
         whole). Other splits are used for both.
-    min_tpr, fpr_weight, tol, max_iter
+    min_tpr, fpr_weight, tol, rtol, max_iter
         As in `PartialAUCClassifier`.
     pos_label : label, default=None
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and
@@ -131,6 +131,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         min_tpr: float = 0.0,
         fpr_weight: FprWeight = None,
         tol: float = 1e-3,
+        rtol: float | None = 1e-3,
         max_iter: int = 1000,
         pos_label: Any = None,
         n_jobs: int | None = None,
@@ -143,6 +144,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.min_tpr = min_tpr
         self.fpr_weight = fpr_weight
         self.tol = tol
+        self.rtol = rtol
         self.max_iter = max_iter
         self.pos_label = pos_label
         self.n_jobs = n_jobs
@@ -172,6 +174,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         """
         check_choice(self.surrogate, "surrogate", _SURROGATES)
         check_positive_number(self.tol, "tol")
+        if self.rtol is not None:
+            check_positive_number(self.rtol, "rtol")
         check_positive_number(self.max_iter, "max_iter", integer=True)
         Cs = self._Cs()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
@@ -307,8 +311,16 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.partial_auc_error_: dict[str, float] = {}
         tested, held_out = None, None
         if splits.can_compare(sample):
-            settings = (X, sample, self.surrogate, region, Cs, self.tol, int(self.max_iter))
-            parts = self._over(splits.folds, progress, convex_path, *settings)
+            parts = self._over(
+                splits.folds,
+                progress,
+                convex_path,
+                X,
+                sample,
+                self.surrogate,
+                region,
+                self._solvers(Cs),
+            )
             path = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
             comparison = RegionComparison.from_scores(
                 sample.take(path.covered), path.scores, region
@@ -320,7 +332,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             self.partial_auc_ = {"region": float(values[best])}
         else:
             self._warn_of_few_rows(f"C={self.C_:g} is used")
-        solver = BundleSolver(self.C_, self.tol, int(self.max_iter))
+        (solver,) = self._solvers([self.C_])
         solution = solver.solve(TableDesign(X), make_risk(self.surrogate, sample, region))
         solution.raise_interrupt()
         if solution.status is Status.ZERO_AS_GOOD:

@@ -387,7 +387,7 @@ def _table(
     reference: str | None,
     options: Mapping[str, Any],
 ) -> list[ScoreComparison]:
-    """All pairs, or each against the reference, with Holm's correction over the rows."""
+    """Return all pairs, or each against the reference, with Holm's correction over the rows."""
     names = list(scores)
     if len(names) < 2:
         raise ValueError(f"At least two scorers are needed to compare, got {names}.")

@@ -88,7 +88,7 @@ def _limits(
 
 
 def height(curve: RocCurve, rates: FloatArray) -> FloatArray:
-    """The curve at the given rates, the upper end where it is vertical."""
+    """Return the curve at the given rates, the upper end where it is vertical."""
     x, y = curve.fpr, curve.tpr
     right = np.minimum(np.searchsorted(x, rates, side="right"), x.size - 1)
     run = x[right] - x[right - 1]

@@ -304,7 +304,7 @@ class RocBandDisplay:
 
 
 def _coordinates(fpr: FloatArray, tpr: FloatArray, scale: str) -> tuple[FloatArray, FloatArray]:
-    """Where a curve is drawn; rates of 0 and 1 have no place on normal-deviate axes."""
+    """Find where a curve is drawn; rates of 0 and 1 have no place on normal-deviate axes."""
     if scale != "det":
         return fpr, tpr
     return norm.ppf(np.clip(fpr, _LEAST, 1 - _LEAST)), norm.ppf(
@@ -350,7 +350,7 @@ def _curve(
 
 
 def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[FloatArray, Any]:
-    """Scores for the positive class of a fitted classifier, and that class."""
+    """Return the scores for the positive class of a fitted classifier, and that class."""
     check_is_fitted(estimator)
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) != 2:

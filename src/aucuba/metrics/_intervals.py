@@ -21,6 +21,8 @@ from aucuba.metrics._influence import acceleration
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")
+# A spread of a measure below this is rounding.
+_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -193,18 +195,36 @@ def _limits(
 ) -> tuple[float, float, int]:
     """Lower and upper limit with a probability ``tail`` beyond each, and the resamples used."""
     if method == "delong":
-        reach = study.quantile(1 - tail) * study.error()
+        error = study.error()
+        if error <= _NO_SPREAD:
+            return *_without_spread(study, value, tail), 0
+        reach = study.quantile(1 - tail) * error
         return value - reach, value + reach, 0
     if method in ("exact", "wilson"):
         return *_rate_limits(study, method, tail), 0
     if method == "conservative":
         return *_conservative_limits(study, tail), 0
     draws = study.resampled(n_draws, random_state)[0]
+    if np.ptp(draws) <= _NO_SPREAD:
+        return *_without_spread(study, value, tail), n_draws
     levels = np.array([tail, 1 - tail])
     if method == "bca":
         levels = _corrected(levels, draws, value, acceleration(study.measure, study.samples[0]))
     low, high = np.quantile(draws, levels)
     return float(low), float(high), n_draws
+
+
+def _without_spread(study: Study, value: float, tail: float) -> tuple[float, float]:
+    """Limits of a value that no resample moves, such as that of a perfect scorer.
+
+    If all of n rows agree, a part ``1 - tail^(1/n)`` of the population may still differ (the rule of
+    three): so much of the way to the measure's limits is left open.
+    """
+    floor, ceiling = study.measure.limits
+    left_open = 1.0 - tail ** (1.0 / max(study.fewest, 1.0))
+    low = value - left_open * (value - floor) if np.isfinite(floor) else value
+    high = value + left_open * (ceiling - value) if np.isfinite(ceiling) else value
+    return low, high
 
 
 def _corrected(levels: FloatArray, draws: FloatArray, value: float, skew: float) -> FloatArray:
@@ -232,7 +252,7 @@ def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
 
 
 def _rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArray:
-    """The rows that a rate is a rate of."""
+    """Return the rows that a rate is a rate of."""
     flagged = sample.score >= threshold
     if rate in ("precision", "npv"):
         return flagged == (rate == "precision")

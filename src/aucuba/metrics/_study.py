@@ -72,7 +72,7 @@ class Study:
         return np.inf if self.cluster is None else float(self.cluster.max())
 
     def by_query(self) -> FloatArray:
-        """Values per query, shape (n_scorers, n_queries)."""
+        """Return the values per query, shape (n_scorers, n_queries)."""
         return np.array([self.measure.by_query(one) for one in self.samples])
 
     def quantile(self, level: float) -> float:
@@ -100,7 +100,7 @@ class Study:
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
 
     def resampled(self, n_resamples: int, random_state: Any) -> FloatArray:
-        """Values of the scorers on resamples, shape (n_scorers, n_resamples)."""
+        """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
         if self.sampling == "queries":
             return bootstrap_means(self.by_query(), n_resamples, random_state)
         one = self.samples[0]
@@ -163,6 +163,20 @@ class Study:
             return "delong"
         return "bca" if len(self.samples) == 1 and self.sampling == "by_class" else "bootstrap"
 
+    @property
+    def fewest(self) -> float:
+        """Number of units of the kind that is rarest: queries, clusters, or rows in the range."""
+        if np.isfinite(self.degrees_of_freedom):
+            return self.degrees_of_freedom + 1
+        return min(self._counts())
+
+    def _counts(self) -> tuple[int, float]:
+        """Count the number of positives, and of negatives in the region's range."""
+        one = self.samples[0]
+        n_positives = int(one.positive.sum())
+        width = 1.0 if self.measure.region is None else self.measure.region.weights.total
+        return n_positives, round((one.n_rows - n_positives) * width, 9)
+
     def warn_if_few(self) -> None:
         """Name what is too few for an interval or test to keep its level."""
         if self.sampling in ("queries", "clusters"):
@@ -174,10 +188,7 @@ class Study:
                     FewRowsWarning,
                 )
             return
-        one = self.samples[0]
-        n_positives = int(one.positive.sum())
-        width = 1.0 if self.measure.region is None else self.measure.region.weights.total
-        in_range = round((one.n_rows - n_positives) * width, 9)
+        n_positives, in_range = self._counts()
         if n_positives < FEWEST_POSITIVES or in_range < FEWEST_NEGATIVES:
             warn_user(
                 f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
@@ -248,7 +259,7 @@ def check_draws(n_resamples: Any) -> int:
 
 
 def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> Measure:
-    """A user's own ``f(y_true, y_score, *, sample_weight, **params)`` as a measure of a curve.
+    """Return a user's own ``f(y_true, y_score, *, sample_weight, **params)`` as a measure of a curve.
 
     The value depends on the rows through the curve alone, so it is computed from one weighted row
     per class and block of equal score.

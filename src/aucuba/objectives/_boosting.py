@@ -227,7 +227,7 @@ class PartialAUCMetric:
 
 
 def _weight_and_group(data: Any) -> tuple[FloatArray | None, Any]:
-    """Weights and query sizes of a ``lightgbm.Dataset`` or ``xgboost.DMatrix``."""
+    """Return the weights and query sizes of a ``lightgbm.Dataset`` or ``xgboost.DMatrix``."""
     weight = data.get_weight()
     # XGBoost keeps the edges of the queries, LightGBM their sizes.
     if hasattr(data, "get_uint_info"):

@@ -54,12 +54,15 @@ def check_size(archive: zipfile.ZipFile, path: str | os.PathLike[str], max_size:
 def read_header(content: bytes) -> dict[str, Any]:
     """Read the header of a model file, and check its keys and types."""
     given = json.loads(content)
-    header = {"format": given["format"], "metadata": {}, "versions": {}, **given}
+    header = {"format": given["format"], "metadata": {}, "versions": {}, "labels": None, **given}
     tables = header["metadata"], header["versions"]
     if type(header["format"]) is not int or header["format"] < 1:
         raise DamagedFileError("no format")
     if not all(isinstance(one, dict) for one in tables):
         raise DamagedFileError("no metadata")
+    labels = header["labels"]
+    if labels is not None and [type(one) for one in labels] not in ([str] * 2, [int] * 2):
+        raise DamagedFileError("no labels")
     return header
 
 

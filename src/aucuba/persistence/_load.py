@@ -6,7 +6,6 @@ import json
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,32 +26,11 @@ from aucuba.persistence._errors import DamagedFileError
 from aucuba.persistence._migrations import migrate
 from aucuba.persistence._names import full_name, present_names
 from aucuba.persistence._parts import parts_of
+from aucuba.persistence._saved_model import SavedModel
 from aucuba.persistence._schema import check_schema, foreign_nodes, name_of, nodes, present_form
 from aucuba.persistence._shapes import check_part
 
 _MAX_SIZE = 2**30
-
-
-@dataclass(frozen=True)
-class SavedModel:
-    """What a model file holds.
-
-    Attributes
-    ----------
-    model : estimator
-        As it was given to `save_model`.
-    baseline : estimator or None
-        A simpler model of the same rows to compare with.
-    metadata : dict
-        Whatever the writer wanted to keep, of JSON's types.
-    versions : dict
-        Versions of aucuba, scikit-learn and Python that wrote the file.
-    """
-
-    model: Any
-    baseline: Any = None
-    metadata: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
 
 
 def load_model(
@@ -115,7 +93,13 @@ def load_model(
             raise _damaged(path, error, header["versions"]) from error
     if any(issubclass(warning.category, InconsistentVersionWarning) for warning in caught):
         _warn_about_release(path, header["versions"])
-    return SavedModel(content["model"], content["baseline"], header["metadata"], header["versions"])
+    return SavedModel(
+        content["model"],
+        content["baseline"],
+        header["metadata"],
+        header["versions"],
+        None if header["labels"] is None else tuple(header["labels"]),
+    )
 
 
 def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes]]:

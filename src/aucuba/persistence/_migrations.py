@@ -39,7 +39,7 @@ def _fixed_fpr(state: dict[str, Any]) -> None:
         if not state["guarantee_"]:
             state["violation_probability_"] = float("nan")
         state["promise_"] = (
-            f"A false positive rate at most {state['max_fpr']:g}, with confidence "
+            f"False positive rate at most {state['max_fpr']:g}, with confidence "
             f"{state['confidence']:g}, from {state['n_units_']} held-out negatives."
             if state["guarantee_"]
             else "No promise: the threshold comes from pooled folds."
@@ -75,6 +75,25 @@ def _reweighted(state: dict[str, Any]) -> None:
         state.setdefault("calibration_", np.array([1.0, 0.0]))
 
 
+def _interval_regression_cv(state: dict[str, Any]) -> None:
+    # Features were not cut to their training range.
+    if "coef_" in state and "feature_range_" not in state:
+        widest = np.full(state["coef_"].size, np.finfo(np.float64).max)
+        state["feature_range_"] = np.stack([-widest, widest])
+        state["is_constant_"] = not state["coef_"].any()
+        state["status_"] = "Chosen by the mean held-out loss."
+
+
+def _changepoint_detector(state: dict[str, Any]) -> None:
+    # Features were neither replaced nor cut.
+    if "coef_" in state and "feature_range_" not in state:
+        _interval_regression_cv(state)
+        del state["is_constant_"]
+        state["status_"] = "Interval regression and descent without comparison with a constant."
+        state["feature_median_"] = np.zeros(state["coef_"].size)
+        state["constant_log_penalty_"] = -state["intercept_"]
+
+
 # Functions that turn the attributes of an older object into today's, in place. They run on every
 # file, so they must leave today's attributes as they are.
 MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -84,5 +103,7 @@ MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
     "aucuba.PartialAUCClassifierCV": _linear_cv,
     "aucuba.RegionReweighted": _reweighted,
     "aucuba.RegionStack": _ensemble,
+    "aucuba.changepoint.IntervalRegressionCV": _interval_regression_cv,
+    "aucuba.changepoint.SupervisedChangepointDetector": _changepoint_detector,
     "sklearn.impute._base.SimpleImputer": _simple_imputer,
 }

@@ -26,7 +26,12 @@ _CACHE = "joblib.memory.Memory"
 
 
 def save_model(
-    path: str | Path, model: Any, *, baseline: Any = None, metadata: Mapping[str, Any] | None = None
+    path: str | Path,
+    model: Any,
+    *,
+    baseline: Any = None,
+    metadata: Mapping[str, Any] | None = None,
+    labels: tuple[str, str] | tuple[int, int] | None = None,
 ) -> None:
     """Write a fitted model to a file that appears whole or not at all.
 
@@ -44,6 +49,9 @@ def save_model(
         A model to compare with, kept in the same file.
     metadata : mapping, default=None
         Values of JSON's types.
+    labels : (label, label), default=None
+        For a model of the classes 0 and 1: two texts or two whole numbers that `SavedModel.predict`
+        returns in their place.
 
     Raises
     ------
@@ -76,6 +84,7 @@ def save_model(
             "python": platform.python_version(),
         },
         "metadata": dict(metadata or {}),
+        "labels": None if labels is None else list(labels),
     }
     described = io.dumps({"model": model, "baseline": baseline})
     with zipfile.ZipFile(streams.BytesIO(described)) as archive:

@@ -47,11 +47,17 @@ SHAPES: dict[str, dict[str, str]] = {
         "classes_": "2",
     },
     "aucuba.changepoint.IntervalRegression": {"coef_": "f"},
-    "aucuba.changepoint.IntervalRegressionCV": {"coef_": "f"},
-    "aucuba.changepoint.SupervisedChangepointDetector": {"coef_": "f", "used_features_": "f"},
+    "aucuba.changepoint.IntervalRegressionCV": {"coef_": "f", "feature_range_": "2 f"},
+    "aucuba.changepoint.SupervisedChangepointDetector": {
+        "coef_": "f",
+        "used_features_": "f",
+        "feature_range_": "2 f",
+        "feature_median_": "f",
+    },
     "aucuba.structured.StructuredRanker": {
         "coef_": "nodes",
         "edge_coef_": "edges",
+        "state_coef_": "3 edges",
         "term_coef_": "terms",
     },
     "aucuba.structured.StructuredLabelRanker": {

@@ -46,7 +46,7 @@ def changepoint_report(
     title: str = "Changepoints",
     n_signals: int = 12,
 ) -> Page:
-    """A page on a fitted detector and labelled signals, those with the most label errors first.
+    """Build a page on a fitted detector and labelled signals, those with the most label errors first.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def changepoint_report(
 
 
 def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, str]:
-    """The curve, or the reason why these labels have none."""
+    """Return the curve, or the reason why these labels have none."""
     features, errors = detector.prepare(signals, labels)
     log_penalty = detector.predict_log_penalty_features(features)
     try:
@@ -142,7 +142,7 @@ def _roc_section(roc: PenaltyROC) -> Section:
 
 
 def _nearest_vertex(roc: PenaltyROC) -> int:
-    """The vertex between whose thresholds the constant 0 lies."""
+    """Return the vertex between whose thresholds the constant 0 lies."""
     return int(np.searchsorted(roc.shift, 0.0, side="right"))
 
 

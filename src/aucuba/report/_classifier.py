@@ -12,11 +12,11 @@ from aucuba.linear import AUMClassifier
 from aucuba.report._data import data_section
 from aucuba.report._line_search import line_search_section
 from aucuba.report._measures import ScoredSample, region_measures
-from aucuba.report._models import model_sections, promise_section
+from aucuba.report._models import model_sections
 from aucuba.report._page import Page, Section, paragraph
 from aucuba.report._page import table as html_table
+from aucuba.report._promise import PROMISED, promise_section
 from aucuba.report._roc import roc_section
-from aucuba.threshold import FixedFPRClassifier
 
 _RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
 
@@ -80,7 +80,7 @@ def classifier_report(
     low, high = check_fpr_range(fpr_range)
     _check_names(model, feature_names)
     names = (type(model).__name__, baseline_name)
-    promise = isinstance(model, FixedFPRClassifier)
+    promise = isinstance(model, PROMISED)
     raw = X if table is None else table
     sections = [data_section(sample, labels or sample.labels, raw, feature_names)]
     if promise:

@@ -18,7 +18,7 @@ _REACH = 100.0
 
 
 def coefficient_section(model: Any, feature_names: Sequence[str] | None) -> Section:
-    """The largest coefficients, or a sentence where there is not one for each feature."""
+    """Return the largest coefficients, or a sentence where there is not one for each feature."""
     key, title = "coefficients", "Coefficients"
     coef = vars(model).get("coef_")
     if coef is None or "feature_map_" in vars(model):
@@ -36,7 +36,7 @@ def coefficient_section(model: Any, feature_names: Sequence[str] | None) -> Sect
 
 
 def last_step(model: Any, feature_names: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
-    """The last step of a pipeline, with the names of the numbers that reach it."""
+    """Return the last step of a pipeline, with the names of the numbers that reach it."""
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return (model[-1] if isinstance(model, Pipeline) else model), feature_names
     try:
@@ -47,7 +47,7 @@ def last_step(model: Any, feature_names: Sequence[str] | None) -> tuple[Any, Seq
 
 
 def bar_table(names: Sequence[str], values: FloatArray) -> str:
-    """Rows of name, bar and number; long names wrap, so that the number stays in sight."""
+    """Return the rows of name, bar and number; long names wrap, so that the number stays in sight."""
     largest = float(np.abs(values).max())
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{_bar(float(value) / largest)}</td>'

@@ -57,7 +57,7 @@ def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pictures(history: Sequence[Mapping[str, Any]]) -> str:
-    """One picture for each quantity that the history follows."""
+    """Return one picture for each quantity that the history follows."""
     if len(history) < 2:
         return ""
     iteration = np.array([row.get("iteration", k) for k, row in enumerate(history)], dtype=float)
@@ -77,7 +77,7 @@ def _pictures(history: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _followed(history: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
-    """One quantity over the iterations; not a number where the history does not have it."""
+    """Return one quantity over the iterations; not a number where the history does not have it."""
     return np.array([row.get(name, np.nan) for row in history], dtype=np.float64)
 
 

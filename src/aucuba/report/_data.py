@@ -22,7 +22,7 @@ def data_section(
     X: Any = None,
     feature_names: Sequence[str] | None = None,
 ) -> Section:
-    """What is known of the rows; of the columns only where X says more than numbers.
+    """Say what is known of the rows; of the columns only where X says more than numbers.
 
     There may be more features than columns of X, where categories were encoded.
     """
@@ -48,7 +48,7 @@ def _is_frame(X: Any) -> bool:
 
 
 def _kinds(X: Any) -> dict[str, str]:
-    """How many columns of each kind a DataFrame has; an array does not tell."""
+    """Count how many columns of each kind a DataFrame has; an array does not tell."""
     if not _is_frame(X):
         return {}
     names, counts = np.unique([_kind(dtype) for dtype in X.dtypes], return_counts=True)
@@ -60,7 +60,7 @@ def _kind(dtype: Any) -> str:
 
 
 def _missing(X: Any, feature_names: Sequence[str] | None) -> str:
-    """A table of the columns with missing values, most of them first."""
+    """Build a table of the columns with missing values, most of them first."""
     counts = _missing_counts(X)
     if not counts.any():
         return paragraph("No value is missing.", "fine") if _is_frame(X) else ""

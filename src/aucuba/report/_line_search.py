@@ -53,7 +53,7 @@ def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: 
 
 
 def _chosen_rows(sample: ScoredSample, random_state: Any) -> IntArray:
-    """All rows, or a stratified choice of them, in their order."""
+    """Return all rows, or a stratified choice of them, in their order."""
     positive_weight = np.ones(sample.y.size) if sample.weight is None else sample.weight
     usable = np.flatnonzero(positive_weight > 0)
     if usable.size <= _MOST_ROWS:
@@ -68,7 +68,7 @@ def _chosen_rows(sample: ScoredSample, random_state: Any) -> IntArray:
 
 
 def _run(name: str, data: LabelledData, coef: FloatArray, rule: str) -> dict[str, Any] | None:
-    """One line of predictions: that of the step which the descent takes from this model."""
+    """Return one line of predictions: that of the step which the descent takes from this model."""
     # These rows have no held-out part; the step of that rule is shown by its training twin.
     descent = AUMDescent(step="subtrain_auc" if rule == "validation_auc" else rule)
     found = descent.first_step(data, coef) if coef.any() else None
@@ -183,7 +183,7 @@ def _rows_shown(n_shown: int, n_rows: int) -> str:
 
 
 def _panel(index: int, svg: dict[str, str]) -> str:
-    """The pictures of one line; only the first is shown at the start."""
+    """Return the pictures of one line; only the first is shown at the start."""
     return (
         f'<div class="run" data-run="{index}"{" hidden" if index else ""}>'
         f"<figure>{svg['thresholds']}<figcaption>Thresholds of "

@@ -103,7 +103,7 @@ class ScoredSample:
         return self.rows.query
 
     def point_at_fpr(self, fpr: float) -> tuple[OperatingPoint, float, float]:
-        """The operating point at a false positive rate, with a 95 % interval of its TPR."""
+        """Return the operating point at a false positive rate, with a 95 % interval of its TPR."""
         y, weight = self.rows.positive, self.weight
         point = operating_point(y, self.score, fpr=fpr, sample_weight=weight)
         method = "conservative" if self.weight is None else "bootstrap"

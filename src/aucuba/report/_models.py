@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.report._coefficients import coefficient_section, last_step
 from aucuba.report._convergence import training_section
-from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section, facts, paragraph, table
-from aucuba.threshold import FixedFPRClassifier
+from aucuba.threshold import (
+    AlertBudgetClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+)
 
 
 @singledispatch
@@ -72,56 +75,16 @@ def _reweighted_sections(
     return [Section("training", "Training", body)]
 
 
-@model_sections.register
-def _promised_sections(
-    model: FixedFPRClassifier, feature_names: Sequence[str] | None
-) -> list[Section]:
+@model_sections.register(FixedFPRClassifier)
+@model_sections.register(FixedTPRClassifier)
+@model_sections.register(FixedPrecisionClassifier)
+@model_sections.register(AlertBudgetClassifier)
+def _promised_sections(model: Any, feature_names: Sequence[str] | None) -> list[Section]:
     return model_sections(*last_step(model.estimator_, feature_names))
 
 
-def promise_section(model: FixedFPRClassifier, sample: ScoredSample) -> Section:
-    """The promise, what it rests on, and what its threshold does on these rows."""
-    allowed = 1 - model.confidence
-    entries = {
-        "promised FPR": f"at most {model.max_fpr:.3g}",
-        "confidence": f"{model.confidence:.3g}",
-        "guaranteed": "yes" if model.guarantee_ else "no, a heuristic",
-        "threshold of the base score": f"{model.threshold_:.6g}",
-        "held-out negatives": f"{model.n_negatives_:,}",
-        "of them above the threshold": f"{model.n_negatives_ - model.rank_:,}",
-        "bound on P(FPR above promise)": (
-            f"{model.violation_probability_:.3g}" if model.guarantee_ else "none"
-        ),
-        "base classifier": called(model.estimator_),
-    }
-    if model.guarantee_:
-        text = (
-            f"In at most a share {allowed:.3g} of such studies the rate on new negatives exceeds the "
-            "promise. It holds for negatives drawn like the held-out ones, and is made once."
-        )
-    else:
-        text = (
-            "The negatives' scores come from several folds, and the model is another one, fitted on "
-            "all rows: no theorem covers that. Hold rows out (cv=0.5) where the promise must hold."
-        )
-    return Section(
-        "promise", "Promise", facts(entries) + paragraph(text) + _at_the_threshold(sample)
-    )
-
-
-def _at_the_threshold(sample: ScoredSample) -> str:
-    """Rates of the rows above 0: the classifier's scores are those of its base less the threshold."""
-    rows = []
-    for label, name in enumerate(("FPR", "TPR")):
-        rows_of = sample.rows.positive == bool(label)
-        rate = np.average(sample.score[rows_of] > 0, weights=sample.rows.weights[rows_of])
-        low, high = sample.rate_interval(label, rate)
-        rows.append([name, f"{rate:.2%}", f"[{low:.2%}, {high:.2%}]"])
-    return table(["at this threshold", "on these rows", "95 % interval"], rows)
-
-
 def called(estimator: Any) -> str:
-    """The names of an estimator's steps."""
+    """Return the names of an estimator's steps."""
     steps = (
         [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
     )

@@ -34,7 +34,7 @@ class Page:
     sections: Sequence[Section]
 
     def html(self) -> str:
-        """The whole document."""
+        """Return the whole document."""
         folder = files("aucuba.report")
         links = "".join(f'<a href="#{part.key}">{escape(part.title)}</a>' for part in self.sections)
         body = "".join(
@@ -63,7 +63,7 @@ def write_page(page: Page, path: str | Path) -> Path:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
-    """An HTML table, first column text, the others numbers; scrolls by itself where it is too wide."""
+    """Build an HTML table whose first column is text; it scrolls by itself where it is too wide."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
     body = "".join(
         f'<tr><th scope="row">{escape(str(row[0]))}</th>'
@@ -79,7 +79,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "
 
 
 def facts(entries: Mapping[str, Any]) -> str:
-    """A list of names and values."""
+    """Build a list of names and values."""
     rows = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>"
         for name, value in entries.items()
@@ -88,7 +88,7 @@ def facts(entries: Mapping[str, Any]) -> str:
 
 
 def paragraph(text: str, css: str = "") -> str:
-    """A paragraph of plain text."""
+    """Build a paragraph of plain text."""
     mark = f' class="{css}"' if css else ""
     return f"<p{mark}>{escape(text)}</p>"
 

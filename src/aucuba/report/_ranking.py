@@ -168,16 +168,18 @@ def _coefficient_section(
     ranker: StructuredRanker, node_names: Sequence[str] | None, edge_names: Sequence[str] | None
 ) -> Section:
     rows = []
-    kinds = [("node", ranker.coef_, node_names), ("term", ranker.term_coef_, None)]
-    if ranker.edge_coef_.ndim == 1:
-        kinds.insert(1, ("edge", ranker.edge_coef_, edge_names))
-        text = "A larger edge coefficient pulls the two items of a pair closer together."
-    else:
-        states = zip(("both", "neither", "one"), ranker.edge_coef_, strict=True)
-        kinds[1:1] = [(f"edge, {state}", coef, edge_names) for state, coef in states]
-        text = (
-            "A pair counts by how many of its items a top-ranked set holds: both, neither or one. It "
-            "is pulled together by both + neither - 2 one."
+    kinds = [
+        ("node", ranker.coef_, node_names),
+        ("edge", ranker.edge_coef_, edge_names),
+        ("term", ranker.term_coef_, None),
+    ]
+    text = "A larger edge coefficient pulls the two items of a pair closer together."
+    if ranker.pair_score == "states":
+        states = zip(("both", "neither", "one"), ranker.state_coef_, strict=True)
+        kinds[2:2] = [(f"edge, {state}", coef, edge_names) for state, coef in states]
+        text += (
+            " It comes from the weights of a pair by how many of its items a top-ranked set holds: "
+            "both + neither - 2 one."
         )
     for kind, coef, names in kinds:
         rows += _largest(kind, coef, names)

@@ -71,7 +71,7 @@ def _picture(
 
 
 def _key(css: str, name: str) -> str:
-    """A piece of the curve and its name; drawn, since browsers do not print backgrounds."""
+    """Build a piece of the curve and its name; drawn, since browsers do not print backgrounds."""
     line = f'<path class="curve {css}" d="M0 5H26"/>'
     return (
         f'<span><svg class="key" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'

@@ -45,22 +45,22 @@ class Axes:
         return self.height - _TOP - _BOTTOM
 
     def path(self, x: ArrayLike, y: ArrayLike, css: str) -> str:
-        """A polyline."""
+        """Build a polyline."""
         return f'<path class="{css}" d="{self.track(x, y)}"/>'
 
     def track(self, x: ArrayLike, y: ArrayLike) -> str:
-        """The ``d`` attribute of a polyline."""
+        """Return the ``d`` attribute of a polyline."""
         pairs = zip(self.column(x), self.row(y), strict=True)
         return "M" + "L".join(f"{_short(column)} {_short(row)}" for column, row in pairs)
 
     def area(self, x: ArrayLike, y: ArrayLike, css: str) -> str:
-        """The area between a polyline and the bottom of the axes."""
+        """Return the area between a polyline and the bottom of the axes."""
         x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
         base = self.y[0]
         return self.path(np.r_[x[0], x, x[-1]], np.r_[base, y, base], css)
 
     def span(self, low: float, high: float, css: str) -> str:
-        """A vertical band."""
+        """Build a vertical band."""
         left, right = (float(edge) for edge in self.column([low, high]))
         return (
             f'<rect class="{css}" x="{_short(left)}" y="{_TOP:g}" width="{_short(right - left)}" '
@@ -102,7 +102,7 @@ class Axes:
         return "".join(parts)
 
     def svg(self, parts: Iterable[str], label: str, *, attributes: str = "", clip: str = "") -> str:
-        """The picture; ``clip`` holds elements that must stay inside the axes."""
+        """Return the picture; ``clip`` holds elements that must stay inside the axes."""
         box = (
             f'<svg class="inner" x="{_LEFT:g}" y="{_TOP:g}" width="{self._inner_width:g}" '
             f'height="{self._inner_height:g}" '
@@ -116,7 +116,7 @@ class Axes:
         )
 
     def geometry(self) -> dict[str, float]:
-        """What the page's script needs to place marks: ``column = x0 + x * dx``, and so for rows."""
+        """Return what places marks on the page: ``column = x0 + x * dx``, and so for rows."""
         x0, x1 = (float(value) for value in self.column([0.0, 1.0]))
         y0, y1 = (float(value) for value in self.row([0.0, 1.0]))
         return {
@@ -150,7 +150,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def padded(*values: ArrayLike) -> tuple[float, float]:
-    """A range that holds all values with a little room, never of width zero."""
+    """Build a range that holds all values with a little room, never of width zero."""
     everything = np.concatenate([np.ravel(value) for value in values]).astype(float)
     low, high = float(everything.min()), float(everything.max())
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-6)

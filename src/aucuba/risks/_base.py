@@ -72,7 +72,7 @@ class QueryRisk:
 
 
 def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
-    """The risk of the whole sample, or the mean of the risks of its queries.
+    """Return the risk of the whole sample, or the mean of the risks of its queries.
 
     Queries without both classes cannot be ranked and do not count; the caller warns about them.
     """

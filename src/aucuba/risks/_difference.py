@@ -63,7 +63,7 @@ class HingeDifference:
         )
 
     def linearised(self, scores: FloatArray) -> TiltedHinge:
-        """The convex upper bound that replaces the inner hinge by its tangent at the scores."""
+        """Return the convex upper bound that replaces the inner hinge by its tangent at the scores."""
         value, gradient = self.inner.value_and_gradient(scores)
         return TiltedHinge(
             self.outer,

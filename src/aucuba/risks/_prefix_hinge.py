@@ -104,7 +104,7 @@ class PrefixHinge:
         )
 
     def _unit(self, weight: FloatArray) -> float:
-        """The weight that stands for one negative."""
+        """Return the weight that stands for one negative."""
         most = _MOST_RANKS
         if self.rank_weights.density is not None:
             most = float(max(_MOST_PIECES, 10 * weight.size))
@@ -266,6 +266,6 @@ class PairwiseHinge:
 
 
 def _of_unit_size(weight: FloatArray) -> FloatArray:
-    """Weights divided by a power of two to a sum in [1/2, 1): sums and products stay finite."""
+    """Divide the weights by a power of two to a sum in [1/2, 1), so that products stay finite."""
     scaled: FloatArray = np.ldexp(weight, -np.frexp(weight.sum())[1])
     return scaled

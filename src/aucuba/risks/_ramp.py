@@ -23,6 +23,11 @@ class SmoothRamp:
     with :math:`\varphi` rising from 0 at :math:`-h` through 1/2 to 1 at :math:`h`; negatives are
     ranked anew at every evaluation. Bounded, so one outlier counts as one error, and not convex.
 
+    A tied pair costs 1/2. Where most pairs of the region are misordered, such a loss falls when all
+    scores are squeezed together. With a larger ``tie_loss`` t the argument of :math:`\varphi` is
+    :math:`q_j - p_i + \delta`, :math:`\varphi(\delta) = t`: squeezing brings the loss to t, and no
+    lower.
+
     Evaluation is exact in O((m + K) log(m + K)) for the K negatives in the range: on either half of
     the ramp the loss is a parabola in ``d``, so the sums over pairs are prefix sums of ``c``,
     ``c q`` and ``c q^2`` between the places of ``p - h``, ``p`` and ``p + h`` in the sorted negatives.
@@ -36,6 +41,8 @@ class SmoothRamp:
         Lowest true positive rate that counts (two-way partial AUC).
     width : float, default=0.133
         ``h``, in the unit of the scores.
+    tie_loss : float, default=0.5
+        Loss of a tied pair, from 1/2 to 1.
     """
 
     is_convex = False
@@ -47,10 +54,12 @@ class SmoothRamp:
         rank_weights: RankWeights | None = None,
         min_tpr: float = 0.0,
         width: float = RAMP_WIDTH,
+        tie_loss: float = 0.5,
     ) -> None:
         self.rank_weights = rank_weights or RankWeights.from_range()
         self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
         self.width = width
+        self.shift = width * (1.0 - np.sqrt(2.0 * (1.0 - tie_loss)))
         self.positive = np.flatnonzero(sample.positive)
         self.negative = np.flatnonzero(~sample.positive)
         self.weighted = sample.weight is not None
@@ -62,7 +71,7 @@ class SmoothRamp:
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         h = self.width
-        p, q = scores[self.positive], scores[self.negative]
+        p, q = scores[self.positive] - self.shift, scores[self.negative]
         weight = self.negative_weight if self.weighted else None
         rows = top(q, self.n * self.rank_weights.last_rate, weight)
         mass = self.negative_weight[rows]

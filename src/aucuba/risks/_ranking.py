@@ -9,7 +9,7 @@ from aucuba._roc._rank_weights import RankWeights
 
 
 def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray:
-    """Rows in decreasing order of score, down to ``count`` of them and all ties of the last.
+    """Return the rows in decreasing order of score, down to ``count`` of them and all ties of the last.
 
     With weights the rows that matter are not known before the sort, so all are returned.
     """
@@ -63,7 +63,7 @@ def mean_over_ties(ranked: FloatArray, mass: FloatArray | None, values: FloatArr
 
 
 def sum_of_first(values: FloatArray, counts: IntArray) -> FloatArray:
-    """Sums of the first ``count`` values, one for each count."""
+    """Return the sums of the first ``count`` values, one for each count."""
     sums = np.cumsum(values)
     return np.where(counts > 0, sums[counts - 1], 0.0)
 
@@ -81,7 +81,7 @@ def rank_shares(ranked: FloatArray, weight: FloatArray, weights: RankWeights) ->
 
 
 def counted_unit(weight: FloatArray) -> float:
-    """The weight that stands for one row: 1 for whole-number weights, else their mean."""
+    """Return the weight that stands for one row: 1 for whole-number weights, else their mean."""
     return 1.0 if np.all(weight == np.floor(weight)) else float(weight.mean())
 
 

@@ -15,7 +15,12 @@ from aucuba.risks._ramp import RAMP_WIDTH, SmoothRamp
 
 
 def make_risk(
-    surrogate: str, sample: Sample, region: Region, *, ramp_width: float = RAMP_WIDTH
+    surrogate: str,
+    sample: Sample,
+    region: Region,
+    *,
+    ramp_width: float = RAMP_WIDTH,
+    tie_loss: float = 0.5,
 ) -> Risk:
     """Build the risk of a region, query by query.
 
@@ -29,6 +34,8 @@ def make_risk(
         The part of the ROC plane that counts.
     ramp_width : float, default=0.133
         Half-width of the ramp of ``"direct"``, in the unit of the scores.
+    tie_loss : float, default=0.5
+        Loss of a tied pair of ``"direct"``, from 1/2 to 1.
 
     Returns
     -------
@@ -55,7 +62,9 @@ def make_risk(
             # [1/2, 1), they lose no digit and their products stay finite.
             weight = np.ldexp(sample.weight, -np.frexp(sample.weight.sum())[1])
             sample = replace(sample, weight=weight)
-        return over_queries(lambda part: SmoothRamp(part, weights, lowest, ramp_width), sample)
+        return over_queries(
+            lambda part: SmoothRamp(part, weights, lowest, ramp_width, tie_loss), sample
+        )
     if weights.is_uniform and lowest == 0:
         return over_queries(PairwiseHinge, sample)
     if surrogate == "tight":

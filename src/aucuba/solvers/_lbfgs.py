@@ -20,7 +20,8 @@ from aucuba.solvers._driver import Monitor, Solution, Status
 class LBFGSSolver:
     r"""``min_w R(A w)`` from a given model, by SciPy's L-BFGS (memory 10).
 
-    There is no certificate: ``lower_bound`` and ``gap`` are nan. The best model seen is returned.
+    There is no certificate: ``lower_bound`` and ``gap`` are nan. The model of lowest objective seen is
+    returned, or the iterate of highest merit where a merit is given.
 
     Parameters
     ----------
@@ -39,19 +40,31 @@ class LBFGSSolver:
         risk: Risk,
         *,
         start: FloatArray | None = None,
+        merit: Callable[[FloatArray], float] | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise from ``start`` (zero by default)."""
+        """Minimise from ``start`` (zero by default); ``merit`` is a function of the scores."""
+        last: dict[bytes, FloatArray] = {}
 
         def objective(model: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = risk.value_and_gradient(design.scores(model))
+            scores = design.scores(model)
+            last.clear()
+            last[model.tobytes()] = scores
+            value, gradient = risk.value_and_gradient(scores)
             return value, design.adjoint(gradient)
+
+        def merit_of(model: FloatArray) -> float:
+            # An iterate is mostly the model that was evaluated last.
+            scores = last.get(model.tobytes())
+            assert merit is not None
+            return merit(design.scores(model) if scores is None else scores)
 
         return minimize_lbfgs(
             objective,
             design.zeros() if start is None else start,
             tol=self.tol,
             max_iter=self.max_iter,
+            merit=None if merit is None else merit_of,
             monitor=monitor,
         )
 
@@ -64,6 +77,7 @@ def minimize_lbfgs(
     tol: float = 1e-6,
     objective_tol: float = 1e-12,
     max_iter: int = 100,
+    merit: Callable[[FloatArray], float] | None = None,
     monitor: Monitor | None = None,
 ) -> Solution:
     """Minimise a function of the model by SciPy's L-BFGS-B (memory 10).
@@ -82,13 +96,16 @@ def minimize_lbfgs(
         Stop when an iteration lowers the objective by less, relative to its size.
     max_iter : int, default=100
         Limit on the number of iterations.
+    merit : callable, default=None
+        A function of the model to choose the iterate by, the higher the better; the history follows it.
     monitor : callable, default=None
         Called with every row of the history; a true answer stops the descent.
 
     Returns
     -------
     Solution
-        The best model seen, without a certificate.
+        The model of lowest objective seen, or the iterate of highest merit (the last of equals, the
+        start included), without a certificate.
 
     Examples
     --------
@@ -99,7 +116,7 @@ def minimize_lbfgs(
     >>> minimize_lbfgs(objective, np.zeros(2), nonnegative=np.array([False, True])).coef
     array([1., 0.])
     """
-    trace = _Trace(monitor)
+    trace = _Trace(monitor, merit, start)
 
     def seen(model: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = objective(model)
@@ -126,11 +143,14 @@ def minimize_lbfgs(
     if not trace.history:
         # A stationary start ends SciPy's loop before its first iteration; it was looked at.
         trace.record()
+    model, value = start if trace.model is None else trace.model, trace.value
+    if merit is not None:
+        model, value = trace.chosen, objective(trace.chosen)[0]
     return Solution(
-        coef=start if trace.model is None else trace.model,
+        coef=model,
         status=status,
         n_iter=len(trace.history),
-        objective=trace.value,
+        objective=value,
         lower_bound=np.nan,
         gap=np.nan,
         history=trace.history,
@@ -144,10 +164,16 @@ _STATUS = {0: Status.CONVERGED, 1: Status.ITERATION_LIMIT}
 class _Trace:
     """The best model seen, and one row of history per iteration."""
 
-    def __init__(self, monitor: Monitor | None) -> None:
-        self.monitor = monitor
+    def __init__(
+        self,
+        monitor: Monitor | None,
+        merit: Callable[[FloatArray], float] | None,
+        start: FloatArray,
+    ) -> None:
+        self.monitor, self.merit = monitor, merit
         self.model: FloatArray | None = None
         self.value = np.inf
+        self.chosen, self.best_merit = start, -np.inf if merit is None else merit(start)
         self.n_evaluations = 0
         self.stopped = False
         self.history: list[dict[str, Any]] = []
@@ -158,16 +184,22 @@ class _Trace:
         if value < self.value:
             self.model, self.value = model.copy(), value
 
-    def iteration(self, _: FloatArray) -> None:
-        row = self.record()
+    def iteration(self, model: FloatArray) -> None:
+        found = {}
+        if self.merit is not None:
+            found = {"merit": self.merit(model)}
+            if found["merit"] >= self.best_merit:
+                self.chosen, self.best_merit = model.copy(), found["merit"]
+        row = self.record(found)
         if self.monitor is not None and self.monitor(row):
             self.stopped = True
             raise StopIteration
 
-    def record(self) -> dict[str, Any]:
+    def record(self, found: dict[str, float] | None = None) -> dict[str, Any]:
         row = {
             "iteration": len(self.history) + 1,
             "objective": self.value,
+            **(found or {}),
             "n_evaluations": self.n_evaluations,
             "seconds": time.perf_counter() - self.start,
         }

@@ -148,6 +148,7 @@ class Planes:
     def _make_room(self, n_more: int) -> None:
         """Drop planes that are long idle, and double the room where that is not enough."""
         kept = self._column(self._IDLE) < _PATIENCE
+        kept |= (self.dual > 0) | (self._column(self._NEAR) > 0)
         kept[:2] = True
         rows = np.flatnonzero(kept)
         room = self._slopes.shape[0]

@@ -90,8 +90,11 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
     ----------
     coef_ : ndarray of shape (n_node_features,)
         Weights of the node features.
-    edge_coef_ : ndarray of shape (n_edge_features,) or (3, n_edge_features)
-        Weights of the edge features; for ``pair_score="states"`` the rows are both ends, neither, one.
+    edge_coef_ : ndarray of shape (n_edge_features,)
+        Weights of the edge features in the couplings of pairs.
+    state_coef_ : ndarray of shape (3, n_edge_features)
+        With ``pair_score="states"``: weights of the edge features for rows that hold both ends,
+        neither, and one; ``edge_coef_`` is both + neither - 2 one.
     term_coef_ : ndarray of shape (n_term_features,)
         Weights of the features of high-order terms, at least 0.
     objective_ : float
@@ -297,7 +300,10 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
     def _adopt(self, weights: FloatArray, data: GraphData) -> None:
         n_node, n_term = data.terms.node_features.shape[1], data.terms.term_features.shape[1]
         self.coef_, edge, self.term_coef_ = np.split(weights, [n_node, weights.size - n_term])
-        self.edge_coef_ = to_states(edge.reshape(2, -1)) if self.pair_score == "states" else edge
+        if self.pair_score == "states":
+            self.state_coef_ = to_states(edge.reshape(2, -1))
+            edge = np.array([1.0, 1.0, -2.0]) @ self.state_coef_
+        self.edge_coef_ = edge
 
     def _prepare(self, graphs: Any) -> GraphData:
         check_is_fitted(self)
@@ -307,16 +313,16 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
             ("edge", data.terms.edge_features, self.edge_coef_, len(data.batch.edges)),
             ("term", data.terms.term_features, self.term_coef_, len(data.batch.terms)),
         ):
-            if needed and features.shape[1] != coef.shape[-1]:
+            if needed and features.shape[1] != coef.size:
                 raise ValueError(
                     f"graphs have {features.shape[1]} {kind} features, but the model was fitted with "
-                    f"{coef.shape[-1]}."
+                    f"{coef.size}."
                 )
         return data
 
     def _row_scores(self, data: GraphData) -> RowScores:
         """Score items, pairs and terms of a row, whichever way pairs are scored."""
-        edge = from_states(self.edge_coef_) if self.pair_score == "states" else self.edge_coef_
+        edge = from_states(self.state_coef_) if self.pair_score == "states" else self.edge_coef_
         # A kind of which these graphs have none has no columns either.
         edge = edge.ravel() if len(data.batch.edges) else np.zeros(0)
         term = self.term_coef_ if data.batch.terms else np.zeros(0)

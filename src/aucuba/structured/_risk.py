@@ -50,11 +50,12 @@ class StructuredRisk:
 
     @property
     def is_convex(self) -> bool:
-        """True for a fixed reference, and for the AUC without edges (the pairwise hinge).
+        """True for a fixed reference, and for the AUC of items alone (the pairwise hinge).
 
         With coarser bins even a problem without edges is a difference of convex functions.
         """
-        alone = self.objective == "consistent" and len(self.batch.edges) == 0
+        structured = len(self.batch.edges) or self.batch.terms
+        alone = self.objective == "consistent" and not structured
         return self.objective == "fixed" or (alone and self.batch.counts_every_pair)
 
     def reference(self, weights: FloatArray) -> Ranking:

@@ -371,7 +371,7 @@ class PromisedThresholdClassifier(
         """One sentence for logs and reports."""
         if not self.guarantee_:
             return (
-                f"No promise: the threshold aims at a {words}, but the scores of several folds come "
+                f"No promise: the threshold aims at a rate ({words}), but the scores of folds come "
                 "from models other than the one that predicts; hold rows out (cv=0.5) for a promise."
             )
         several = len(cuts) > 1 or self.thresholds_.size > 1
@@ -379,10 +379,10 @@ class PromisedThresholdClassifier(
         where = "" if not self._has_segments else f" in each of {len(cuts)} segments"
         n_units = sum(cut.n_units for cut in cuts)
         kept = " (kept by flagging " + self._trivial_words + ")" if self.trivial_ else ""
-        return (
-            f"A {words}{where}, with confidence {self.confidence:g}{together}, from {n_units} "
-            f"held-out {cuts[0].noun}{kept}."
+        start = (
+            f"{words[0].upper()}{words[1:]}{where}, with confidence {self.confidence:g}{together}"
         )
+        return f"{start}, from {n_units} held-out {cuts[0].noun}{kept}."
 
     def _violation(self, cuts: list[Cut]) -> float:
         violations = np.array([cut.violation for cut in cuts])

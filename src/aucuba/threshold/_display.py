@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from aucuba._core._positive_scores import positive_scores
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import binary_target, check_fraction, finite_scores
 from aucuba.threshold._joint_ranks import joint_ranks, rows_for_all
 from aucuba.threshold._order_statistic import raised_by_rounding
@@ -39,7 +39,7 @@ class GuaranteedRocDisplay:
     threshold : ndarray of shape (n_limits,)
         The threshold with the promise, for each.
     tpr_lower, tpr_upper : ndarray of shape (n_limits,)
-        Ends of the band; the upper end is 1 where ``simultaneous``.
+        Ends of the band; the upper end is 1, and not drawn, where ``simultaneous``.
     confidence : float
         Of each promise and each end, or of all together.
     simultaneous : bool, default=False
@@ -211,10 +211,9 @@ class GuaranteedRocDisplay:
             where="post",
             label=label if name is None else f"{name} ({label})",
         )
+        upper = self.tpr_lower if self.simultaneous else self.tpr_upper
         color = self.line_.get_color()
-        self.band_ = ax.fill_between(
-            self.max_fpr, self.tpr_lower, self.tpr_upper, color=color, **style
-        )
+        self.band_ = ax.fill_between(self.max_fpr, self.tpr_lower, upper, color=color, **style)
         ax.set(xlabel="Promised limit on the false positive rate", ylabel="True positive rate kept")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
         ax.legend(loc="lower right")
@@ -226,13 +225,21 @@ def _pointwise_curve(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """For every rank the lowest limit that it keeps, and exact limits of the TPR above it."""
     n, m = negatives.size, positives.size
-    ranks = np.unique(np.linspace(n, 1, min(n, _MOST_POINTS)).round().astype(np.intp))[::-1]
+    ranks = n + 1 - _places(n)
     max_fpr = 1.0 - betaincinv(ranks, n - ranks + 1, error)
     threshold = raised_by_rounding(negatives[ranks - 1], negatives)
     found = m - np.searchsorted(positives, threshold, side="right")
     lower = np.where(found > 0, betaincinv(np.maximum(found, 1), m - found + 1, error), 0.0)
     upper = np.where(found < m, betaincinv(found + 1, np.maximum(m - found, 1), 1.0 - error), 1.0)
     return max_fpr, threshold, lower, upper
+
+
+def _places(n: int) -> IntArray:
+    """Ranks from above, all of them or fewer, close together among the highest scores."""
+    if n <= _MOST_POINTS:
+        return np.arange(1, n + 1)
+    spread = [space(1, n, _MOST_POINTS // 2) for space in (np.geomspace, np.linspace)]
+    return np.unique(np.concatenate(spread).round().astype(np.intp))
 
 
 def _simultaneous_curve(

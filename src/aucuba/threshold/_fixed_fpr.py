@@ -150,7 +150,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     >>> round(alarm.violation_probability_, 3)
     0.029
     >>> print(alarm.promise_)
-    A false positive rate at most 0.05, with confidence 0.95, from 106 held-out negatives.
+    False positive rate at most 0.05, with confidence 0.95, from 106 held-out negatives.
     """
 
     _promise = FPR

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._core._typing import AnyArray, FloatArray, IntArray
 from aucuba._core._validation import finite_scores
 from aucuba.threshold._betting import bets, log_wealth
 from aucuba.threshold._fixed_sequence import N_STARTS, binomial_p_value, last_rejected
@@ -74,13 +74,9 @@ class PrecisionRule(Rule):
         if testing.n_units == 0 or levels.size == 0:
             return np.nan
         starts = _starts(placing, testing, levels, rate, self._single(error))
-        test = _binomial_test if testing.is_exact else _betting_test
-        last = last_rejected(
-            levels.size,
-            starts,
-            self._single(error),
-            lambda i: test(testing, testing.score > levels[i], rate, self._single(error)),
-        )
+        tests = BinomialTests if testing.is_exact else BettingTests
+        p_values = tests(testing, levels, rate, self._single(error))
+        last = last_rejected(levels.size, starts, self._single(error), p_values)
         return np.nan if last is None else float(levels[last])
 
     def _single(self, error: float) -> float:
@@ -117,7 +113,10 @@ def _starts(
 ) -> list[int]:
     """Where the testing units will flag enough, judged by the scores of the placing units."""
     ratio = testing.n_units / placing.n_units
-    evidence = ratio * np.array([_best_case(placing, level, rate) for level in levels])
+    if placing.is_exact:
+        evidence = -ratio * math.log1p(-rate) * _n_above(placing.score, levels)
+    else:
+        evidence = ratio * np.array([_best_case(placing, level, rate) for level in levels])
     needed = math.log(1.0 / error)
     places: IntArray = np.searchsorted(evidence, needed * np.array(_MARGINS))
     return np.minimum(places, levels.size - 1).tolist()
@@ -129,12 +128,32 @@ def _best_case(units: Units, level: float, rate: float) -> float:
     return float(np.log1p(rate / (1.0 - rate) * flagged).sum())
 
 
-def _binomial_test(units: Units, flagged: BoolArray, rate: float, error: float) -> float:
-    return binomial_p_value(int(np.sum(flagged & ~units.positive)), int(flagged.sum()), rate)
+class BinomialTests:
+    """Exact p-values of one row per unit: the negatives among the flagged rows are binomial."""
+
+    def __init__(self, units: Units, levels: FloatArray, rate: float, error: float) -> None:
+        self.rate = rate
+        self.n_flagged = _n_above(units.score, levels)
+        self.n_negatives = _n_above(units.score[~units.positive], levels)
+
+    def __call__(self, test: int) -> float:
+        return binomial_p_value(int(self.n_negatives[test]), int(self.n_flagged[test]), self.rate)
 
 
-def _betting_test(units: Units, flagged: BoolArray, rate: float, error: float) -> float:
-    excess = units.totals(flagged * (1.0 - rate - units.positive))
-    highest, lowest = units.largest * (1.0 - rate), units.largest * rate
-    wealth = log_wealth(excess, bets(units.n_units, lowest, highest, error))
-    return float(np.exp(-max(wealth, 0.0)))
+class BettingTests:
+    """P-values of clusters or weighted rows, as one over the wealth."""
+
+    def __init__(self, units: Units, levels: FloatArray, rate: float, error: float) -> None:
+        highest, lowest = units.largest * (1.0 - rate), units.largest * rate
+        self.fractions = bets(units.n_units, lowest, highest, error)
+        self.units, self.levels = units, levels
+        self.excess_of_rows = 1.0 - rate - units.positive
+
+    def __call__(self, test: int) -> float:
+        flagged = self.units.score > self.levels[test]
+        excess = self.units.totals(flagged * self.excess_of_rows)
+        return float(np.exp(-max(log_wealth(excess, self.fractions), 0.0)))
+
+
+def _n_above(scores: AnyArray, levels: FloatArray) -> IntArray:
+    return scores.size - np.searchsorted(np.sort(scores), levels, side="right")

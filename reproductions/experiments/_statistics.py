@@ -1,0 +1,10 @@
+"""Numbers that several tables report."""
+
+from __future__ import annotations
+
+from aucuba._core._typing import FloatArray
+
+
+def standard_error(values: FloatArray) -> float:
+    """Return the standard error of a mean."""
+    return float(values.std(ddof=1) / len(values) ** 0.5)

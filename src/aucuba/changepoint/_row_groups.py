@@ -1,0 +1,48 @@
+"""Rows that stay together in resampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, check_cv
+
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+
+# Rows that agree in a feature to the last digit, in as many and as large groups as these, are taken
+# to come from one place each: the same stretch of a genome, the same sensor.
+_FEWEST_GROUPS = 8
+_MEAN_SIZE = 5
+
+
+def row_groups(groups: ArrayLike | None, X: FloatArray) -> IntArray | None:
+    """Number the groups given, or those that repeated values of a feature show; None without any.
+
+    Of the features whose values repeat, the one with the most different values tells the groups apart.
+    Sequences from one place have, say, the same length. A function that has learned the places by
+    heart looks good on other sequences from them, and fails elsewhere.
+    """
+    if groups is not None:
+        given = np.asarray(groups)
+        if given.shape != (len(X),):
+            raise ValueError(f"groups has shape {given.shape} for {len(X)} rows.")
+        return np.unique(given, return_inverse=True)[1].astype(np.intp)
+    found, most = None, _FEWEST_GROUPS - 1
+    for column in X.T:
+        values, number = np.unique(column, return_inverse=True)
+        if most < values.size <= len(X) / _MEAN_SIZE:
+            found, most = number.astype(np.intp), values.size
+    return found
+
+
+def splits_of(cv: Any, X: FloatArray, groups: IntArray | None) -> list[tuple[IntArray, IntArray]]:
+    """Training and test rows of every fold; a number of folds keeps groups together."""
+    if groups is not None and (cv is None or isinstance(cv, int)):
+        n_splits = min(5 if cv is None else cv, int(groups.max()) + 1)
+        return list(GroupKFold(n_splits).split(X, groups=groups))
+    return list(check_cv(cv).split(X, groups=groups))
+
+
+def units_of(test: IntArray, groups: IntArray | None) -> IntArray:
+    """What is drawn independently: the groups of the rows, or the rows themselves."""
+    return test if groups is None else groups[test]

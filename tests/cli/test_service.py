@@ -1,0 +1,57 @@
+"""The web service of the guide, around a real model."""
+
+import itertools
+import sys
+import textwrap
+import types
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from aucuba.persistence import load_model
+
+pytest.importorskip("fastapi", reason="FastAPI is not installed")
+pytest.importorskip("httpx", reason="FastAPI's test client needs httpx")
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "service.rst"
+
+
+def code_of_the_guide():
+    """The lines of the guide below the caption, as far as they are indented."""
+    lines = (
+        GUIDE.read_text(encoding="utf-8").partition(":caption: service_app.py\n")[2].splitlines()
+    )
+    block = itertools.takewhile(lambda line: not line or line.startswith("   "), lines)
+    return textwrap.dedent("\n".join(block))
+
+
+@pytest.fixture
+def client(model, monkeypatch):
+    with warnings.catch_warnings():
+        # Starlette deprecates the packages below its test client one after another.
+        warnings.simplefilter("ignore")
+        from fastapi.testclient import TestClient
+    monkeypatch.setenv("MODEL", str(model))
+    # Types of a request are looked up by name in the module.
+    module = types.ModuleType("service_app")
+    monkeypatch.setitem(sys.modules, "service_app", module)
+    exec(compile(code_of_the_guide(), "service_app.py", "exec"), vars(module))
+    return TestClient(module.app)
+
+
+def test_the_service_scores_rows(client, model, files):
+    rows = pd.read_csv(files / "test.csv")
+    sent = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    answer = client.post("/scores", json=sent)
+    assert answer.status_code == 200
+    saved = load_model(model)
+    expected = saved.decision_function(rows)
+    np.testing.assert_allclose([one["score"] for one in answer.json()], expected, rtol=1e-12)
+    assert [one["predicted"] for one in answer.json()] == saved.predict(rows).tolist()
+    assert client.post("/scores", json=[]).json() == []
+    missing = client.post("/scores", json=[{"a": 1.0, "c": 2.0, "city": "Oslo"}])
+    assert missing.status_code == 422
+    assert "needs the columns 'b'" in missing.json()["detail"]
