@@ -352,6 +352,9 @@ class PartialAUCClassifierCV(RegionClassifier):
             held_out = held_out * mean_and_scale(scores, sample.weight)[1]
         return ChosenModel(solution.coef, tested, held_out)
 
+    def _solvers(self, Cs: Iterable[float]) -> list[BundleSolver]:
+        return [BundleSolver(C, self.tol, int(self.max_iter), self.rtol) for C in Cs]
+
     def _blend(self, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray) -> None:
         """Choose the weight of the region's own model by out-of-sample partial AUC."""
         first = _standardised(logistic, tested.weight)
