@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._chosen import ChosenModel
 from aucuba.linear._cross_validation import Splits, anchored_half, convex_path, logistic_path
 from aucuba.risks import Sample, make_risk
-from aucuba.solvers import Status
+from aucuba.solvers import BundleSolver, Status
 
 _SURROGATES = ("direct", "tight", "structural")
 # A challenger replaces what it challenges when it is ahead by this many paired standard errors:
