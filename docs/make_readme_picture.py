@@ -44,7 +44,7 @@ def draw() -> None:
         display.line_.set_label(f"{name}: pAUC = {display.partial_auc:.2f}")
     whole.set_title("The whole ROC curve ...")
     band.set_title("... and where it is used: at most 1 % false alarms")
-    band.set(xlim=(0, FPR_RANGE[1]), ylim=(0, 0.6), aspect="auto")
+    band.set(xlim=(0, FPR_RANGE[1]), ylim=(0, 0.4), aspect="auto")
     band.legend(loc="upper left")
     fig.savefig(PICTURE, dpi=150)
 
