@@ -56,7 +56,7 @@ def small_problem():
     from sklearn.datasets import make_classification
     from sklearn.model_selection import train_test_split
 
-    X, y = make_classification(1800, weights=[0.8], random_state=0)
+    X, y = make_classification(4500, weights=[0.8], random_state=0)
     return tuple(train_test_split(X, y, test_size=0.4, stratify=y, random_state=0))
 
 
