@@ -74,8 +74,8 @@ def report(n_cases: int, size: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=10_000, help="number of cases of each kind")
-    parser.add_argument("--batch", type=int, default=2_000, help="cases in one process")
+    parser.add_argument("--cases", type=int, default=3_000, help="number of cases of each kind")
+    parser.add_argument("--batch", type=int, default=3_000, help="cases in one process")
     options = parser.parse_args()
     write_signed(
         RESULT, report(options.cases, options.batch), "benchmarks hostile_model_files", ["skops"]

@@ -87,7 +87,7 @@ def main():
         [
             "# Training: L-BFGS and cutting planes against Frank-Wolfe with the DC algorithm",
             "",
-            "Both start at the optimum without edges. L-BFGS: tol 1e-4, at most 150 iterations per "
+            "Both start at the optimum without edges. L-BFGS: tol 1e-4, at most 150 evaluations per "
             "phase. Frank-Wolfe: tol 1e-3, at most 25 passes. C = 100 (yeast: 10). ACL: the first 60 "
             "focal authors; yeast: the first 200 samples.",
             "",

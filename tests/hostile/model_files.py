@@ -8,6 +8,7 @@ damaged file gives other scores than the whole one. A crash, or a case that take
 seconds, ends the process; standard error then names the case.
 """
 
+import copy
 import faulthandler
 import io
 import json
@@ -157,9 +158,9 @@ def change_node(schema, rng):
     elif kind == 2:
         node.pop(list(node)[rng.integers(len(node))])
     elif kind == 3 and "content" in node:
-        node["content"] = other.get("content")
+        node["content"] = copy.deepcopy(other.get("content"))
     elif kind == 4:
-        node.update(json.loads(json.dumps({k: v for k, v in other.items() if k != "protocol"})))
+        node.update(copy.deepcopy({k: v for k, v in other.items() if k != "protocol"}))
     elif kind == 5 and isinstance(node.get("content"), dict) and node["content"]:
         keys = list(node["content"])
         node["content"].pop(keys[rng.integers(len(keys))])

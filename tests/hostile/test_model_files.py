@@ -395,7 +395,7 @@ class TestObjects:
         node["__module__"], _, node["__class__"] = name.rpartition(".")
         node["__loader__"] = loader
         path = rewritten(small, tmp_path / "forged", schema=schema)
-        refused(path, match=f"does not load by itself .*{name}")
+        refused(path, match=f"does not load by itself.*{name}")
         assert "canary" not in sys.modules
 
     @pytest.mark.parametrize("loader", ["MethodNode", "OperatorFuncNode", "CachedNode"])
@@ -505,6 +505,18 @@ class TestArchives:
         ):
             archive.writestr("schema.json", "{}")
         refused(tmp_path / "twice")
+
+    def test_names_do_not_write_on_the_terminal(self, small, tmp_path):
+        content = small.read_bytes().replace(b"schema.json", b"sche\x1b[2J.on")
+        (tmp_path / "forged").write_bytes(content)
+        refused(tmp_path / "forged", match="an entry of the name 'sche.x1b")
+        schema = schema_of(small)
+        schema["content"]["baseline"]["__class__"] = "Class\n\x1b[2J"
+        path = rewritten(small, tmp_path / "forged", schema=schema)
+        refused(path, match=r"does not load by itself.*Class.n.x1b")
+        header = {"format": 1, "versions": {"aucuba": "1\n\x1b[2J"}, "metadata": {}}
+        path = rewritten(small, tmp_path / "forged", header=header)
+        refused(path, match="not a model file")
 
     def test_a_step_that_is_no_step(self, small, tmp_path):
         schema = schema_of(small)

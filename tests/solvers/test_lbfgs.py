@@ -62,3 +62,19 @@ def test_the_iterate_of_highest_merit_is_kept_and_followed():
     np.testing.assert_array_equal(at_start.coef, 0.0)
     indifferent = minimize_lbfgs(parabola(centre), np.zeros(2), merit=lambda model: 0.0)
     np.testing.assert_allclose(indifferent.coef, centre, atol=1e-5)
+
+
+def test_evaluations_are_limited_on_their_own():
+    calls = []
+
+    def kinked(model):
+        calls.append(model)
+        return float(np.abs(model - [1.0, 2.0]) @ [1.0, 30.0]), np.sign(model - [1.0, 2.0]) * [
+            1,
+            30,
+        ]
+
+    minimize_lbfgs(kinked, np.zeros(2), max_evaluations=4)
+    few = len(calls)
+    minimize_lbfgs(kinked, np.zeros(2))
+    assert few < len(calls) - few

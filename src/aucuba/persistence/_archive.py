@@ -30,8 +30,8 @@ def unpacked(archive: zipfile.ZipFile) -> dict[str, bytes]:
     """Read all entries, each of its own name and with the right checksum."""
     entries: dict[str, bytes] = {}
     for name in archive.namelist():
-        if name in entries:
-            raise DamagedFileError(f"two entries {name}")
+        if name in entries or not name.isprintable():
+            raise DamagedFileError(f"an entry of the name {name!a}")
         try:
             entries[name] = archive.read(name)
         # Unpacking fails in as many ways as there are ways to damage an archive.
@@ -63,6 +63,8 @@ def read_header(content: bytes) -> dict[str, Any]:
     labels = header["labels"]
     if labels is not None and [type(one) for one in labels] not in ([str] * 2, [int] * 2):
         raise DamagedFileError("no labels")
+    if not all(str(text).isprintable() for text in header["versions"].values()):
+        raise DamagedFileError("no versions")
     return header
 
 

@@ -80,8 +80,8 @@ def load_model(
         raise _damaged(path, error) from error
     if foreign:
         raise ValueError(
-            f"{path} holds classes that aucuba does not load by itself ({', '.join(foreign)}); "
-            "nothing was loaded. If you know where the file comes from, load it in Python with "
+            f"{path} holds classes that aucuba does not load by itself; nothing was loaded. If you "
+            "know where the file comes from, load it in Python with "
             f"load_model(path, trusted={foreign})."
         )
     with warnings.catch_warnings(record=True) as caught:

@@ -77,6 +77,7 @@ def minimize_lbfgs(
     tol: float = 1e-6,
     objective_tol: float = 1e-12,
     max_iter: int = 100,
+    max_evaluations: int | None = None,
     merit: Callable[[FloatArray], float] | None = None,
     monitor: Monitor | None = None,
 ) -> Solution:
@@ -96,6 +97,9 @@ def minimize_lbfgs(
         Stop when an iteration lowers the objective by less, relative to its size.
     max_iter : int, default=100
         Limit on the number of iterations.
+    max_evaluations : int, default=None
+        Limit on the number of evaluations, for objectives that are expensive and have kinks, where a
+        line search may take many.
     merit : callable, default=None
         A function of the model to choose the iterate by, the higher the better; the history follows it.
     monitor : callable, default=None
@@ -123,7 +127,14 @@ def minimize_lbfgs(
         trace.see(model, value)
         return value, gradient
 
-    limits = {"maxcor": 10, "maxiter": max_iter, "gtol": tol, "ftol": objective_tol}
+    limits: dict[str, float] = {
+        "maxcor": 10,
+        "maxiter": max_iter,
+        "gtol": tol,
+        "ftol": objective_tol,
+    }
+    if max_evaluations is not None:
+        limits["maxfun"] = max_evaluations
     bounds = None if nonnegative is None else [(0.0 if low else None, None) for low in nonnegative]
     try:
         result = minimize(

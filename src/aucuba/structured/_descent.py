@@ -47,7 +47,7 @@ class Descent:
         Ends when the cutting planes promise to lower the objective by at most
         ``tol * C``; where the risk is convex this is a certificate.
     max_iter : int
-        Iterations of each of the two phases.
+        Evaluations of the objective in each of the two phases.
     """
 
     C: float
@@ -73,6 +73,7 @@ class Descent:
             tol=1e-8 * self.C,
             objective_tol=1e-9,
             max_iter=self.max_iter,
+            max_evaluations=self.max_iter,
             monitor=monitor,
         )
         if not seen:

@@ -261,15 +261,22 @@ class RankingBatch:
     def _whole_terms(self) -> TermLayout:
         return self._layout(list(self.terms), list(range(len(self.terms))))
 
+    @cached_property
+    def _split_layouts(self) -> dict[bytes, TermLayout]:
+        return {}
+
     def _split_terms(self, positive: BoolArray) -> TermLayout:
         """Lay out what positives gain alone and what negatives add to them."""
-        halves: list[HighOrderTerm] = []
-        number: list[int] = []
-        for index, (term, graph) in enumerate(zip(self.terms, self.term_graph, strict=True)):
-            first, size = self.first_node[graph], self.sizes[graph]
-            halves += term.split(positive[first : first + size])
-            number += [index, index]
-        return self._layout(halves, number)
+        # Training asks for the same labels at every evaluation.
+        key = positive.tobytes()
+        if key not in self._split_layouts:
+            halves: list[HighOrderTerm] = []
+            for term, graph in zip(self.terms, self.term_graph, strict=True):
+                first, size = self.first_node[graph], self.sizes[graph]
+                halves += term.split(positive[first : first + size])
+            number = np.repeat(np.arange(len(self.terms)), 2).tolist()
+            self._split_layouts[key] = self._layout(halves, number)
+        return self._split_layouts[key]
 
     def _layout(self, terms: list[HighOrderTerm], number: list[int]) -> TermLayout:
         graph = self.term_graph[number]

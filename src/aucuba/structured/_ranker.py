@@ -77,7 +77,8 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
     tol : float, default=1e-4
         Gap at which to stop, in units of the loss.
     max_iter : int, default=200
-        Iterations of L-BFGS-B and of the cutting planes, or passes over the graphs of Frank-Wolfe.
+        Evaluations of the objective by L-BFGS-B and by the cutting planes, or passes over the graphs
+        by Frank-Wolfe.
     backend : {"scipy", "ortools"}, default="scipy"
         Flow solver.
     random_state : int, RandomState instance or None, default=None
