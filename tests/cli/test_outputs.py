@@ -128,7 +128,7 @@ class TestPlaces:
 
     def test_id_that_would_be_overwritten(self, run, model, files, tmp_path):
         words = ["predict", model, files / "test.csv", "--out", tmp_path / "s.csv"]
-        for name in ("score", "predicted"):
+        for name in ("score", "probability", "predicted"):
             rejected(run(*words, "--id", name), f"--id {name} would be overwritten")
 
     def test_identifiers_are_carried_as_they_stand(self, run, model, frame, tmp_path):

@@ -25,6 +25,10 @@ def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
     assert set(facts["partial_auc"]) >= {"boosting", "forest", "linear", "stack"}
     scores = run("predict", stack, data, "--out", tmp_path / "scores.csv", "--json")
     assert scores.json["rows"] == 100
+    written = pd.read_csv(tmp_path / "scores.csv")
+    assert written.columns.tolist() == ["score", "probability", "predicted"]
+    expected = load_model(stack).predict_proba(pd.read_csv(data))[:, 1]
+    np.testing.assert_allclose(written["probability"], expected, rtol=1e-12)
     measured = run("evaluate", stack, data, "--json").json
     assert 0.5 < measured["auc"]["value"] <= 1
     assert run("compare", stack, model, data).code == 0

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from aucuba.cli._table import Table
     from aucuba.persistence import SavedModel
 
-_WRITTEN = ("score", "predicted")
+_WRITTEN = ("score", "probability", "predicted")
 # What spreadsheets take for the start of a formula, at once or after trimming.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _OTHER_FORMATS = (".gz", ".npz", ".parquet", ".pq", ".tsv")
@@ -65,7 +65,8 @@ def predict(
 ) -> None:
     """Score the rows of a file, in chunks, so that it may be larger than memory.
 
-    Writes the score of every row and the class at the threshold of training (score > 0).
+    Writes the score of every row, its probability if the model has one, and the class at the threshold
+    of training (score > 0).
     """
     from aucuba._core._files import check_place
     from aucuba._core._validation import check_choice
@@ -91,13 +92,22 @@ def predict(
             rows += chunk.n_rows
             bar.reach(chunk.progress)
     counts = f"{rows} rows, {positives} predicted positive"
+    rate = vars(saved.model[-1]).get("predict_fpr_")
+    if rate is not None:
+        counts += f" at the threshold for a false positive rate of {rate:g}"
     promise = promise_of(saved.model[-1])
     if promise is not None:
         counts += f"\nPromise: {promise}"
     if to_stdout:
         print_note(counts)
         return
-    result = {"scores": str(out), "rows": rows, "predicted_positive": positives, "promise": promise}
+    result = {
+        "scores": str(out),
+        "rows": rows,
+        "predicted_positive": positives,
+        "predict_fpr": rate,
+        "promise": promise,
+    }
     emit(result, f"{counts}\nScores: {out}", as_json=as_json)
 
 
@@ -163,13 +173,16 @@ class _Scorer:
             schema.refuse_unknown(self.saved.baseline, X)
         score = self.saved.model.decision_function(X)
         positive = score > 0
-        texts: dict[str, Any] = {name: table.column(name, "--id").to_numpy() for name in self.ids}
-        texts["predicted"] = np.where(positive, labels.positive, labels.negative)
+        predicted: Any = np.where(positive, labels.positive, labels.negative)
+        columns: dict[str, Any] = {name: table.column(name, "--id").to_numpy() for name in self.ids}
         if self.escape_formulas:
-            texts = {_escaped(name): _escaped_all(column) for name, column in texts.items()}
-        # A score may begin with a minus sign, but it is a number.
-        frame = pd.DataFrame({**texts, "score": score})
-        frame = frame[[*list(texts)[:-1], "score", "predicted"]]
+            # A score may begin with a minus sign, but it is a number.
+            columns = {_escaped(name): _escaped_all(texts) for name, texts in columns.items()}
+            predicted = _escaped_all(predicted)
+        columns["score"] = score
+        if hasattr(self.saved.model, "predict_proba"):
+            columns["probability"] = self.saved.predict_proba(X)[:, 1]
+        frame = pd.DataFrame({**columns, "predicted": predicted})
         frame.to_csv(sink, index=False, header=first_row == 0)
         return int(positive.sum())
 

@@ -53,8 +53,9 @@ class LabelledTable:
             part = self.X[:_DIGESTED]
             content = part.indices.tobytes() + part.data.tobytes()
         else:
-            head = self.X.iloc[:_DIGESTED]
-            content = head.astype(str).where(head.notna(), "").to_csv(index=False).encode()
+            # Readers of csv may round the last digit.
+            head = self.X.iloc[:_DIGESTED].to_csv(index=False, float_format="%.9g")
+            content = head.encode()
         return hashlib.sha256(f"{self.rows.n_rows} rows ".encode() + content).hexdigest()[:32]
 
     def summary(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from aucuba._core._advice import ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import fit_monitor, logged, with_callbacks
@@ -292,6 +293,10 @@ class PartialAUCClassifier(RegionClassifier):
         kept: IntArray,
     ) -> None:
         """Fit a kernel model, exactly where the surrogate and the size of the matrix allow it."""
+        if not sparse.issparse(X):
+            # Products round differently in another memory order, and the descent on kernel features,
+            # badly conditioned and stopped early, would carry the difference into the model.
+            X = np.ascontiguousarray(X)
         kernel = Kernel.from_params(
             self.kernel, self.gamma, self.degree, self.coef0, X, sample.weight
         )
