@@ -8,13 +8,12 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
 from sklearn.utils import check_random_state
 
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import check_choice
 from aucuba._roc._rank_weights import FprWeight
+from aucuba.metrics._difference import DifferenceEstimate
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 ALTERNATIVES = ("two-sided", "greater", "less", "non-inferior", "equivalent")
@@ -50,46 +49,6 @@ class ScoreComparison:
             f"[{self.low:+.4f}, {self.high:+.4f}] ({self.confidence:.0%} interval), "
             f"p = {self.p_value:.3g}"
         )
-
-
-@dataclass(frozen=True)
-class _Estimate:
-    """A difference with its law: a standard error, or resampled differences."""
-
-    difference: float
-    values: tuple[float, float]
-    error: float = np.nan
-    degrees_of_freedom: float = np.inf
-    draws: FloatArray | None = None
-
-    @property
-    def lacks_spread(self) -> bool:
-        """Whether a standard error that is zero up to rounding says nothing about a difference."""
-        return self.difference != 0.0 and self.error <= 1e-9 * abs(self.difference)
-
-    def quantile(self, level: float) -> float:
-        if self.draws is not None:
-            return float(np.quantile(self.draws, level))
-        df = self.degrees_of_freedom
-        z = norm.ppf(level) if np.isinf(df) else student.ppf(level, df)
-        return self.difference + float(z) * self.error
-
-    def p_above(self, limit: float) -> float:
-        """P-value of the claim that the difference is above a limit."""
-        if self.draws is not None:
-            # One resample is added on the far side, so that no p-value is below what they resolve.
-            return float((np.sum(self.draws <= limit) + 1) / (self.draws.size + 1))
-        return self._tail(self.difference - limit)
-
-    def p_below(self, limit: float) -> float:
-        """P-value of the claim that the difference is below a limit."""
-        if self.draws is not None:
-            return float((np.sum(self.draws >= limit) + 1) / (self.draws.size + 1))
-        return self._tail(limit - self.difference)
-
-    def _tail(self, distance: float) -> float:
-        df, z = self.degrees_of_freedom, distance / self.error if self.error > 0 else 0.0
-        return float(norm.sf(z) if np.isinf(df) else student.sf(z, df))
 
 
 def compare_scores(
@@ -266,7 +225,7 @@ class _Test:
         study.warn_if_few()
         method = _for_difference(study.choose(self.method))
         values = (float(study.values[0]), float(study.values[1]))
-        estimate = _Estimate(values[0] - values[1], values)
+        estimate = DifferenceEstimate(values[0] - values[1], values)
         if method == "delong":
             error, df = study.error(), study.degrees_of_freedom
             estimate = replace(estimate, error=error, degrees_of_freedom=df)
@@ -288,7 +247,7 @@ class _Test:
             one.warn_if_few()
         method = _for_difference(studies[0].choose(self.method))
         values = (float(studies[0].values[0]), float(studies[1].values[0]))
-        estimate = _Estimate(values[0] - values[1], values)
+        estimate = DifferenceEstimate(values[0] - values[1], values)
         if method == "delong":
             errors = np.array([one.error() for one in studies])
             n_units = np.array([_n_units(one) for one in studies])
@@ -303,7 +262,7 @@ class _Test:
             estimate = replace(estimate, draws=draws[0] - draws[1])
         return self._judge(estimate, method, studies[0])
 
-    def _judge(self, estimate: _Estimate, method: str, study: Study) -> ScoreComparison:
+    def _judge(self, estimate: DifferenceEstimate, method: str, study: Study) -> ScoreComparison:
         tail = 1 - self.confidence
         one_sided = self.alternative in ("greater", "less", "non-inferior", "equivalent")
         low = estimate.quantile(tail if one_sided else tail / 2)
@@ -331,7 +290,7 @@ class _Test:
             smaller_is_better=smaller,
         )
 
-    def _p_value(self, estimate: _Estimate, smaller_is_better: bool) -> float:
+    def _p_value(self, estimate: DifferenceEstimate, smaller_is_better: bool) -> float:
         if self.alternative == "two-sided":
             if estimate.difference == 0.0 and estimate.draws is None:
                 return 1.0
