@@ -15,7 +15,7 @@ NAMES = {
     "alerts": "predicted_positive_fraction",
 }
 # nproc takes seconds per world; more worlds than this are left out.
-MOST_NPROC, MOST_SECONDS = 40, 120.0
+MOST_NPROC, MOST_SECONDS = 40, 60.0
 
 
 def mapie_threshold(promise, rate, shift, score, y, setting):

@@ -30,6 +30,7 @@ from reproductions.tables import markdown_table, write_signed
 
 NAME = "promised_thresholds"
 RESULTS = Path(__file__).parent / "results"
+STORE = RESULTS / f"{NAME}.json"
 CONFIDENCE = 0.95
 KINDS = {
     "fpr": FixedFPRClassifier,
@@ -125,22 +126,38 @@ def simulate(cell, block, n_worlds):
     return counts
 
 
-def run_worlds(wanted, minutes):
+def read_store():
+    """What earlier runs have found: counts by cell, and the rows of the other tables."""
+    empty = {"cells": {}, "refits": [], "rivals": []}
+    return json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else empty
+
+
+def write_store(store):
+    STORE.write_text(json.dumps(store, indent=1) + "\n", encoding="utf-8")
+
+
+def run_worlds(store, wanted, minutes):
     """Add a block of worlds to every cell in turn until all have enough, saving after each."""
-    path = RESULTS / f"{NAME}.json"
-    found = json.loads(path.read_text()) if path.exists() else {}
+    found = store["cells"]
     end = time.monotonic() + 60 * minutes
-    missing = all_cells()
+    missing = _unfinished(found, wanted)
     while missing and time.monotonic() < end:
         for cell in missing:
             counts = found.setdefault(cell.key, {})
             block = int(counts.get("worlds", 0)) // BLOCK
             for name, value in simulate(cell, block, BLOCK).items():
                 counts[name] = counts.get(name, 0) + float(value)
-            path.write_text(json.dumps(found, indent=1) + "\n")
-        missing = [cell for cell in missing if found[cell.key]["worlds"] < cell.worlds(wanted)]
+            write_store(store)
+        missing = _unfinished(found, wanted)
         print(len(missing), "cells to go on with", flush=True)
-    return found
+
+
+def _unfinished(found, wanted):
+    return [
+        cell
+        for cell in all_cells()
+        if found.get(cell.key, {}).get("worlds", 0) < cell.worlds(wanted)
+    ]
 
 
 def bar(n_worlds):
@@ -275,15 +292,21 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, default=60.0, help="time for the worlds of this run"
     )
-    parser.add_argument("--refits", type=int, default=200, help="whole fits per classifier")
-    parser.add_argument("--rivals", type=int, default=200, help="worlds per rival, 0 for none")
+    parser.add_argument(
+        "--refits", type=int, default=200, help="whole fits per classifier, 0 keeps"
+    )
+    parser.add_argument("--rivals", type=int, default=200, help="worlds per rival, 0 keeps")
     options = parser.parse_args()
     # Worlds in which nothing is certified are counted, not warned about.
     warnings.filterwarnings("ignore", message="The held-out rows cannot carry")
-    found = run_worlds(options.worlds, options.minutes)
-    refits = list(refit_rows(options.refits))
-    rivals = rival_rows(options.rivals) if options.rivals else []
-    text = report(found, refits, rivals)
+    store = read_store()
+    run_worlds(store, options.worlds, options.minutes)
+    if options.refits:
+        store["refits"] = list(refit_rows(options.refits))
+    if options.rivals:
+        store["rivals"] = rival_rows(options.rivals)
+    write_store(store)
+    text = report(store["cells"], store["refits"], store["rivals"])
     write_signed(RESULTS / f"{NAME}.md", text, f"benchmarks {NAME} --worlds {options.worlds}")
 
 

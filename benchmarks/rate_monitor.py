@@ -158,7 +158,8 @@ def main() -> None:
             ["rate", "limit", "streams", "alarm", "median", "90 %", "too early"], delays
         ),
     ]
-    write_signed(RESULT, "\n\n".join(text), f"benchmarks {NAME}")
+    given = f"--streams {options.streams} --rival {options.rival} --delays {options.delays}"
+    write_signed(RESULT, "\n\n".join(text), f"benchmarks {NAME} {given}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from aucuba.cli import main
 from aucuba.persistence import load_model
@@ -64,6 +65,19 @@ def test_the_threshold_is_that_of_rows_that_did_not_train(fitted, data):
     }
     limits = {"fpr=0.1": 0.9, "tpr=0.8": 0.8, "precision=0.7": 0.7, "alerts=0.3": 0.7}
     assert rates[promise] > limits[promise] - 0.02
+
+
+def test_the_held_out_half_trains_nothing(data, tmp_path):
+    options = ["--cv", 0, "--no-probe", "--target", "y"]
+    assert run("fit", data, "--out", tmp_path / "promised", *options, "--promise", "fpr=0.1") == 0
+    frame = pd.read_csv(data)
+    halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=0)
+    train, held_out = next(halves.split(frame, frame["y"]))
+    frame.iloc[train].to_csv(tmp_path / "half.csv", index=False)
+    assert run("fit", tmp_path / "half.csv", "--out", tmp_path / "plain", *options) == 0
+    promised, plain = (load_model(tmp_path / name).model for name in ("promised", "plain"))
+    np.testing.assert_allclose(promised[-1].estimator_.coef_, plain[-1].coef_)
+    assert promised[-1].n_negatives_ == np.sum(frame["y"].iloc[held_out] == 0)
 
 
 def test_predict_info_and_report_state_it(fitted, data, tmp_path, capsys):

@@ -92,6 +92,13 @@ def test_from_estimator_with_either_positive_class():
         assert display.line_.get_label().startswith("LogisticRegression (promised, 90%")
 
 
+def test_a_class_that_is_not_there():
+    y, score = sample()
+    base = LogisticRegression().fit(score[:, None], y)
+    with pytest.raises(ValueError, match=r"pos_label=7 is not one of the classes \[.*0.*, .*1.*\]"):
+        GuaranteedRocDisplay.from_estimator(base, score[:, None], y, pos_label=7)
+
+
 def test_draws_into_given_axes_and_again():
     ax = plt.subplots()[1]
     display = GuaranteedRocDisplay.from_predictions(*sample(), ax=ax, name="model")

@@ -118,6 +118,17 @@ class TestSeveralRates:
         assert np.all(joint.thresholds_ > model.thresholds_)
         assert "each singly" in model.promise_
 
+    @pytest.mark.parametrize("kind", [FixedFPRClassifier, FixedPrecisionClassifier])
+    def test_rates_without_a_joint_law_divide_the_error(self, kind):
+        X, y = sample(3000)
+        limits = [0.1, 0.3] if kind is FixedFPRClassifier else [0.9, 0.8]
+        options = {"cv": "prefit", "random_state": 0}
+        groups = np.arange(3000)
+        both = kind(prefit(), limits, **options).fit(X, y, groups=groups)
+        for limit, threshold in zip(limits, both.thresholds_, strict=True):
+            one = kind(prefit(), limit, 0.975, **options).fit(X, y, groups=groups)
+            assert one.threshold_ == threshold
+
     @pytest.mark.parametrize("bad", [[], [0.1, 0.1], [0.1, 2.0]])
     def test_bad_lists(self, bad):
         with pytest.raises(ValueError, match="max_fpr"):

@@ -138,6 +138,12 @@ def test_json_goes_on_where_it_stopped():
     assert repr(again) == repr(monitor)
 
 
+@pytest.mark.parametrize("label", [np.int64(1), np.str_("fraud"), "fraud", 1, True])
+def test_labels_of_arrays_survive_json(label):
+    monitor = RateMonitor(0.2, pos_label=label)
+    assert RateMonitor.from_json(monitor.to_json()).pos_label == label
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"aucuba_monitor": 9}', '{"aucuba_monitor": 1}'])
 def test_other_text_is_refused(text):
     with pytest.raises(ValueError, match=r"not the text of RateMonitor\.to_json"):

@@ -18,7 +18,7 @@ from aucuba.solvers._driver import Monitor, Solution, Status
 
 @dataclass(frozen=True)
 class LBFGSSolver:
-    r"""``min_w R(A w)`` from a given model, by SciPy's L-BFGS (memory 10).
+    r"""Minimise a smooth risk from a given model by SciPy's L-BFGS (memory 10).
 
     There is no certificate: ``lower_bound`` and ``gap`` are nan. The model of lowest objective seen is
     returned, or the iterate of highest merit where a merit is given.

@@ -85,7 +85,7 @@ def solve_simplex_qp(
 
 
 def _solve_on(gram: FloatArray, linear: FloatArray, total: float, index: IntArray) -> FloatArray:
-    """Minimiser on the support with the sum fixed and the signs free."""
+    """Minimise on the support with the sum fixed and the signs free."""
     size = index.size
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = gram[index[:, np.newaxis], index]
@@ -97,7 +97,7 @@ def _solve_on(gram: FloatArray, linear: FloatArray, total: float, index: IntArra
 
 
 def _step_to_boundary(point: FloatArray, index: IntArray, target: FloatArray) -> IntArray:
-    """Move towards the target until entries turn zero; the support without them."""
+    """Move towards the target until entries turn zero, and return the support without them."""
     current = point[index]
     blocked = np.flatnonzero(target <= 0)
     room = current[blocked] / (current[blocked] - target[blocked])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from numbers import Real
@@ -27,6 +26,7 @@ from aucuba.threshold._held_out import held_out_splits, params_of_rows
 from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows import CalibrationTable, validated_table
 from aucuba.threshold._rules import Cut, Rule
+from aucuba.threshold._sentences import sentence, warn_trivial
 from aucuba.threshold._strata import segment_index, segment_labels
 from aucuba.threshold._units import HeldOutRows, Population
 
@@ -363,26 +363,9 @@ class PromisedThresholdClassifier(
             ends = np.column_stack([strictest, [cut.highest for cut in cuts]])
             self.threshold_range_ = ends if per_segment else ends[0]
         self.violation_probability_ = self._violation(cuts) if self.guarantee_ else float("nan")
-        self.promise_ = self._describe(rule.words, cuts)
+        self.promise_ = sentence(self, rule.words, cuts)
         if self.trivial_:
-            self._warn_trivial()
-
-    def _describe(self, words: str, cuts: list[Cut]) -> str:
-        """One sentence for logs and reports."""
-        if not self.guarantee_:
-            return (
-                f"No promise: the threshold aims at a rate ({words}), but the scores of folds come "
-                "from models other than the one that predicts; hold rows out (cv=0.5) for a promise."
-            )
-        several = len(cuts) > 1 or self.thresholds_.size > 1
-        together = (", jointly" if self.joint else ", each singly") if several else ""
-        where = "" if not self._has_segments else f" in each of {len(cuts)} segments"
-        n_units = sum(cut.n_units for cut in cuts)
-        kept = " (kept by flagging " + self._trivial_words + ")" if self.trivial_ else ""
-        start = (
-            f"{words[0].upper()}{words[1:]}{where}, with confidence {self.confidence:g}{together}"
-        )
-        return f"{start}, from {n_units} held-out {cuts[0].noun}{kept}."
+            warn_trivial(self)
 
     def _violation(self, cuts: list[Cut]) -> float:
         violations = np.array([cut.violation for cut in cuts])
@@ -395,20 +378,6 @@ class PromisedThresholdClassifier(
         listed = ranks if ranks.shape[1] > 1 else ranks[:, 0]
         chosen = listed if per_segment else listed[0]
         self.rank_ = int(chosen) if np.ndim(chosen) == 0 else chosen
-
-    def _warn_trivial(self) -> None:
-        where = "" if not self._has_segments else " in some segment"
-        warnings.warn(
-            f"The held-out rows cannot carry the promised {self._promise.words}{where}, so "
-            f"{type(self).__name__} keeps it by flagging {self._trivial_words} there. Hold out more "
-            "rows or promise less; on_failure='error' says how many rows it takes.",
-            UserWarning,
-            stacklevel=6,
-        )
-
-    @property
-    def _trivial_words(self) -> str:
-        return "nothing" if self._promise.flags_less else "everything"
 
     @property
     def _has_segments(self) -> bool:

@@ -173,6 +173,8 @@ class GuaranteedRocDisplay:
         """
         classes = list(estimator.classes_)
         pos_label = classes[1] if pos_label is None else pos_label
+        if pos_label not in classes:
+            raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes}.")
         score = positive_scores(estimator, X, classes.index(pos_label))[0]
         params = {"name": type(estimator).__name__} | params
         return cls.from_predictions(y, score, pos_label=pos_label, **params)

@@ -98,7 +98,8 @@ class RateMonitor:
         self.rate = rate
         self.confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
         self.average_run_length = check_positive_number(average_run_length, "average_run_length")
-        self.pos_label = pos_label
+        # A label from an array, as a plain value that JSON can hold.
+        self.pos_label = None if pos_label is None else np.asarray(pos_label).item()
         self.n_counted = 0
         self.n_against = 0.0
         self.log_evidence = 0.0
