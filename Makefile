@@ -4,10 +4,10 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint docs bench reproduce clean
+.PHONY: help demo test unit lint docs bench reproduce release-check clean
 
 help:  ## Show the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .venv/.base: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -53,6 +53,19 @@ bench: .venv/.bench  ## Run the benchmarks and rewrite their tables
 
 reproduce: .venv/.test  ## Rerun the papers' experiments (AUCUBA_DATA names the data), resumable
 	$(BIN)/python -m reproductions --all
+
+# The wheel alone in an environment of its own, away from the checkout: what a user will have.
+release-check: .venv/.base  ## Build wheel and sdist, check them, run the README example from the wheel
+	$(PIP) install build twine pytest
+	rm -rf dist .venv/release
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv .venv/release
+	.venv/release/bin/python -m pip --disable-pip-version-check --quiet install dist/*.whl pytest
+	cp README.md .venv/release/README.md
+	cd .venv/release && bin/python -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . \
+	  --doctest-glob=README.md README.md
+	.venv/release/bin/python -c "import aucuba; print('aucuba', aucuba.__version__, 'runs from its wheel')"
 
 clean:  ## Remove the environment and everything built
 	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated demo_output

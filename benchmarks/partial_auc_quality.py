@@ -42,8 +42,9 @@ METHODS = {
     "direct": lambda r: PartialAUCClassifier(r),
     "direct CV": lambda r: PartialAUCClassifierCV(r, random_state=0),
 }
-# Choosing C in all five would take hours.
+# Choosing C on all splits, or on a thousand columns, would take hours.
 CONVEX, N_CONVEX_SPLITS = ("SVM_AUC", "structural", "tight"), 1
+WITHOUT_CONVEX = ("fingerprints 8", "fingerprints 15")
 # Methods that do not know the range: one fit per split.
 WITHOUT_RANGE = (BASELINE, "SVM_AUC")
 SETS = {name: (lambda name=name: load_adbench(name)) for name in ADBENCH}
@@ -102,7 +103,7 @@ def run(names):
 def run_split(name, split, data, done, writer):
     X_train, X_test, y_train, y_test = data
     methods = [BASELINE, *METHODS]
-    if split >= N_CONVEX_SPLITS:
+    if split >= N_CONVEX_SPLITS or name in WITHOUT_CONVEX:
         methods = [method for method in methods if method not in CONVEX]
     scores = {}
     for limits in RANGES:
@@ -147,10 +148,10 @@ def write_table():
         "",
         "pAUC x 100 on held-out halves, mean over five 50/50 splits; at most 10,000 rows; features",
         "standardised. `SVM_AUC`, `structural` (SVM_pAUC) and `tight`: C by cross-validated partial",
-        "AUC as in the ICML 2013 paper, on the first split only, compared with logistic regression",
-        "on that one and not tested; the others at their defaults. `+` / `-`: better / worse",
-        "than logistic regression with C by cross-validated log-loss, paired t-test over five splits,",
-        "p < .01.",
+        "AUC as in the ICML 2013 paper, on the first split only and not on the fingerprints, compared",
+        "with logistic regression on that split and not tested; the others at their defaults.",
+        "`+` / `-`: better / worse than logistic regression with C by cross-validated log-loss, paired",
+        "t-test over five splits, p < .01.",
         "`direct CV` asks for two standard errors before it moves C, since a first run of this study",
         "in which one let noise choose C on satimage-2: 8 wins, no loss, the same mean lift then.",
         "The cells are in the csv beside it.",

@@ -61,7 +61,10 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "aucuba"
 html_static_path = ["_static"]
+html_logo = "_static/logo.svg"
+html_favicon = "_static/favicon.svg"
 html_theme_options = {
+    "logo": {"text": "aucuba", "alt_text": "aucuba"},
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "header_links_before_dropdown": 5,

@@ -222,7 +222,7 @@ def test_a_refit_that_fails_leaves_the_model_as_it_was():
     # Warnings are errors here, so that the second fit fails at its very end.
     model.set_params(max_iter=1, tol=1e-12)
     with pytest.raises(ConvergenceWarning):
-        model.fit(X[:100, :4], np.where(y[:100] == 1, "yes", "no"))
+        model.fit(X[:100, :4], np.where(y[:100] == 1, "no", "yes"))
     for name in ("coef_", "intercept_", "classes_", "n_features_in_", "history_", "status_"):
         assert getattr(model, name) is state[name]
     assert_array_equal(model.decision_function(X), scores)

@@ -150,21 +150,6 @@ class TestPlaces:
         rejected(run(*words, "--id", "kye"), "no column 'kye' for --id; did you mean 'key'")
 
 
-class TestDemo:
-    def test_a_file_in_the_way(self, run, files, monkeypatch):
-        monkeypatch.setattr("aucuba.demo.odd_digits", None)
-        place = files / "test.csv"
-        rejected(run("demo", "--output", place), "is a file, not a folder")
-        rejected(run("demo", "--output", place / "below"), "is a file, not a folder")
-
-    def test_json(self, run, tmp_path):
-        result = run("demo", "--output", tmp_path, "--json").json
-        names = [row["model"] for row in result["models"]]
-        assert names == ["logistic regression", "AUMClassifier", "PartialAUCClassifierCV"]
-        assert Path(result["report"]).is_file()
-        assert Path(result["explorer"]).is_file()
-
-
 class TestErrorsAsJson:
     @pytest.mark.parametrize("words", [["--out", "m"], ["--speed"]], ids=["input", "usage"])
     def test_one_object(self, run, tmp_path, words):

@@ -48,8 +48,20 @@ def test_is_the_mean_of_a_plain_and_a_weighted_fit():
     assert model.oof_scores_ == pytest.approx(oof)
     assert model.weights_ == pytest.approx(weights)
     expected = (plain.decision_function(X) + weighted.decision_function(X)) / 2
-    assert model.decision_function(X) == pytest.approx(expected)
-    assert model.predict_proba(X)[:, 1] == pytest.approx(1 / (1 + np.exp(-expected)))
+    assert model.decision_function(X) + model.threshold_ == pytest.approx(expected)
+    held_out = cross_val_predict(
+        LogisticRegression(),
+        X,
+        y,
+        cv=folds,
+        method="decision_function",
+        params={"sample_weight": weights},
+    )
+    means = (oof + held_out) / 2
+    above = means > model.threshold_
+    assert above[y == 0].sum() == np.floor(0.1 * np.sum(y == 0))
+    odds = LogisticRegression(C=np.inf).fit(means[:, None], y).predict_log_proba(expected[:, None])
+    assert model.predict_proba(X) == pytest.approx(np.exp(odds), abs=0.02)
 
 
 def test_probabilities_of_forests_are_held_off_the_ends():
@@ -57,7 +69,7 @@ def test_probabilities_of_forests_are_held_off_the_ends():
     model = RegionReweighted(RandomForestClassifier(10), RANGE, cv=3, random_state=0).fit(X, y)
     end = np.log(0.05 / 0.95)
     assert model.oof_scores_.min() == pytest.approx(end)
-    assert np.abs(model.decision_function(X)).max() <= -end + 1e-12
+    assert np.abs(model.decision_function(X) + model.threshold_).max() <= -end + 1e-12
 
 
 def test_rows_of_zero_weight_are_as_good_as_absent():
@@ -94,8 +106,8 @@ def test_memory_changes_nothing_and_is_used(tmp_path):
         assert np.array_equal(kept.fit(X, y).decision_function(X), plain.decision_function(X))
     entries = len(list(tmp_path.rglob("output.pkl")))
     RegionReweighted(booster, (0.0, 0.3), cv=3, random_state=1, memory=str(tmp_path)).fit(X, y)
-    # Of five fits for another range only the weighted one is new.
-    assert len(list(tmp_path.rglob("output.pkl"))) == entries + 1
+    # Of eight fits for another range only the weighted ones are new.
+    assert len(list(tmp_path.rglob("output.pkl"))) == entries + 4
 
 
 def test_pipeline_with_categories_and_missing_values():

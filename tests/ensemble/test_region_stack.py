@@ -45,7 +45,7 @@ def test_is_logistic_regression_on_standardised_out_of_fold_scores():
     assert stack.member_scores(X) == pytest.approx(scores)
     expected = blend.predict_proba(scaler.transform(scores))
     assert stack.predict_proba(X) == pytest.approx(expected, abs=1e-7)
-    ranked = stack.decision_function(X)
+    ranked = stack.decision_function(X) + stack.threshold_
     assert 1 / (1 + np.exp(-ranked)) == pytest.approx(expected[:, 1], abs=1e-7)
 
 
@@ -129,7 +129,7 @@ def test_a_reweighted_member_shares_the_folds_of_the_stack():
     for train, test in folds.split(X, y):
         weighted = LogisticRegression().fit(X[train], y[train], alone.weights_[train])
         by_hand[test] = (alone.oof_scores_[test] + weighted.decision_function(X[test])) / 2
-    assert stack.oof_scores_[:, 0] == pytest.approx(by_hand)
+    assert stack.oof_scores_[:, 0] == pytest.approx(by_hand - fitted.threshold_)
 
 
 def test_results_do_not_depend_on_the_number_of_jobs():
@@ -213,7 +213,7 @@ def test_progress_is_logged(caplog):
         (RegionStack(RANGE, estimators=SMALL), 12),
         (RegionStack(RANGE, estimators=["boosting"], cv=2), 8),
         (RegionStack(RANGE, estimators=[("r", RegionReweighted(GaussianNB()))], cv=3), 8),
-        (RegionReweighted(LogisticRegression(), RANGE), 7),
+        (RegionReweighted(LogisticRegression(), RANGE), 12),
     ],
 )
 @pytest.mark.parametrize("n_jobs", [None, 2])

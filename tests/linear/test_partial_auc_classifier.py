@@ -442,3 +442,15 @@ def test_direct_training_never_falls_below_logistic_regression(data_dir):
     # Two descents, one history, which follows the partial AUC.
     assert [row["iteration"] for row in model.history_] == list(range(1, model.n_iter_ + 1))
     assert any(row["merit"] == pytest.approx(reached) for row in model.history_)
+
+
+def test_memory_order_does_not_change_a_kernel_model(data_dir):
+    table, y = load_adbench("annthyroid")
+    table = StandardScaler().fit_transform(table)
+    scores = [
+        PartialAUCClassifier((0, 0.05), kernel="rbf", random_state=0)
+        .fit(np.asarray(table, order=order), y)
+        .decision_function(table)
+        for order in "CF"
+    ]
+    np.testing.assert_allclose(*scores, rtol=0, atol=1e-6)

@@ -1,29 +1,40 @@
-"""The base of all binary classifiers, and the check of their classes."""
+"""The base of the binary classifiers: their classes, and prediction at a threshold."""
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from aucuba._core._advice import Advice, Remedy
 from aucuba._core._callbacks import CallbackSupport
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
+from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
 class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
-    """A classifier of two classes that predicts the second where its score is above 0."""
+    """A classifier of two classes whose scores above 0 mean the second.
 
+    ``decision_function`` is the score of ``pos_label_`` minus ``threshold_``, with its sign turned
+    where ``pos_label_`` is the first class: scikit-learn's scorers expect scores of ``classes_[1]``.
+    """
+
+    pos_label: Any
     classes_: AnyArray
+    pos_label_: Any
+    threshold_: float
+    predict_fpr_: float
 
     @abstractmethod
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows; above 0 is the second class."""
 
     def predict(self, X: Any) -> AnyArray:
-        """Predict the class of every row: the second where its score is above 0.
+        """Predict ``pos_label_`` where its score lies strictly above ``threshold_``.
 
         Parameters
         ----------
@@ -34,8 +45,48 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels from ``classes_``.
         """
-        positive = self.decision_function(X) > 0
-        return np.asarray(self.classes_[positive.astype(np.intp)])
+        scores = self.decision_function(X)
+        positive, index = self._oriented(scores) > 0, self._positive_index
+        return np.asarray(self.classes_[np.where(positive, index, 1 - index)])
+
+    def _adopt_classes(self, y: AnyArray, weight: FloatArray | None) -> tuple[BoolArray, IntArray]:
+        """Check the labels and set ``classes_`` and ``pos_label_``.
+
+        Returns
+        -------
+        positive : ndarray of bool
+            Which rows are of ``pos_label_``.
+        kept : ndarray of int
+            Places of the rows of positive weight, among which both classes must be.
+        """
+        self.classes_, kept = _check_two_classes(y, weight)
+        index = 1
+        if self.pos_label is not None:
+            found = np.flatnonzero(self.classes_ == self.pos_label)
+            if found.size == 0:
+                raise ValueError(
+                    f"pos_label={self.pos_label!r} is not one of the classes "
+                    f"{self.classes_.tolist()}."
+                )
+            index = int(found[0])
+        self.pos_label_ = self.classes_.tolist()[index]
+        positive = np.asarray(y == self.classes_[index], dtype=bool)
+        if self.pos_label is None:
+            _warn_of_frequent_string(self.pos_label_, positive, weight)
+        return positive, kept
+
+    @property
+    def _positive_index(self) -> int:
+        return int(self.classes_[1] == self.pos_label_)
+
+    def _oriented(self, values: AnyArray) -> AnyArray:
+        """Turn what grows towards ``pos_label_`` towards ``classes_[1]``, and back."""
+        return values if self._positive_index else -values
+
+    def _probabilities(self, log_odds: FloatArray) -> FloatArray:
+        """Probabilities in the order of ``classes_`` from the log-odds of ``pos_label_``."""
+        towards_second = self._oriented(log_odds)
+        return np.column_stack([expit(-towards_second), expit(towards_second)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -43,7 +94,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray, IntArray]:
+def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray, IntArray]:
     """Return the labels of y in sorted order and the places of the rows of positive weight.
 
     Both classes must be among these rows.
@@ -63,3 +114,15 @@ def check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray,
             "rows of both classes."
         )
     return classes, kept
+
+
+def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray | None) -> None:
+    """Warn if text labels leave the positive class to the alphabet, and it is the frequent one."""
+    fraction = float(np.average(positive, weights=weight))
+    if isinstance(label, str) and fraction > 0.5:
+        advice = Advice(
+            f"The positive class is {label!r}, the last in sorted order, though {fraction:.0%} of the "
+            "rows are of it; a region of the ROC curve depends on this choice.",
+            Remedy("name the class to be found as pos_label", "pos_label"),
+        )
+        warnings.warn(advice, stacklevel=5)

@@ -67,6 +67,24 @@ def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> flo
     return float(below if above.size == 0 else (below + above.min()) / 2)
 
 
+def operating_point(scores: FloatArray, sample: Sample, upper_limit: float) -> tuple[float, float]:
+    """Choose the threshold of a classifier by `threshold_for`.
+
+    Returns
+    -------
+    threshold : float
+    rate : float
+        The false positive rate that it was set for: the upper limit, or for a limit of 1 the rate of
+        the rows at the best balanced accuracy.
+    """
+    threshold = threshold_for(scores, sample, upper_limit)
+    if upper_limit < 1.0:
+        return threshold, float(upper_limit)
+    negative = ~sample.positive
+    passed = scores[negative] > threshold
+    return threshold, float(np.average(passed, weights=sample.weights[negative]))
+
+
 def _best_balanced_threshold(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
     order = np.argsort(scores)
     ranked = scores[order]

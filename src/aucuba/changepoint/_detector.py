@@ -105,17 +105,17 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     >>> from aucuba.changepoint import Label, SupervisedChangepointDetector
     >>> rng = np.random.default_rng(0)
     >>> signals, labels = [], []
-    >>> for k in range(24):
+    >>> for k in range(48):
     ...     noise = 10.0 ** rng.uniform(-1, 1)
     ...     mean = np.repeat([0.0, 8 * noise * (k % 2), 0.0], 20)
     ...     signals.append(mean + noise * rng.normal(size=60))
     ...     kind = "one" if k % 2 else "none"
     ...     labels.append([Label(10, 30, kind), Label(45, 58, "none")])
     >>> detector = SupervisedChangepointDetector(max_segments=8, random_state=0)
-    >>> found = detector.fit(signals[:16], labels[:16]).predict(signals[16:])
+    >>> found = detector.fit(signals[:40], labels[:40]).predict(signals[40:])
     >>> [change.tolist() for change in found[:2]]
     [[], [20, 40]]
-    >>> detector.score(signals[16:], labels[16:])
+    >>> detector.score(signals[40:], labels[40:])
     1.0
     """
 

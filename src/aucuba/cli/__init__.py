@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 __all__ = ["main"]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    demo: Callable[[Path, bool, bool], None] | None = None,
+) -> int:
     """Run one command and return its exit code: 0 done, 2 wrong input, 130 interrupted.
 
     Parameters
     ----------
     arguments : sequence of str, default=None
         Words after the program's name; the process's own by default.
+    demo : callable, default=None
+        What ``aucuba demo`` runs, given the folder, whether to print JSON and whether to open the
+        report; without it there is no such command.
     """
     try:
         # The first import of a session is slow, so an interrupt may well come here.
@@ -28,4 +36,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("error: Interrupted; nothing was written.\n")
         return 130
-    return run(sys.argv[1:] if arguments is None else list(arguments))
+    return run(sys.argv[1:] if arguments is None else list(arguments), demo)

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from aucuba.cli._console import print_errors, print_note
 from aucuba.cli._errors import TableError
 from aucuba.cli._evaluate import evaluate
 from aucuba.cli._fit import fit
-from aucuba.cli._info import demo, info
+from aucuba.cli._info import demo_command, info
 from aucuba.cli._monitor import monitor
 from aucuba.cli._options import RENAMED
 from aucuba.cli._predict import predict
@@ -37,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, evaluate, compare, report, monitor, info, demo):
+for command in (fit, predict, evaluate, compare, report, monitor, info):
     app.command()(command)
 
 # The base of all complaints about the command line itself, wherever typer keeps it.
@@ -54,8 +54,10 @@ def _program(version: bool = typer.Option(False, "--version", help="Print the ve
         raise typer.Exit
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], demo: Callable[..., None] | None = None) -> int:
     """Run one command; every foreseeable failure is one line on stderr."""
+    if demo is not None and not any(one.name == "demo" for one in app.registered_commands):
+        app.command("demo")(demo_command(demo))
     with _orderly_termination(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         code = _guarded(list(arguments))

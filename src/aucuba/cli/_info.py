@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,13 +51,19 @@ def info(model: ModelFile, as_json: AsJson = False) -> None:
     emit(result, grid, as_json=as_json)
 
 
-def demo(
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the reports.")] = Path(
-        "demo_output"
-    ),
-    as_json: AsJson = False,
-) -> None:
-    """Train on a data set that ships with scikit-learn, compare, and write the reports."""
-    from aucuba.demo import main
+def demo_command(run: Callable[[Path, bool, bool], None]) -> Callable[..., None]:
+    """Make the command ``aucuba demo`` of the program that it runs."""
 
-    main(output, as_json=as_json)
+    def demo(
+        output: Annotated[
+            Path, typer.Option(metavar="FOLDER", help="Folder for the reports.")
+        ] = Path("demo_output"),
+        open_report: Annotated[
+            bool, typer.Option("--open", help="Open the report in a browser.")
+        ] = False,
+        as_json: AsJson = False,
+    ) -> None:
+        """Train models and rivals on generated rows, compare them, and write the reports."""
+        run(output, as_json, open_report)
+
+    return demo

@@ -22,31 +22,31 @@ class Design(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Number of scores."""
+        """Return the number of scores."""
         ...
 
     @property
     def largest(self) -> float:
-        """Size of the largest entry of A: ``scores(a)`` never exceed ``largest * sum |a|``."""
+        """Bound the entries of A: ``scores(a)`` never exceed ``largest * sum |a|``."""
         ...
 
     def zeros(self) -> FloatArray:
-        """The model that scores every row zero."""
+        """Return the model that scores every row zero."""
         ...
 
     def scores(self, model: FloatArray) -> FloatArray:
-        """``A model``: ``X @ w`` for a table, ``K @ v`` for a kernel."""
+        """Apply A to a model: ``X @ w`` for a table, ``K @ v`` for a kernel."""
         ...
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
-        """``A* gradient``: ``X.T @ g`` for a table, ``g`` itself for a kernel.
+        """Apply the adjoint of A: ``X.T @ g`` for a table, ``g`` itself for a kernel.
 
         A list of k gradients gives a stack of models ``(k, size)`` in one pass over the data.
         """
         ...
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
-        """Inner products of one model, or a stack of them ``(k, size)``, with another.
+        """Compute inner products of one model, or a stack of them ``(k, size)``, with another.
 
         ``models @ model`` for a table, ``models @ K @ model`` for a kernel.
         """

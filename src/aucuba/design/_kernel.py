@@ -10,7 +10,7 @@ from aucuba._core._typing import FloatArray
 
 
 class KernelDesign:
-    """``scores = K @ v`` for a kernel matrix of the rows; a model is ``sum_i v_i phi(x_i)``.
+    """A kernel matrix of the rows: ``scores = K @ v`` for the model ``sum_i v_i phi(x_i)``.
 
     The adjoint of a score gradient is the gradient itself, and the inner product of two models is
     ``a @ K @ b``, so that a solver for linear models trains kernel models as it is.

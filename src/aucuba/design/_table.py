@@ -16,7 +16,7 @@ _ENTRIES_AT_ONCE = 65_536
 
 
 class TableDesign:
-    """``scores = X @ w`` for a dense array or a SciPy CSR matrix, float32 or float64.
+    """A dense array or a SciPy CSR matrix, float32 or float64: ``scores = X @ w``.
 
     X is never copied or scaled. Products are in double precision whatever that of X: certificates
     would not hold otherwise. A float32 table is converted a few rows at a time.
@@ -66,7 +66,7 @@ class TableDesign:
         return np.asarray(models @ model)
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Rows in double precision, a few at a time."""
+        """Convert the rows to double precision, a few at a time."""
         width = self.X.shape[1] if isinstance(self.X, np.ndarray) else self.X.nnz // self.n_rows
         size = max(_ENTRIES_AT_ONCE // max(width, 1), 1)
         for start in range(0, self.n_rows, size):

@@ -1,21 +1,40 @@
-"""The base of the ensembles: classifiers whose score is a log-odds."""
+"""The base of the ensembles: a threshold on out-of-fold scores, and calibrated probabilities."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._typing import FloatArray
+from aucuba._roc._sample import Sample
+from aucuba._roc._threshold import operating_point
+from aucuba.ensemble._table import check_columns
 
 
-class LogOddsClassifier(BinaryClassifier):
-    """A binary classifier whose ``decision_function`` is the log-odds of the second class."""
+class RegionEnsemble(BinaryClassifier):
+    """A binary classifier whose scores, or a calibration of them, are log-odds of ``pos_label_``."""
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: above 0 is ``classes_[1]``, and the out-of-fold FPR at 0 is ``predict_fpr_``.
+
+        This is the score of ``pos_label_`` minus ``threshold_``, with its sign turned where
+        ``pos_label_`` is ``classes_[0]``.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._oriented(self._checked_scores(X) - self.threshold_)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Compute the probabilities of both classes, ``1 / (1 + exp(-score))`` for the second.
+        """Compute calibrated probabilities of both classes, which the threshold does not move.
 
         Parameters
         ----------
@@ -24,6 +43,23 @@ class LogOddsClassifier(BinaryClassifier):
         Returns
         -------
         ndarray of shape (n_samples, 2)
+            Probabilities in the order of ``classes_``.
         """
-        score = self.decision_function(X)
-        return np.column_stack([expit(-score), expit(score)])
+        return self._probabilities(self._log_odds(self._checked_scores(X)))
+
+    @abstractmethod
+    def _scores(self, X: Any) -> FloatArray:
+        """Score checked rows towards ``pos_label_``."""
+
+    @abstractmethod
+    def _log_odds(self, scores: FloatArray) -> FloatArray:
+        """Turn scores into calibrated log-odds of ``pos_label_``."""
+
+    def _checked_scores(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        check_columns(self, X)
+        return self._scores(X)
+
+    def _adopt_threshold(self, scores: FloatArray, sample: Sample, upper_limit: float) -> None:
+        """Set the threshold on out-of-fold scores."""
+        self.threshold_, self.predict_fpr_ = operating_point(scores, sample, upper_limit)

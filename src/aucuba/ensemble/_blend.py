@@ -41,18 +41,23 @@ def blend_scores(scores: FloatArray, sample: Sample) -> Blend:
     return Blend(model.coef_[0], float(model.intercept_[0]), mean, scale)
 
 
-def member_report(
-    names: list[str],
-    scores: FloatArray,
-    blend: Blend,
-    sample: Sample,
-    folds: list[Split],
-    region: Region,
-) -> list[dict[str, Any]]:
-    """Report the out-of-fold partial AUC with standard error of every member and of the stack."""
+def cross_fitted(scores: FloatArray, sample: Sample, folds: list[Split]) -> FloatArray:
+    """Blend the out-of-fold scores of every row by a blend that was fitted to the other folds."""
     stacked = np.empty(sample.n_rows)
     for train, test in folds:
         stacked[test] = blend_scores(scores[train], sample.take(train)).log_odds(scores[test])
+    return stacked
+
+
+def member_report(
+    names: list[str],
+    scores: FloatArray,
+    stacked: FloatArray,
+    blend: Blend,
+    sample: Sample,
+    region: Region,
+) -> list[dict[str, Any]]:
+    """Report the out-of-fold partial AUC with standard error of every member and of the stack."""
     rows = []
     columns = zip([*names, "stack"], [*scores.T, stacked], [*blend.coef, 1.0], strict=True)
     for name, column, coef in columns:

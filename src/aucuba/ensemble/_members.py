@@ -15,8 +15,10 @@ from aucuba._core._columns import Columns
 from aucuba._core._logistic import log_loss
 from aucuba._core._seeds import with_fixed_seed
 from aucuba._core._typing import FloatArray
+from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
+from aucuba._roc._threshold import operating_point
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
@@ -155,21 +157,22 @@ def fit_without_repeated_warnings(
 def _fit_on_stack(
     estimator: RegionReweighted, runner: Runner, seed: int, scores: FloatArray | None = None
 ) -> StackedFit:
-    """Fit a `RegionReweighted` on the rows and folds of a stack.
-
-    The factors come from out-of-fold scores on all rows, so a held-out row has influenced the weights,
-    but not the labels, that its fold is trained with.
-    """
-    model = clone(estimator)
+    """Fit a `RegionReweighted` on the rows and folds of a stack."""
+    # The stack names its classes 0 and 1.
+    model = clone(estimator).set_params(pos_label=None)
     base = with_fixed_seed(clone(model.estimator), seed)
     region = Region.from_params(model.fpr_range, model.fpr_weight, model.min_tpr)
     pair = fit_reweighted(base, runner, region, model.strength, scores)
-    weighted = runner.scores(base, runner.table.reweighted(pair.factors))
     check_columns(model, runner.table.X, reset=True)
-    model.classes_ = np.array([0, 1])
+    model.classes_, model.pos_label_ = np.array([0, 1]), 1
     model.estimator_, model.weighted_estimator_ = pair.plain, pair.weighted
     model.oof_scores_, model.weights_ = pair.scores, pair.factors
-    return StackedFit(model, (pair.scores + weighted) / 2)
+    model.threshold_, model.predict_fpr_ = operating_point(
+        pair.mean_scores, runner.table.sample, region.upper_limit
+    )
+    model.calibration_ = logistic_calibration(pair.mean_scores, runner.table.sample)
+    # As the model itself scores rows.
+    return StackedFit(model, pair.mean_scores - model.threshold_)
 
 
 def _moving_mean(values: FloatArray) -> FloatArray:

@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, check_memory
+from sklearn.utils.validation import check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
 from aucuba._core._resampling import partition
 from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.ensemble._base import LogOddsClassifier
+from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
-    check_columns,
     check_range_is_covered,
     check_strength,
     make_table,
@@ -29,7 +29,7 @@ from aucuba.ensemble._table import (
 )
 
 
-class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
+class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     r"""Average of a plain model and one trained with weights on the region's rows.
 
     .. math::
@@ -41,11 +41,10 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     Out-of-fold scores tell which rows lie around the thresholds of the region; these rows get up to
     ``strength`` times the weight in one refit. X is passed on as it is: categories and missing values
     are the estimator's concern (CatBoost wants ``cat_features`` as a tuple, so that it can be cloned).
-    Cost: ``cv + 2`` fits of the estimator.
+    Cost: ``2 cv + 2`` fits of the estimator.
 
     For linear models use `PartialAUCClassifierCV` instead: there, re-weighting lost in our study.
-    Probabilities are as good as the two models' own; wrap in scikit-learn's `CalibratedClassifierCV`
-    where they must be calibrated.
+    Probabilities are calibrated by logistic regression on the out-of-fold scores of the average.
 
     Parameters
     ----------
@@ -66,6 +65,9 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     cv : int, splitter or iterable of splits, default=5
         Folds for the out-of-fold scores: stratified and shuffled for a number. Splits must test every
         row exactly once; to keep groups whole give ``list(GroupKFold(5).split(X, y, groups))``.
+    pos_label : label, default=None
+        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
+        columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
         depend on it. LightGBM, XGBoost and CatBoost have a thread number of their own: set it to 1.
@@ -81,9 +83,18 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
     weights_ : ndarray of shape (n_samples,)
         The region's factor for every row, mean 1 in each class; 0 for rows of zero weight.
     oof_scores_ : ndarray of shape (n_samples,)
-        Out-of-fold scores of the plain model; nan for rows of zero weight.
+        Out-of-fold scores of the plain model, towards ``pos_label_``; nan for rows of zero weight.
+    calibration_ : ndarray of shape (2,)
+        Slope and intercept of the log-odds of ``pos_label_`` as a function of its score.
+    threshold_ : float
+        The score of ``pos_label_`` above which it is predicted: the FPR of out-of-fold scores is the
+        upper limit of the region; for a limit of 1, their balanced accuracy is best.
+    predict_fpr_ : float
+        The false positive rate that ``threshold_`` was set for.
     classes_ : ndarray of shape (2,)
-        The second is positive.
+        The labels in sorted order.
+    pos_label_ : label
+        The class to be found.
 
     Examples
     --------
@@ -106,6 +117,7 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         fpr_weight: FprWeight = None,
         strength: float = 3.0,
         cv: Any = 5,
+        pos_label: Any = None,
         n_jobs: int | None = None,
         memory: Any = None,
         random_state: Any = None,
@@ -116,6 +128,7 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         self.fpr_weight = fpr_weight
         self.strength = strength
         self.cv = cv
+        self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.memory = memory
         self.random_state = random_state
@@ -148,28 +161,22 @@ class RegionReweighted(MetaEstimatorMixin, LogOddsClassifier):
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
         memory = check_memory(self.memory)
-        with fit_monitor(self, X, y, max_iter=len(folds) + 2) as monitor:
+        with fit_monitor(self, X, y, max_iter=2 * len(folds) + 2) as monitor:
             runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor))
             base = with_fixed_seed(clone(self.estimator), seed)
             pair = fit_reweighted(base, runner, region, self.strength)
         self.estimator_, self.weighted_estimator_ = pair.plain, pair.weighted
+        self._adopt_threshold(pair.mean_scores, table.sample, region.upper_limit)
+        self.calibration_ = logistic_calibration(pair.mean_scores, table.sample)
         self.oof_scores_ = kept.among_all(pair.scores, np.nan)
         self.weights_ = kept.among_all(pair.factors, 0.0)
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Average the two models' log-odds.
+    def _log_odds(self, scores: FloatArray) -> FloatArray:
+        slope, intercept = self.calibration_
+        return slope * scores + intercept
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        check_columns(self, X)
+    def _scores(self, X: Any) -> FloatArray:
         return (log_odds(self.estimator_, X) + log_odds(self.weighted_estimator_, X)) / 2
 
     def __sklearn_tags__(self) -> Any:

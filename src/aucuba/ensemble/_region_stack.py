@@ -17,8 +17,8 @@ from aucuba._core._threads import one_thread
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.ensemble._base import LogOddsClassifier
-from aucuba.ensemble._blend import Blend, blend_scores, member_report
+from aucuba.ensemble._base import RegionEnsemble
+from aucuba.ensemble._blend import Blend, blend_scores, cross_fitted, member_report
 from aucuba.ensemble._defaults import DEFAULT_MEMBERS, NamedMembers
 from aucuba.ensemble._members import Member, as_member, fit_without_repeated_warnings
 from aucuba.ensemble._runner import Runner
@@ -33,7 +33,7 @@ from aucuba.ensemble._table import (
 from aucuba.metrics import make_partial_auc_scorer
 
 
-class RegionStack(LogOddsClassifier):
+class RegionStack(RegionEnsemble):
     r"""Stack of several models, blended for a region of the ROC curve by logistic regression.
 
     .. math::
@@ -67,6 +67,9 @@ class RegionStack(LogOddsClassifier):
         `RegionReweighted` alone: the blend can turn down a member that it harms.
     cv : int, splitter or iterable of splits, default=5
         As in `RegionReweighted`.
+    pos_label : label, default=None
+        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
+        columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
         depend on it.
@@ -81,7 +84,7 @@ class RegionStack(LogOddsClassifier):
     Attributes
     ----------
     members_ : list of (str, classifier)
-        Fitted on all rows, with classes 0 and 1.
+        Fitted on all rows, with class 1 for ``pos_label_`` and 0 for the other.
     coef_ : ndarray of shape (n_members,)
         Weights of the standardised scores.
     intercept_, mean_, scale_ : float, ndarray, ndarray
@@ -91,8 +94,15 @@ class RegionStack(LogOddsClassifier):
         ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted.
     oof_scores_ : ndarray of shape (n_samples, n_members)
         Out-of-fold scores; nan for rows of zero weight.
+    threshold_ : float
+        The log-odds of ``pos_label_`` above which it is predicted: the FPR of out-of-fold scores is the
+        upper limit of the region; for a limit of 1, their balanced accuracy is best.
+    predict_fpr_ : float
+        The false positive rate that ``threshold_`` was set for.
     classes_ : ndarray of shape (2,)
-        The second is positive.
+        The labels in sorted order.
+    pos_label_ : label
+        The class to be found.
 
     Examples
     --------
@@ -113,6 +123,7 @@ class RegionStack(LogOddsClassifier):
         estimators: list[Any] | None = None,
         strength: float = 10.0,
         cv: Any = 5,
+        pos_label: Any = None,
         n_jobs: int | None = None,
         memory: Any = None,
         random_state: Any = None,
@@ -124,6 +135,7 @@ class RegionStack(LogOddsClassifier):
         self.estimators = estimators
         self.strength = strength
         self.cv = cv
+        self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.memory = memory
         self.random_state = random_state
@@ -176,7 +188,9 @@ class RegionStack(LogOddsClassifier):
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
         names = [name for name, _ in fitted]
-        self.report_ = member_report(names, oof, blend, table.sample, folds, region)
+        stacked = cross_fitted(oof, table.sample, folds)
+        self._adopt_threshold(stacked, table.sample, region.upper_limit)
+        self.report_ = member_report(names, oof, stacked, blend, table.sample, region)
         return self
 
     def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:
@@ -271,21 +285,18 @@ class RegionStack(LogOddsClassifier):
         """
         check_is_fitted(self)
         check_columns(self, X)
+        return self._member_scores(X)
+
+    def _member_scores(self, X: Any) -> FloatArray:
         return np.column_stack([log_odds(model, X) for _, model in self.members_])
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Compute the log-odds of the stack, for ranking.
+    def _log_odds(self, scores: FloatArray) -> FloatArray:
+        # The blend is fitted by log-loss.
+        return scores
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        scores = self.member_scores(X)
-        return Blend(self.coef_, self.intercept_, self.mean_, self.scale_).log_odds(scores)
+    def _scores(self, X: Any) -> FloatArray:
+        blend = Blend(self.coef_, self.intercept_, self.mean_, self.scale_)
+        return blend.log_odds(self._member_scores(X))
 
     def feature_importances(
         self,
@@ -316,7 +327,10 @@ class RegionStack(LogOddsClassifier):
         """
         check_is_fitted(self)
         scorer = make_partial_auc_scorer(
-            self.fpr_range, min_tpr=self.min_tpr, fpr_weight=self.fpr_weight
+            self.fpr_range,
+            min_tpr=self.min_tpr,
+            fpr_weight=self.fpr_weight,
+            pos_label=self.pos_label_,
         )
         # Many small predictions: threads would spend their time waiting for each other.
         with one_thread():

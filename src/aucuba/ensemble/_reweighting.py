@@ -1,4 +1,4 @@
-"""The procedure of re-weighting: score out of fold, weight the region's rows, refit."""
+"""The procedure of re-weighting: score out of fold, weight the region's rows, refit and score."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ class ReweightedPair:
     plain, weighted : classifier
     scores : ndarray of shape (n_rows,)
         Out-of-fold scores of the plain model.
+    mean_scores : ndarray of shape (n_rows,)
+        Mean of the out-of-fold scores of both models. The factors come from scores of all rows, so a
+        held-out row has influenced the weights, but not the labels, that its fold is trained with.
     factors : ndarray of shape (n_rows,)
         The region's factor for the weight of every row.
     """
@@ -27,6 +30,7 @@ class ReweightedPair:
     plain: Any
     weighted: Any
     scores: FloatArray
+    mean_scores: FloatArray
     factors: FloatArray
 
 
@@ -37,5 +41,7 @@ def fit_reweighted(
     if scores is None:
         scores = runner.scores(base)
     factors = region_weights(scores, runner.table.sample, region, strength)
-    plain, weighted = runner.fit(base, [runner.table, runner.table.reweighted(factors)])
-    return ReweightedPair(plain, weighted, scores, factors)
+    reweighted = runner.table.reweighted(factors)
+    plain, weighted = runner.fit(base, [runner.table, reweighted])
+    mean_scores = (scores + runner.scores(base, reweighted)) / 2
+    return ReweightedPair(plain, weighted, scores, mean_scores, factors)

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, index
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
 
-from aucuba._core._estimator import check_two_classes
+from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_positive_number, row_weights
@@ -30,7 +30,7 @@ class Table:
 
     @property
     def y(self) -> IntArray:
-        """Labels 0 and 1."""
+        """Labels: 1 for the class to be found, 0 for the other."""
         return self.sample.positive.astype(np.intp)
 
     def take(self, rows: AnyArray) -> Table:
@@ -43,9 +43,9 @@ class Table:
 
 
 def make_table(
-    estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None
+    estimator: BinaryClassifier, X: Any, y: Any, sample_weight: ArrayLike | None
 ) -> tuple[Table, KeptRows]:
-    """Check labels and weights; set ``classes_`` and the number and names of the columns."""
+    """Check labels and weights; set the classes, and the number and names of the columns."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -57,8 +57,8 @@ def make_table(
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
     assert_all_finite(y, input_name="y")
     weight = row_weights(sample_weight, len(y))
-    estimator.classes_, kept = check_two_classes(y, weight)
-    table = Table(X, Sample(y == estimator.classes_[1], weight))
+    positive, kept = estimator._adopt_classes(y, weight)
+    table = Table(X, Sample(positive, weight))
     return (table if kept.size == len(y) else table.take(kept)), KeptRows(kept, given, y)
 
 

@@ -59,6 +59,9 @@ class AUMClassifier(RegionClassifier):
     validation_fraction : float, optional
         Hold out this fraction of the rows, stratified, and keep the iterate of best AUC on them.
         None keeps the iterate of best training AUC.
+    pos_label : label, default=None
+        The class to be found; None is ``classes_[1]``. Scores and
+        coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     random_state : int, RandomState or None, default=None
         Draws the held-out rows; nothing else is random.
 
@@ -67,10 +70,16 @@ class AUMClassifier(RegionClassifier):
     coef_ : ndarray of shape (1, n_features)
         Weights, of norm 1.
     intercept_ : ndarray of shape (1,)
-        Puts the threshold where the training rows have the best balanced accuracy; AUC does not
-        depend on it.
+        Minus the threshold, signed like ``coef_``.
+    threshold_ : float
+        The score of ``pos_label_`` above which it is predicted: the training rows have their best
+        balanced accuracy there. AUC does not depend on it.
+    predict_fpr_ : float
+        The false positive rate of the training rows at ``threshold_``.
     classes_ : ndarray of shape (2,)
-        The two labels; ``classes_[1]`` is positive.
+        The labels in sorted order.
+    pos_label_ : label
+        The class to be found.
     history_ : list of dict
         One row per step: ``iteration``, ``step`` (its length), ``aum``, ``auc``, ``validation_auc``
         with held-out rows, and ``seconds`` since the start.
@@ -103,6 +112,7 @@ class AUMClassifier(RegionClassifier):
         tol: float = 1e-3,
         n_iter_no_change: int = 5,
         validation_fraction: float | None = None,
+        pos_label: Any = None,
         random_state: Any = None,
     ) -> None:
         self.step = step
@@ -110,6 +120,7 @@ class AUMClassifier(RegionClassifier):
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
+        self.pos_label = pos_label
         self.random_state = random_state
 
     @with_callbacks
@@ -120,7 +131,7 @@ class AUMClassifier(RegionClassifier):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-            Two classes; the larger label is positive.
+            Two classes.
         sample_weight : array-like of shape (n_samples,), optional
             An integer weight is a number of copies of the row.
 

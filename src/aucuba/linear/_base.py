@@ -10,12 +10,12 @@ from scipy import sparse
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from aucuba._core._advice import Advice, Remedy
-from aucuba._core._estimator import BinaryClassifier, check_two_classes
+from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
-from aucuba._roc._threshold import threshold_for
+from aucuba._roc._threshold import operating_point
 from aucuba.risks import Sample
 from aucuba.solvers import Solution
 
@@ -33,7 +33,7 @@ class RegionClassifier(BinaryClassifier):
     def _validate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[Any, Sample, KeptRows]:
-        """Check the data and drop rows of zero weight; set ``classes_``."""
+        """Check the data and drop rows of zero weight; set ``classes_`` and ``pos_label_``."""
         given = X
         X, y = validate_data(
             self,
@@ -47,8 +47,8 @@ class RegionClassifier(BinaryClassifier):
         _check_entries(X, type(self).__name__)
         weight = row_weights(sample_weight, X.shape[0])
         query = query_index(qid, X.shape[0])
-        self.classes_, kept = check_two_classes(y, weight)
-        sample = Sample(y == self.classes_[1], weight, query)
+        positive, kept = self._adopt_classes(y, weight)
+        sample = Sample(positive, weight, query)
         if kept.size < X.shape[0]:
             X, sample = X[kept], sample.take(kept)
         warn_about_queries(sample)
@@ -57,9 +57,13 @@ class RegionClassifier(BinaryClassifier):
     def _adopt_linear(
         self, coef: FloatArray, scores: FloatArray, sample: Sample, upper_limit: float
     ) -> None:
-        """Store a linear model with the threshold of its training scores."""
-        self.coef_ = coef[np.newaxis]
-        self.intercept_ = np.array([-threshold_for(scores, sample, upper_limit)])
+        """Store a linear model of ``pos_label_`` with the threshold of its training scores."""
+        self.coef_ = self._oriented(coef[np.newaxis])
+        self._adopt_threshold(scores, sample, upper_limit)
+
+    def _adopt_threshold(self, scores: FloatArray, sample: Sample, upper_limit: float) -> None:
+        self.threshold_, self.predict_fpr_ = operating_point(scores, sample, upper_limit)
+        self.intercept_ = self._oriented(np.array([-self.threshold_]))
 
     def _adopt_certificate(self, solution: Solution) -> None:
         """Store how a solver ended."""
@@ -72,7 +76,10 @@ class RegionClassifier(BinaryClassifier):
         self.history_ = solution.history
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: above 0 is positive, and the training FPR at 0 is the range's upper limit.
+        """Score rows: above 0 is ``classes_[1]``, and the training FPR at 0 is ``predict_fpr_``.
+
+        This is the score of ``pos_label_`` minus ``threshold_``, with its sign turned where
+        ``pos_label_`` is ``classes_[0]``.
 
         Parameters
         ----------
@@ -87,7 +94,7 @@ class RegionClassifier(BinaryClassifier):
         return np.asarray(self._raw_scores(X) + self.intercept_[0])
 
     def _raw_scores(self, X: Any) -> FloatArray:
-        """Score validated rows before the intercept is added."""
+        """Score validated rows towards ``classes_[1]``, before the intercept is added."""
         return np.asarray(X @ self.coef_[0])
 
     def _validate_for_prediction(self, X: Any) -> Any:

@@ -72,15 +72,19 @@ class Splits:
 
 @one_blas_thread()
 def logistic_path(split: Split, X: Any, sample: Sample, Cs: FloatArray) -> FloatArray:
-    """Return the test log-odds of logistic regression, one row per C."""
+    """Return the test log-odds of logistic regression, one row per C, and then standardised ones.
+
+    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has.
+    """
     train, test = split
     part = sample.take(train)
-    return np.array(
-        [
-            logistic_regression(X[train], part.positive, part.weight, C).decision_function(X[test])
-            for C in Cs
-        ]
-    )
+    log_odds, standardised = [], []
+    for C in Cs:
+        model = logistic_regression(X[train], part.positive, part.weight, C)
+        mean, scale = mean_and_scale(model.decision_function(X[train]), part.weight)
+        log_odds.append(model.decision_function(X[test]))
+        standardised.append((log_odds[-1] - mean) / scale)
+    return np.array(log_odds + standardised)
 
 
 @one_blas_thread()
@@ -105,19 +109,17 @@ def convex_path(
     sample: Sample,
     surrogate: str,
     region: Region,
-    Cs: FloatArray,
-    tol: float,
-    max_iter: int,
+    solvers: list[BundleSolver],
 ) -> FloatArray:
-    """Return the standardised test scores of convex fits, one row per C.
+    """Return the standardised test scores of convex fits, one row per solver.
 
     Each fit starts from the planes of the one before.
     """
     train, test = split
     part = sample.take(train)
     design, risk, planes, rows = TableDesign(X[train]), make_risk(surrogate, part, region), None, []
-    for C in Cs:
-        solution = BundleSolver(C, tol, max_iter=max_iter).solve(design, risk, warm_start=planes)
+    for solver in solvers:
+        solution = solver.solve(design, risk, warm_start=planes)
         solution.raise_interrupt()
         planes = solution.warm_start
         mean, scale = mean_and_scale(design.scores(solution.coef), part.weight)

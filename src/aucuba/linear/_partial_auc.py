@@ -7,6 +7,7 @@ from dataclasses import astuple
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from aucuba._core._advice import ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import fit_monitor, logged, with_callbacks
@@ -16,7 +17,6 @@ from aucuba._core._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba._roc._threshold import threshold_for
 from aucuba.design import KernelDesign, TableDesign
 from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
@@ -44,7 +44,7 @@ class PartialAUCClassifier(RegionClassifier):
     with R a risk of the partial AUC in the region and, for the direct surrogate, u the direction of
     logistic regression (the anchor). X is never scaled here; put a `StandardScaler` before. Ranking
     needs no ``class_weight``: positives and negatives are compared pair by pair, whatever their
-    numbers. For probabilities wrap the classifier in `CalibratedClassifierCV`.
+    numbers. For probabilities wrap the classifier in `CalibratedClassifierCV` with ``ensemble=False``.
 
     Parameters
     ----------
@@ -88,6 +88,9 @@ class PartialAUCClassifier(RegionClassifier):
         Limit on iterations; by default 1000 for the convex surrogates, 100 for ``"direct"``.
     warm_start : bool, default=False
         Start a linear convex fit from the present ``coef_``.
+    pos_label : label, default=None
+        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and
+        coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     random_state : int, RandomState instance or None, default=None
         For the sampling of Nystroem features; nothing else is random.
     verbose : int, default=0
@@ -98,15 +101,21 @@ class PartialAUCClassifier(RegionClassifier):
     coef_ : ndarray of shape (1, n_features)
         Weights of a linear model. For ``"direct"`` scaled to training scores of unit variance.
     intercept_ : ndarray of shape (1,)
-        Set so that predicting ``score > 0`` has the range's upper limit as its training FPR; for an
-        upper limit of 1, so that balanced training accuracy is best.
+        Minus the threshold, signed like ``coef_``.
+    threshold_ : float
+        The score of ``pos_label_`` above which it is predicted: its training FPR is the upper limit
+        of the region; for a limit of 1, balanced training accuracy is best.
+    predict_fpr_ : float
+        The false positive rate that ``threshold_`` was set for.
     dual_coef_, kernel_rows_ : ndarray
         Exact kernel models: coefficients, and the training rows that carry them (their indices for
         a precomputed kernel).
     kernel_params_ : tuple
         Kernel models: name, gamma, degree and constant of the kernel.
     classes_ : ndarray of shape (2,)
-        The second is positive.
+        The labels in sorted order.
+    pos_label_ : label
+        The class to be found.
     objective_, lower_bound_, gap_, relative_gap_ : float
         Value reached, certified lower bound, and their difference over C and over the objective. The
         bound is lowered by what rounding may have added to it. nan for fits that are not convex.
@@ -145,6 +154,7 @@ class PartialAUCClassifier(RegionClassifier):
         rtol: float | None = 1e-3,
         max_iter: int | None = None,
         warm_start: bool = False,
+        pos_label: Any = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -164,6 +174,7 @@ class PartialAUCClassifier(RegionClassifier):
         self.rtol = rtol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.pos_label = pos_label
         self.random_state = random_state
         self.verbose = verbose
 
@@ -212,7 +223,7 @@ class PartialAUCClassifier(RegionClassifier):
         return self
 
     def _raw_scores(self, X: Any) -> FloatArray:
-        """Score validated rows before the intercept is added, through the kernel if there is one."""
+        """Score validated rows towards ``classes_[1]``, through the kernel if there is one."""
         if self.kernel == "linear":
             return super()._raw_scores(X)
         if self.kernel == "precomputed":
@@ -255,7 +266,9 @@ class PartialAUCClassifier(RegionClassifier):
             self._fit_anchored(X, sample, region, monitor)
             return
         design = TableDesign(X)
-        start = warm[0] if warm is not None and warm.shape[1] == X.shape[1] else None
+        start = None
+        if warm is not None and warm.shape[1] == X.shape[1]:
+            start = self._oriented(warm[0])
         solution = self._solve_convex(design, X, sample, region, monitor, start)
         scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
@@ -273,7 +286,7 @@ class PartialAUCClassifier(RegionClassifier):
         )
         scores = TableDesign(X).scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
-        self.anchor_coef_ = fit.anchor[np.newaxis]
+        self.anchor_coef_ = self._oriented(fit.anchor[np.newaxis])
         if fit.solution is None:
             self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
             self.n_iter_ = n_iter
@@ -292,6 +305,10 @@ class PartialAUCClassifier(RegionClassifier):
         kept: IntArray,
     ) -> None:
         """Fit a kernel model, exactly where the surrogate and the size of the matrix allow it."""
+        if not sparse.issparse(X):
+            # Products round differently in another memory order, and the descent on kernel features,
+            # badly conditioned and stopped early, would carry the difference into the model.
+            X = np.ascontiguousarray(X)
         kernel = Kernel.from_params(
             self.kernel, self.gamma, self.degree, self.coef0, X, sample.weight
         )
@@ -313,11 +330,10 @@ class PartialAUCClassifier(RegionClassifier):
         solution = self._solve_convex(design, None, sample, region, monitor, None)
         # A zero model keeps one row, so that kernels with new rows are defined.
         carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
-        self.dual_coef_ = solution.coef[carries]
+        self.dual_coef_ = self._oriented(solution.coef[carries])
         self.kernel_rows_ = kept[carries] if precomputed else X[carries]
         scores = design.scores(solution.coef) if solution.scores is None else solution.scores
-        threshold = threshold_for(scores, sample, region.upper_limit)
-        self.intercept_ = np.array([-threshold])
+        self._adopt_threshold(scores, sample, region.upper_limit)
         self._finish(solution)
 
     def _solve_convex(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._advice import Advice, ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
@@ -21,8 +22,9 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import TableDesign
-from aucuba.linear._anchored_fit import anchor_direction, normalised, training_region
+from aucuba.linear._anchored_fit import anchor_direction, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._chosen import ChosenModel
 from aucuba.linear._cross_validation import Splits, anchored_half, convex_path, logistic_path
 from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver, Status
@@ -52,8 +54,8 @@ class PartialAUCClassifierCV(RegionClassifier):
     warm-started path over C in every fold, and the convex fit of the C that is best in the region out
     of sample.
 
-    X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``. For
-    probabilities wrap the classifier in `CalibratedClassifierCV`.
+    Probabilities are calibrated by logistic regression on the held-out scores of the model chosen.
+    X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``.
 
     Parameters
     ----------
@@ -66,8 +68,11 @@ class PartialAUCClassifierCV(RegionClassifier):
     cv : int, splitter, iterable of splits or None, default=None
         None: five stratified folds for C and ten halvings for the fits on half the data (queries stay
         whole). Other splits are used for both.
-    min_tpr, fpr_weight, tol, max_iter
+    min_tpr, fpr_weight, tol, rtol, max_iter
         As in `PartialAUCClassifier`.
+    pos_label : label, default=None
+        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and
+        coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     n_jobs : int or None, default=None
         Number of parallel jobs; the result does not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -75,8 +80,11 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_
+    coef_, intercept_, threshold_, predict_fpr_, classes_, pos_label_
         As in `PartialAUCClassifier`.
+    calibration_ : ndarray of shape (2,)
+        Slope and intercept of the log-odds of ``pos_label_`` as a function of its score, fitted to
+        held-out scores; to training scores where there are too few rows for cross-validation.
     C_ : float
         The C chosen.
     blend_ : float
@@ -123,7 +131,9 @@ class PartialAUCClassifierCV(RegionClassifier):
         min_tpr: float = 0.0,
         fpr_weight: FprWeight = None,
         tol: float = 1e-3,
+        rtol: float | None = 1e-3,
         max_iter: int = 1000,
+        pos_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -134,7 +144,9 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.min_tpr = min_tpr
         self.fpr_weight = fpr_weight
         self.tol = tol
+        self.rtol = rtol
         self.max_iter = max_iter
+        self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -162,6 +174,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         """
         check_choice(self.surrogate, "surrogate", _SURROGATES)
         check_positive_number(self.tol, "tol")
+        if self.rtol is not None:
+            check_positive_number(self.rtol, "rtol")
         check_positive_number(self.max_iter, "max_iter", integer=True)
         Cs = self._Cs()
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
@@ -172,10 +186,32 @@ class PartialAUCClassifierCV(RegionClassifier):
             choose = self._choose if self.surrogate == "direct" else self._choose_convex
             limit = len(splits.folds) + len(splits.halves) * (self.surrogate == "direct")
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
-                coef = choose(X_kept, sample, region, splits, Cs, Progress(monitor))
-                scores = TableDesign(X_kept).scores(coef)
-                self._adopt_linear(coef, scores, sample, region.upper_limit)
+                chosen = choose(X_kept, sample, region, splits, Cs, Progress(monitor))
+                scores = TableDesign(X_kept).scores(chosen.coef)
+                self._adopt_linear(chosen.coef, scores, sample, region.upper_limit)
+                self.calibration_ = chosen.calibration(scores, sample)
         return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Compute calibrated probabilities of both classes, which the threshold does not move.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        slope, intercept = self.calibration_
+        if np.isnan(slope):
+            raise ValueError(
+                "This model was saved by a version without probabilities; fit it again to have them."
+            )
+        scores = self._oriented(self._raw_scores(self._validate_for_prediction(X)))
+        return self._probabilities(slope * scores + intercept)
 
     def _Cs(self) -> FloatArray:
         if np.ndim(self.Cs) == 0:
@@ -194,25 +230,40 @@ class PartialAUCClassifierCV(RegionClassifier):
         splits: Splits,
         Cs: FloatArray,
         progress: Progress,
-    ) -> FloatArray:
-        """Choose C, train the region's own model, choose the blend; return its coefficients."""
+    ) -> ChosenModel:
+        """Choose C, train the region's own model, choose the blend."""
         splits = splits.usable(sample)
         if not splits.can_compare(sample):
             return self._keep_logistic(X, sample, float(Cs[Cs.size // 2]))
         parts = self._over(splits.folds, progress, logistic_path, X, sample, Cs)
-        logistic = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
+        both = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
+        logistic = OutOfFold(both.scores[: Cs.size], both.covered)
         chosen = self._choose_C(logistic, sample, region, Cs)
+        standardised = both.scores[Cs.size + chosen]
         self.C_ = float(Cs[chosen])
         anchor, self.n_iter_ = anchor_direction(X, sample, self.C_)
         if progress.stopped:
-            return self._stop_at_logistic(anchor)
+            self._stop_at_logistic(anchor)
+            return ChosenModel(anchor, both.covered, standardised)
         notice = training_region(sample, region)[1]
         if notice:
             warnings.warn(notice, UserWarning, stacklevel=4)
         own, held_out = self._averaged(X, sample, region, splits, progress)
-        self._blend(sample, region, logistic, chosen, held_out)
-        self.logistic_coef_, self.region_coef_ = anchor[np.newaxis], own[np.newaxis]
-        return (1.0 - self.blend_) * anchor + self.blend_ * own
+        rows, at_logistic, at_own = np.intersect1d(
+            both.covered, held_out.covered, return_indices=True
+        )
+        own_scores = held_out.scores[0, at_own]
+        self._blend(sample.take(rows), region, logistic.scores[chosen, at_logistic], own_scores)
+        self._keep_parts(anchor, own)
+        blended = self._mixed(standardised[at_logistic], own_scores)
+        return ChosenModel(self._mixed(anchor, own), rows, blended)
+
+    def _mixed(self, of_logistic: FloatArray, of_own: FloatArray) -> FloatArray:
+        return (1.0 - self.blend_) * of_logistic + self.blend_ * of_own
+
+    def _keep_parts(self, anchor: FloatArray, own: FloatArray) -> None:
+        self.logistic_coef_ = self._oriented(anchor[np.newaxis])
+        self.region_coef_ = self._oriented(own[np.newaxis])
 
     def _over(
         self, splits: list[Split], progress: Progress, task: Callable[..., Any], *args: Any
@@ -237,11 +288,12 @@ class PartialAUCClassifierCV(RegionClassifier):
     def _averaged(
         self, X: Any, sample: Sample, region: Region, splits: Splits, progress: Progress
     ) -> tuple[FloatArray, OutOfFold]:
-        """Average anchored fits on half-samples, and score the rows left out."""
+        """Average anchored fits on half-samples, and score the rows left out in the same units."""
         fits = self._over(splits.halves, progress, anchored_half, X, sample, region, self.C_)
-        held_out = OutOfFold.from_parts(sample.n_rows, splits.halves, [part for _, part in fits])
         mean = np.mean([coef for coef, _ in fits], axis=0)
-        return normalised(mean, X, sample.weight), held_out
+        scale = mean_and_scale(TableDesign(X).scores(mean), sample.weight)[1]
+        parts = [part / scale for _, part in fits]
+        return mean / scale, OutOfFold.from_parts(sample.n_rows, splits.halves, parts)
 
     def _choose_convex(
         self,
@@ -251,24 +303,36 @@ class PartialAUCClassifierCV(RegionClassifier):
         splits: Splits,
         Cs: FloatArray,
         progress: Progress,
-    ) -> FloatArray:
+    ) -> ChosenModel:
         """Fit the surrogate at the C that is best in the region out of sample."""
         splits = Splits(splits.folds, splits.folds).usable(sample)
         self.blend_, self.C_ = 1.0, float(Cs[Cs.size // 2])
         self.partial_auc_, self.cv_results_ = {}, {}
         self.partial_auc_error_: dict[str, float] = {}
+        tested, held_out = None, None
         if splits.can_compare(sample):
-            settings = (X, sample, self.surrogate, region, Cs, self.tol, int(self.max_iter))
-            parts = self._over(splits.folds, progress, convex_path, *settings)
-            held_out = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
-            tested = sample.take(held_out.covered)
-            values = RegionComparison.from_scores(tested, held_out.scores, region).values
+            parts = self._over(
+                splits.folds,
+                progress,
+                convex_path,
+                X,
+                sample,
+                self.surrogate,
+                region,
+                self._solvers(Cs),
+            )
+            path = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
+            comparison = RegionComparison.from_scores(
+                sample.take(path.covered), path.scores, region
+            )
+            values = comparison.values
             best = int(np.argmax(values))
+            tested, held_out = path.covered, path.scores[best]
             self.C_, self.cv_results_ = float(Cs[best]), {"C": Cs, "region": values}
             self.partial_auc_ = {"region": float(values[best])}
         else:
             self._warn_of_few_rows(f"C={self.C_:g} is used")
-        solver = BundleSolver(self.C_, self.tol, int(self.max_iter))
+        (solver,) = self._solvers([self.C_])
         solution = solver.solve(TableDesign(X), make_risk(self.surrogate, sample, region))
         solution.raise_interrupt()
         if solution.status is Status.ZERO_AS_GOOD:
@@ -281,19 +345,20 @@ class PartialAUCClassifierCV(RegionClassifier):
             )
             warnings.warn(advice, stacklevel=5)
         self._adopt_certificate(solution)
-        self.region_coef_ = solution.coef[np.newaxis]
-        return solution.coef
+        self.region_coef_ = self._oriented(solution.coef[np.newaxis])
+        if held_out is not None:
+            # Every fold's scores are standardised by its training rows; these are of all rows.
+            scores = TableDesign(X).scores(solution.coef)
+            held_out = held_out * mean_and_scale(scores, sample.weight)[1]
+        return ChosenModel(solution.coef, tested, held_out)
 
-    def _blend(
-        self, sample: Sample, region: Region, logistic: OutOfFold, chosen: int, own: OutOfFold
-    ) -> None:
+    def _solvers(self, Cs: Iterable[float]) -> list[BundleSolver]:
+        return [BundleSolver(C, self.tol, int(self.max_iter), self.rtol) for C in Cs]
+
+    def _blend(self, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray) -> None:
         """Choose the weight of the region's own model by out-of-sample partial AUC."""
-        rows, at_logistic, at_own = np.intersect1d(
-            logistic.covered, own.covered, return_indices=True
-        )
-        tested = sample.take(rows)
-        first = _standardised(logistic.scores[chosen, at_logistic], tested.weight)
-        second = _standardised(own.scores[0, at_own], tested.weight)
+        first = _standardised(logistic, tested.weight)
+        second = _standardised(own, tested.weight)
         scores = np.stack([first, (first + second) / 2, second])
         comparison = RegionComparison.from_scores(tested, scores, region)
         if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
@@ -312,22 +377,21 @@ class PartialAUCClassifierCV(RegionClassifier):
             "region - blend": float(comparison.errors[2, 1]),
         }
 
-    def _stop_at_logistic(self, anchor: FloatArray) -> FloatArray:
+    def _stop_at_logistic(self, anchor: FloatArray) -> None:
         """Keep logistic regression: a callback asked to stop before the region's own model."""
         self.blend_, self.status_ = 0.0, str(Status.STOPPED_BY_CALLBACK)
-        self.logistic_coef_ = self.region_coef_ = anchor[np.newaxis]
+        self._keep_parts(anchor, anchor)
         self.partial_auc_, self.partial_auc_error_ = {}, {}
-        return anchor
 
-    def _keep_logistic(self, X: Any, sample: Sample, C: float) -> FloatArray:
+    def _keep_logistic(self, X: Any, sample: Sample, C: float) -> ChosenModel:
         """Keep logistic regression, with a warning: there are too few rows to cross-validate."""
         self._warn_of_few_rows(f"plain logistic regression with C={C:g} is returned")
         self.C_, self.blend_ = C, 0.0
         coef, self.n_iter_ = anchor_direction(X, sample, C)
-        self.logistic_coef_ = self.region_coef_ = coef[np.newaxis]
+        self._keep_parts(coef, coef)
         self.status_ = "Logistic regression kept: too few rows for cross-validation."
         self.partial_auc_, self.partial_auc_error_, self.cv_results_ = {}, {}, {}
-        return coef
+        return ChosenModel(coef)
 
     @staticmethod
     def _warn_of_few_rows(consequence: str) -> None:

@@ -46,6 +46,35 @@ def _fixed_fpr(state: dict[str, Any]) -> None:
         )
 
 
+def _linear(state: dict[str, Any]) -> None:
+    # Before pos_label the second class was positive, and the threshold was in the intercept alone.
+    if "classes_" in state and "pos_label_" not in state:
+        state["pos_label_"] = state["classes_"].tolist()[1]
+        state["threshold_"] = -float(state["intercept_"][0])
+        limit = state.get("fpr_range", (0.0, 1.0))[1]
+        state["predict_fpr_"] = float(limit) if limit < 1.0 else float("nan")
+
+
+def _linear_cv(state: dict[str, Any]) -> None:
+    _linear(state)
+    if "classes_" in state:
+        # Probabilities were not fitted.
+        state.setdefault("calibration_", np.full(2, np.nan))
+
+
+def _ensemble(state: dict[str, Any]) -> None:
+    # Before thresholds the class above even odds was predicted, and odds were the scores themselves.
+    if "classes_" in state and "pos_label_" not in state:
+        state["pos_label_"] = state["classes_"].tolist()[1]
+        state["threshold_"], state["predict_fpr_"] = 0.0, float("nan")
+
+
+def _reweighted(state: dict[str, Any]) -> None:
+    _ensemble(state)
+    if "classes_" in state:
+        state.setdefault("calibration_", np.array([1.0, 0.0]))
+
+
 def _interval_regression_cv(state: dict[str, Any]) -> None:
     # Features were not cut to their training range.
     if "coef_" in state and "feature_range_" not in state:
@@ -68,7 +97,12 @@ def _changepoint_detector(state: dict[str, Any]) -> None:
 # Functions that turn the attributes of an older object into today's, in place. They run on every
 # file, so they must leave today's attributes as they are.
 MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "aucuba.AUMClassifier": _linear,
     "aucuba.FixedFPRClassifier": _fixed_fpr,
+    "aucuba.PartialAUCClassifier": _linear,
+    "aucuba.PartialAUCClassifierCV": _linear_cv,
+    "aucuba.RegionReweighted": _reweighted,
+    "aucuba.RegionStack": _ensemble,
     "aucuba.changepoint.IntervalRegressionCV": _interval_regression_cv,
     "aucuba.changepoint.SupervisedChangepointDetector": _changepoint_detector,
     "sklearn.impute._base.SimpleImputer": _simple_imputer,

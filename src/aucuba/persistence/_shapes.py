@@ -25,6 +25,7 @@ SHAPES: dict[str, dict[str, str]] = {
         **_LINEAR,
         "logistic_coef_": "1 f",
         "region_coef_": "1 f",
+        "calibration_": "2",
     },
     "aucuba.PartialAUCClassifier": {
         "coef_": "1 mapped",
@@ -37,7 +38,7 @@ SHAPES: dict[str, dict[str, str]] = {
     "aucuba.FixedFPRClassifier": {"classes_": "2"},
     "aucuba.FixedPrecisionClassifier": {"classes_": "2"},
     "aucuba.FixedTPRClassifier": {"classes_": "2"},
-    "aucuba.RegionReweighted": {"classes_": "2"},
+    "aucuba.RegionReweighted": {"classes_": "2", "calibration_": "2"},
     "aucuba.RegionStack": {
         "coef_": "members",
         "mean_": "members",

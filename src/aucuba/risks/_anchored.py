@@ -32,7 +32,7 @@ class Anchored:
     ) -> None:
         self.risk, self.reference, self.strength = risk, reference, strength
         weight = np.ones(reference.size) if weight is None else weight
-        self.share = weight / weight.sum()
+        self.row_weight = weight / weight.sum()
 
     @property
     def is_convex(self) -> bool:
@@ -44,5 +44,5 @@ class Anchored:
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = self.risk.value_and_gradient(scores)
-        pull = self.strength * self.share * (scores - self.reference)
+        pull = self.strength * self.row_weight * (scores - self.reference)
         return value + float(pull @ (scores - self.reference)) / 2, gradient + pull

@@ -40,7 +40,7 @@ class HingeDifference:
         alpha, beta = fpr_range
         self.outer = TightHinge(sample, RankWeights.from_range((0.0, beta)), min_tpr)
         self.inner = TightHinge(sample, RankWeights.from_range((0.0, alpha)), min_tpr)
-        self.outer_share, self.inner_share = beta / (beta - alpha), alpha / (beta - alpha)
+        self.outer_factor, self.inner_factor = beta / (beta - alpha), alpha / (beta - alpha)
 
     @classmethod
     def from_region(cls, sample: Sample, region: Region) -> HingeDifference:
@@ -58,8 +58,8 @@ class HingeDifference:
         outer, outer_gradient = self.outer.value_and_gradient(scores)
         inner, inner_gradient = self.inner.value_and_gradient(scores)
         return (
-            self.outer_share * outer - self.inner_share * inner,
-            self.outer_share * outer_gradient - self.inner_share * inner_gradient,
+            self.outer_factor * outer - self.inner_factor * inner,
+            self.outer_factor * outer_gradient - self.inner_factor * inner_gradient,
         )
 
     def linearised(self, scores: FloatArray) -> TiltedHinge:
@@ -67,22 +67,25 @@ class HingeDifference:
         value, gradient = self.inner.value_and_gradient(scores)
         return TiltedHinge(
             self.outer,
-            self.outer_share,
-            self.inner_share * gradient,
-            self.inner_share * (value - float(gradient @ scores)),
+            self.outer_factor,
+            self.inner_factor * gradient,
+            self.inner_factor * (value - float(gradient @ scores)),
         )
 
 
 class TiltedHinge:
-    """``share * T(s) - tilt . s - offset``, convex; not below 0 for a tangent of a smaller hinge."""
+    """The convex risk ``factor * T(s) - tilt . s - offset``.
+
+    It does not fall below 0 where the tilt is the tangent of a smaller hinge.
+    """
 
     is_convex = True
     lower_bound = 0.0
 
-    def __init__(self, hinge: TightHinge, share: float, tilt: FloatArray, offset: float) -> None:
-        self.hinge, self.share, self.tilt, self.offset = hinge, share, tilt, offset
+    def __init__(self, hinge: TightHinge, factor: float, tilt: FloatArray, offset: float) -> None:
+        self.hinge, self.factor, self.tilt, self.offset = hinge, factor, tilt, offset
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = self.hinge.value_and_gradient(scores)
-        tilted = self.share * value - float(self.tilt @ scores) - self.offset
-        return tilted, self.share * np.asarray(gradient) - self.tilt
+        tilted = self.factor * value - float(self.tilt @ scores) - self.offset
+        return tilted, self.factor * np.asarray(gradient) - self.tilt

@@ -14,9 +14,9 @@ from aucuba.risks._ranking import (
     count_at_or_below,
     counted_unit,
     mean_over_ties,
-    rank_shares,
     split_at,
     sum_of_first,
+    tied_rank_weights,
     top,
 )
 
@@ -25,7 +25,7 @@ from aucuba.risks._ranking import (
 _KINK = 1e-12
 # Whole numbers beyond this have no room for the ends of a rank.
 _MOST_RANKS = 2.0**52
-# A density has a piece for every rank. With more of them than this, and than ten a row, a rank stands
+# A density has a piece for every rank. With more of them than this, and than ten per row, a rank stands
 # for several rows of weight 1, which the density does not tell apart: it has 10,000 knots.
 _MOST_PIECES = 20_000
 
@@ -48,7 +48,7 @@ class PrefixHinge:
     majorant of S over U, whose slopes are the decreasing isotonic regression of
     :math:`c_j/u_j + q_j` with weights u: :math:`r_i` is the number of slopes at or above :math:`p_i`.
     This replaces the paper's Algorithm 1, holds for any :math:`c \ge 0`, and costs one sort, one pass
-    of pool-adjacent-violators and one binary search a positive.
+    of pool-adjacent-violators and one binary search per positive.
 
     **Weights.** A negative of weight k stands for k negatives in a row, each with its own rank
     weight, so a row that straddles a limit of the range is split there. One negative is a weight of 1
@@ -142,7 +142,7 @@ class PrefixHinge:
     def _on_rows(
         self, rows: IntArray, ranked: FloatArray, piece: Any, on_pieces: FloatArray
     ) -> FloatArray:
-        """Sum the pieces of every row, and share the sum of a tied block by weight."""
+        """Sum the pieces of every row, and divide the sum of a tied block by weight."""
         if self.negative_weight is None:
             on_rows = on_pieces
             if on_pieces.size < rows.size:
@@ -153,15 +153,17 @@ class PrefixHinge:
         return weight * mean_over_ties(ranked, weight, on_rows / weight)
 
     def _counted(self, p: FloatArray, by_score: IntArray) -> FloatArray:
-        """``b``: weights of the positives, those of the lowest only in the two-way case."""
+        """Return ``b``: the weights of the positives, of the lowest only in the two-way case."""
         if self.bottom.is_uniform:
             return self.positive_weight
         counted = np.empty_like(p)
-        counted[by_score] = rank_shares(p[by_score], self.positive_weight[by_score], self.bottom)
+        counted[by_score] = tied_rank_weights(
+            p[by_score], self.positive_weight[by_score], self.bottom
+        )
         return counted
 
     def _pieces(self, rows: IntArray) -> tuple[Any, FloatArray, FloatArray]:
-        """Ranked rows cut where masses or margins change: (row of a piece, mass, margin)."""
+        """Cut ranked rows where masses or margins change: (row of a piece, mass, margin)."""
         if self.negative_weight is None:
             return slice(self.mass.size), self.mass, self.margin
         cuts = np.concatenate([self.rank_weights.cuts(self.n), self.mass_weights.cuts(self.n)])

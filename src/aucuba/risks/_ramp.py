@@ -7,7 +7,7 @@ import numpy as np
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._sample import Sample
-from aucuba.risks._ranking import rank_shares, top
+from aucuba.risks._ranking import tied_rank_weights, top
 
 # Half-width of the ramp in units of the score's standard deviation; results are flat from .044 to .27.
 RAMP_WIDTH = 0.133
@@ -76,15 +76,15 @@ class SmoothRamp:
         rows = top(q, self.n * self.rank_weights.last_rate, weight)
         mass = self.negative_weight[rows]
         rest = max(self.n - mass.sum(), 0.0)
-        shares = rank_shares(q[rows], np.append(mass, rest), self.rank_weights)
-        rows, shares = rows[::-1], shares[::-1]
+        rank_mass = tied_rank_weights(q[rows], np.append(mass, rest), self.rank_weights)
+        rows, rank_mass = rows[::-1], rank_mass[::-1]
         up = np.argsort(p)
-        counted = rank_shares(p[up], self.positive_weight[up], self.bottom)
+        counted = tied_rank_weights(p[up], self.positive_weight[up], self.bottom)
 
         # Sums of squares lose digits far from zero; the loss only knows differences.
         centre = float(np.median(q[rows]))
         p, q = p[up] - centre, q[rows] - centre
-        negatives = _Prefix(q, shares)
+        negatives = _Prefix(q, rank_mass)
         low, middle, high = (np.searchsorted(q, p + shift, side="right") for shift in (-h, 0.0, h))
         rising = negatives.squared(low, middle, h - p) / (2 * h**2)
         falling = negatives.mass(middle, high) - negatives.squared(middle, high, -h - p) / (
@@ -99,7 +99,7 @@ class SmoothRamp:
         slope_q = positives.tent(low, middle, high, q, h)
         gradient = np.zeros_like(scores)
         gradient[self.positive[up]] = -counted * slope_p / self.total
-        gradient[self.negative[rows]] = shares * slope_q / self.total
+        gradient[self.negative[rows]] = rank_mass * slope_q / self.total
         return float(value), gradient
 
 
@@ -114,18 +114,18 @@ class _Prefix:
         return difference
 
     def mass(self, start: IntArray, stop: IntArray) -> FloatArray:
-        """``sum c``"""
+        """Compute ``sum c``."""
         return self._between(0, start, stop)
 
     def squared(self, start: IntArray, stop: IntArray, shift: FloatArray) -> FloatArray:
-        """``sum c (x + shift)^2``"""
+        """Compute ``sum c (x + shift)^2``."""
         zeroth, first, second = (self._between(power, start, stop) for power in range(3))
         return second + shift * (2 * first + shift * zeroth)
 
     def tent(
         self, low: IntArray, middle: IntArray, high: IntArray, at: FloatArray, h: float
     ) -> FloatArray:
-        """``sum c max(0, h - |x - at|) / h^2``"""
+        """Compute ``sum c max(0, h - |x - at|) / h^2``."""
         left = self._between(1, low, middle) + (h - at) * self._between(0, low, middle)
         right = (h + at) * self._between(0, middle, high) - self._between(1, middle, high)
         return (left + right) / h**2

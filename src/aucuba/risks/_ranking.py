@@ -1,4 +1,4 @@
-"""Sorting, splitting and averaging by rank, shared by the risks."""
+"""Sorting, splitting and averaging by rank, for all risks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def top(scores: FloatArray, count: float, weight: FloatArray | None) -> IntArray
 
 
 def count_at_or_below(ranked: FloatArray, values: FloatArray) -> IntArray:
-    """``np.searchsorted(ranked, values, side="right")``, faster for many values in random order.
+    """Count the entries of ``ranked`` at or below each value, fast for many values in random order.
 
     A grid over the range of ``ranked`` places most values at once: an increasing function of the
     score keeps the order, so only cells that hold an entry of ``ranked`` need a binary search, whose
@@ -45,7 +45,7 @@ def count_at_or_below(ranked: FloatArray, values: FloatArray) -> IntArray:
 
 
 def mean_over_ties(ranked: FloatArray, mass: FloatArray | None, values: FloatArray) -> FloatArray:
-    """Average of the values over blocks of equal score, by mass (None: all equal).
+    """Average the values over blocks of equal score, by mass (None: all equal).
 
     Every order of a block gives a subgradient, so the mean is one too, and it does not depend on the
     order of the rows.
@@ -68,16 +68,16 @@ def sum_of_first(values: FloatArray, counts: IntArray) -> FloatArray:
     return np.where(counts > 0, sums[counts - 1], 0.0)
 
 
-def rank_shares(ranked: FloatArray, weight: FloatArray, weights: RankWeights) -> FloatArray:
-    """Rank weight of every row, rows of equal score sharing theirs in proportion to their weight.
+def tied_rank_weights(ranked: FloatArray, weight: FloatArray, weights: RankWeights) -> FloatArray:
+    """Compute the rank weight of every row; rows of equal score divide theirs by weight.
 
     ``ranked`` may be the top of a longer list; ``weight`` is then that of the rows shown, followed by
     one entry for the rest.
     """
     edges = np.concatenate([[0.0], np.cumsum(weight)])
-    share = weights.between(edges[: ranked.size + 1], edges[-1])
+    rank_mass = weights.between(edges[: ranked.size + 1], edges[-1])
     mass = weight[: ranked.size]
-    return mass * mean_over_ties(ranked, mass, share / mass)
+    return mass * mean_over_ties(ranked, mass, rank_mass / mass)
 
 
 def counted_unit(weight: FloatArray) -> float:

@@ -16,9 +16,11 @@ from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
-# After a first free step the stiffness starts at this multiple of C / |w|^2, so that a step as long as
-# the model costs about half the risk. It then follows the line search, which should end near the
-# target, and falls fast when the gap hardly closes: without stiffness the method always converges.
+# The first steps, up to this many planes, are free; for a small C they are enough.
+_FREE_PLANES = 4
+# The stiffness then starts at this multiple of C / |w|^2, so that a step as long as the model costs
+# about half the risk. It follows the line search, which should end near the target, and falls fast
+# when the gap hardly closes: without stiffness the method always converges.
 _FIRST_STIFFNESS = 0.5
 _ADAPT = 1.5
 _LITTLE_PROGRESS = 0.95
@@ -61,7 +63,9 @@ class BundleState:
 
 @dataclass(frozen=True)
 class BundleSolver(PlaneSolver):
-    r"""``min_w 1/2 |w|^2 + C R(A w)`` by cutting planes of R and a line search on the scores.
+    r"""Minimise a convex risk and a norm by cutting planes and a line search on the scores.
+
+    .. math:: \min_w \ \tfrac12 |w|^2 + C\, R(Aw)
 
     Every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
     with a term that keeps the solution near the best point (a proximal bundle): a small quadratic
@@ -167,7 +171,7 @@ class _Bundle:
         return reached
 
     def _target(self, state: BundleState) -> tuple[FloatArray, Bound]:
-        """The model to search towards, and the lower bound with what its program gives."""
+        """Find the model to search towards, and raise the lower bound by what its program gives."""
         planes, bound = state.planes, state.bound
         if state.stiffness == 0.0:
             minimum = planes.minimise(self.design, _EXACT * self.options.slack(state.objective))
@@ -183,9 +187,10 @@ class _Bundle:
         return target.model, bound
 
     def _stiffness(self, state: BundleState, place: float, gap: float, norm2: float) -> float:
-        """How strongly the next target is held near the best point."""
+        """Choose how strongly the next target is held near the best point."""
         if state.stiffness == 0.0:
-            return _FIRST_STIFFNESS * self.options.C / norm2 if norm2 > 0 else 0.0
+            is_free = norm2 == 0 or state.planes.size < _FREE_PLANES
+            return 0.0 if is_free else _FIRST_STIFFNESS * self.options.C / norm2
         if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
             return state.stiffness / _RELAX
         if place < 0.5:

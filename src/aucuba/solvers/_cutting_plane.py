@@ -32,7 +32,9 @@ class CuttingPlaneState:
 
 @dataclass(frozen=True)
 class CuttingPlaneSolver(PlaneSolver):
-    r"""``min_w 1/2 |w|^2 + C R(A w)``: minimise the planes, add the plane at the minimiser, repeat.
+    r"""Minimise the cutting planes, add the plane at the minimiser, and repeat.
+
+    .. math:: \min_w \ \tfrac12 |w|^2 + C\, R(Aw)
 
     It stops when the most violated constraint at the current model is violated by at most ``tol``,
     which is ``(objective - lower bound) / C <= tol`` for that model. Without a line search the iterates

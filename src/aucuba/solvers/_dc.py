@@ -16,7 +16,9 @@ from aucuba.solvers._driver import Monitor, Solution, Status, joined
 
 @dataclass(frozen=True)
 class DCSolver:
-    r"""``min_w 1/2 |w|^2 + C (F(A w) - G(A w))`` with F and G convex.
+    r"""Minimise a difference of two convex risks, and a norm, by a sequence of convex problems.
+
+    .. math:: \min_w \ \tfrac12 |w|^2 + C\, (F(Aw) - G(Aw))
 
     Every round replaces G by its tangent at the current model and solves the convex problem that is
     left, an upper bound that touches the objective there, by `BundleSolver`: the objective never

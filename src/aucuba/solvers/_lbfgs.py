@@ -18,7 +18,7 @@ from aucuba.solvers._driver import Monitor, Solution, Status
 
 @dataclass(frozen=True)
 class LBFGSSolver:
-    r"""``min_w R(A w)`` from a given model, by SciPy's L-BFGS (memory 10).
+    r"""Minimise a smooth risk from a given model by SciPy's L-BFGS (memory 10).
 
     There is no certificate: ``lower_bound`` and ``gap`` are nan. The model of lowest objective seen is
     returned, or the iterate of highest merit where a merit is given.
@@ -155,7 +155,8 @@ def minimize_lbfgs(
         # A stationary start ends SciPy's loop before its first iteration; it was looked at.
         trace.record()
     model, value = start if trace.model is None else trace.model, trace.value
-    if merit is not None:
+    if merit is not None and status is not Status.INTERRUPTED:
+        # An interrupted descent is not kept waiting for another evaluation.
         model, value = trace.chosen, objective(trace.chosen)[0]
     return Solution(
         coef=model,

@@ -43,7 +43,7 @@ class Probe:
 
 
 class Line:
-    """``f(t) = 1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
+    """The objective ``1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
 
     On the line the objective is a known parabola plus C times a convex function of one variable. Two
     score vectors are all it needs of the data.
@@ -77,7 +77,7 @@ class Line:
         return Probe(place, objective, slope, risk_slope, tangent)
 
     def point_at(self, probe: Probe) -> Point:
-        """The model of a probe."""
+        """Build the model of a probe."""
         if probe.place == 0.0:
             return self.start
         return Point(
@@ -121,7 +121,7 @@ class Line:
         return best, visited
 
     def _model_minimum(self, left: Probe, right: Probe) -> tuple[float, float]:
-        """Minimiser and minimum of the parabola plus C times the larger of two tangents."""
+        """Minimise the parabola plus C times the larger of two tangents: place and value."""
         crossing = right.place
         if right.risk_slope > left.risk_slope:
             rise = (left.tangent.value - left.risk_slope * left.place) - (

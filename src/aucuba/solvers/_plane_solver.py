@@ -26,7 +26,7 @@ class Bound:
     certified: float = -np.inf
 
     def raised(self, minimum: Minimum) -> Bound:
-        """With the minimum over the present planes."""
+        """Return the bound with the minimum over the present planes."""
         return Bound(max(self.value, minimum.value), max(self.certified, minimum.lower_bound))
 
 
@@ -75,7 +75,7 @@ class PlaneSolver(ABC):
         warm_start: Planes | None = None,
         monitor: Monitor | None = None,
     ) -> Solution:
-        """Minimise.
+        """Minimise ``1/2 |w|^2 + C R(A w)``.
 
         Where the zero model is certified as good as any to within the tolerance, the solution is that
         of the paper's Algorithm 2: the minimiser of the planes, once its own objective is within the
@@ -124,22 +124,22 @@ class PlaneSolver(ABC):
     def _at_minimiser(
         self, run: Run[Any], design: Design, risk: Risk, monitor: Monitor | None
     ) -> Run[Any]:
-        """Go on until the model is the minimiser of its planes, with a gap within the tolerance."""
+        """Continue until the model is the minimiser of its planes, with a gap within the tolerance."""
 
     def slack(self, objective: float) -> float:
-        """Largest distance from the lower bound that the stopping rule accepts."""
+        """Return the largest distance from the lower bound that the stopping rule accepts."""
         absolute = self.tol * self.C
         return absolute if self.rtol is None else min(absolute, self.rtol * objective)
 
     def terminate(self, state: PlaneState) -> Status | None:
-        """Converged, or where only the rounding of the bound is in the way, as far as one gets."""
+        """Say why the method ends: converged, or rounding of the bound alone is in the way."""
         slack = self.slack(state.objective)
         if state.objective - state.bound.certified <= slack:
             return Status.CONVERGED
         return Status.NO_PROGRESS if state.objective - state.bound.value <= slack else None
 
     def report(self, state: PlaneState) -> dict[str, Any]:
-        """The row of the history that every plane method writes."""
+        """Write the row of the history that all plane methods have in common."""
         return {
             "objective": state.objective,
             "lower_bound": state.bound.certified,
@@ -148,7 +148,7 @@ class PlaneSolver(ABC):
         }
 
     def _zero_is_as_good(self, state: PlaneState) -> bool:
-        """Whether zero meets the stopping rule although C leaves room for progress.
+        """Tell whether zero meets the stopping rule although C leaves room for progress.
 
         Where C is merely small, a first step along the plane at zero promises to lower the objective by
         little, ``C^2 |a_0|^2 / 2``, and the direction found is good.
@@ -160,7 +160,7 @@ class PlaneSolver(ABC):
         return has_room and at_zero - state.bound.certified <= slack
 
     def _certified(self, run: Run[Any], status: Status) -> Solution:
-        """The model with what the bound says about it."""
+        """Return the model with what the bound says about it."""
         state = run.state
         gap = (state.objective - state.bound.certified) / self.C
         return Solution(

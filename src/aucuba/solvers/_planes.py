@@ -90,7 +90,7 @@ class Planes:
 
     @classmethod
     def started(cls, design: Design, risk: Risk, C: float, at_zero: Tangent) -> Planes:
-        """The constant bound and the plane at zero."""
+        """Begin with the constant bound and the plane at zero."""
         planes = cls(design.zeros().size, risk.lower_bound, C)
         planes.add(design, [at_zero])
         return planes
@@ -174,7 +174,7 @@ class Planes:
         idle[dual > 0] = 0
 
     def minimum(self, design: Design, dual: FloatArray) -> Minimum:
-        """``w`` and the value of a dual point, and by how much rounding may have raised it.
+        """Compute ``w`` and the value of a dual point, less what rounding may have added to it.
 
         With slopes that are wrong by ``d_k``, half the squared norm of ``w`` is wrong by
         ``sum_k u_k |d_k . w|``.
@@ -191,7 +191,7 @@ class Planes:
     def near(
         self, design: Design, centre: FloatArray, stiffness: float, tol: float = 0.0
     ) -> Target:
-        r"""``argmin_w 1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
+        r"""Minimise ``1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
 
         Its dual is the same program with the Gram matrix divided by ``1 + stiffness`` and the planes'
         values at the shrunken centre as the linear term; it is solved to within ``tol``.
