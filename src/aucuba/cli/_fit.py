@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from aucuba.cli._options import (
     Encoding,
     Format,
     FprRange,
+    LabelFile,
     MaxFpr,
     MinTpr,
     PosLabel,
@@ -26,6 +28,7 @@ from aucuba.cli._options import (
     Target,
     chance_level,
     chosen_range,
+    refuse_given,
 )
 from aucuba.cli._wording import spelled_as_options
 
@@ -34,12 +37,16 @@ if TYPE_CHECKING:
     from aucuba.cli._promise import PromiseOption
     from aucuba.cli._record import FitRecord
     from aucuba.cli._samples import LabelledTable
+    from aucuba.cli._tables import TableFile
     from aucuba.cli._training import Plan
 
 _Out = Annotated[Path, typer.Option(metavar="MODEL", help="The model file to write.")]
 _Kind = Annotated[
     str,
-    typer.Option("--model", help="linear, or stack: several models together, slow and strong."),
+    typer.Option(
+        "--model",
+        help="linear; stack: several models together, slow and strong; or changepoint, for signals.",
+    ),
 ]
 _Surrogate = Annotated[
     str | None,
@@ -91,12 +98,26 @@ _Promise = Annotated[
         "such as fpr=0.01.",
     ),
 ]
+_MaxSegments = Annotated[
+    int | None,
+    typer.Option(help="Most segments of a signal, for --model changepoint.", show_default="20"),
+]
+_Loss = Annotated[
+    str | None,
+    typer.Option(help="Loss of --model changepoint: l2, poisson or variance.", show_default="l2"),
+]
 _Confidence = Annotated[float, typer.Option(help="How sure --promise is.")]
+# Parameters of `fit` that --model changepoint knows.
+_OF_SIGNALS = (
+    *("data", "out", "kind", "labels", "max_segments", "loss", "cv", "max_iter", "random_state"),
+    *("format", "delimiter", "decimal", "encoding", "as_json"),
+)
 # A probe may take this long, or a tenth of the training.
 _PROBE_S = 5.0
 
 
 def fit(
+    context: typer.Context,
     data: DataFile,
     out: _Out,
     target: Target = None,
@@ -120,6 +141,9 @@ def fit(
     promise: _Promise = None,
     confidence: _Confidence = 0.95,
     probe_trees: _Probe = True,
+    labels: LabelFile = None,
+    max_segments: _MaxSegments = None,
+    loss: _Loss = None,
     random_state: RandomState = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -127,13 +151,26 @@ def fit(
 
     Text columns become categories, dates become parts of the calendar, and missing values are imputed;
     the preprocessing is saved with the model.
+
+    For --model changepoint DATA has one row per sample, with the columns sequence, value and, where
+    there is one, position or time; --labels are in the same unit.
     """
     from aucuba._core._files import check_place
+    from aucuba._core._validation import check_choice
     from aucuba.cli._promise import PromiseOption
     from aucuba.cli._samples import training_table
     from aucuba.cli._tables import TableFile
     from aucuba.cli._training import Plan
 
+    check_choice(kind, "--model", ("linear", "stack", "changepoint"))
+    if kind == "changepoint":
+        _refuse_all_but(_OF_SIGNALS, context)
+        check_place(out, data, labels)
+        file = TableFile.from_options(data, format, delimiter, decimal, encoding)
+        given = {"max_segments": max_segments, "loss": loss, "cv": cv, "max_iter": max_iter}
+        _fit_signals(file, labels, out, {**given, "random_state": random_state}, as_json)
+        return
+    refuse_given("is for --model changepoint", labels=labels, max_segments=max_segments, loss=loss)
     region = chosen_range(fpr_range, max_fpr)
     plan = Plan.from_options(region, min_tpr, kind, surrogate, cv, C, max_iter, random_state)
     promised = (
@@ -156,6 +193,40 @@ def fit(
         print_note(_positive_class(table))
     result, lines = _train_and_save(plan, table, promised, out, probe_trees, random_state)
     emit({"model": str(out), **result}, *lines, f"Model: {out}", as_json=as_json)
+
+
+def _refuse_all_but(known: Sequence[str], context: typer.Context) -> None:
+    """Raise an error for an option on the command line that changepoint models do not have."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is not None and source.name == "COMMANDLINE" and parameter.name not in known:
+            raise ValueError(
+                f"{parameter.opts[0]} does not apply to --model changepoint; leave it out."
+            )
+
+
+def _fit_signals(
+    file: TableFile, labels: Path | None, out: Path, settings: dict[str, Any], as_json: bool
+) -> None:
+    """Train and save a changepoint detector; settings that are None keep their defaults."""
+    from aucuba.changepoint import SupervisedChangepointDetector
+    from aucuba.cli._signals import SignalTable, described_training, train_detector
+    from aucuba.persistence import save_model
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    if given.get("cv", 2) < 2:
+        raise ValueError(f"--cv must be at least 2 for --model changepoint, got {given['cv']}.")
+    signals = SignalTable.read(file)
+    detector = SupervisedChangepointDetector(**given)
+    metadata = train_detector(detector, signals, signals.labels(labels))
+    save_model(out, detector, metadata=metadata)
+    emit(
+        {"model": str(out), **metadata, "fit": {"status": detector.status_}},
+        described_training(metadata),
+        detector.status_,
+        f"Model: {out}",
+        as_json=as_json,
+    )
 
 
 def _train_and_save(

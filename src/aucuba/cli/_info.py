@@ -18,6 +18,7 @@ _KIND_NAMES = {"number": "numeric", "category": "categorical", "date": "dates"}
 def info(model: ModelFile, as_json: AsJson = False) -> None:
     """Print what a model file holds and which columns it needs, without data."""
     from aucuba.cli._record import fit_record, was_fitted_here
+    from aucuba.cli._signals import SIGNAL_WRITER, described_training
     from aucuba.cli._training import fit_facts
     from aucuba.persistence import load_model
 
@@ -42,6 +43,8 @@ def info(model: ModelFile, as_json: AsJson = False) -> None:
             names = record.schema.of_kind(kind)
             if names:
                 grid.add_line(title, ", ".join(names))
+    if saved.metadata.get("writer") == SIGNAL_WRITER:
+        grid.add_line("trained on", described_training(saved.metadata))
     for name, value in result["fit"].items():
         if name != "partial_auc":
             number = isinstance(value, float)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from aucuba.changepoint import LABEL_KINDS, SupervisedChangepointDetector
+from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._errors import TableError
+from aucuba.cli._signals import SignalTable
+from aucuba.cli._table import finite_numbers
 from aucuba.cli._tables import TableFile
 from aucuba.report import Page, changepoint_report, ranking_report
 from aucuba.structured import RankingGraph, StructuredRanker
@@ -27,23 +28,12 @@ def page_of_long_tables(
 
 
 def _changepoint_page(
-    detector: SupervisedChangepointDetector, signals: TableFile, labels: Path | None
+    detector: SupervisedChangepointDetector, file: TableFile, labels: Path | None
 ) -> Page:
-    """Read signals from the columns sequence and value; labels from sequence, start, end, kind."""
-    if labels is None:
-        raise ValueError(
-            "A changepoint model needs --labels, a table of sequence, start, end, kind."
-        )
-    rows = signals.read()
-    values = _numbers(rows.column("value", "the samples").to_frame(), signals)
-    listed = {
-        name: part.to_numpy().ravel()
-        for name, part in values.groupby(rows.column("sequence", "the signals"), sort=False)
-    }
-    title = f"Changes in {signals.path.name}"
-    return changepoint_report(
-        detector, listed, _regions(TableFile.from_options(labels)), title=title
-    )
+    """Read signals from sequence, value and perhaps position or time; labels from their own table."""
+    signals = SignalTable.read(file)
+    title = f"Changes in {file.path.name}"
+    return changepoint_report(detector, signals.frame, signals.labels(labels), title=title)
 
 
 def _ranking_page(
@@ -62,11 +52,13 @@ def _ranking_page(
     edge_file = TableFile.from_options(edges)
     items, pairs = nodes.read(), edge_file.read()
     names = items.column("node", "the items")
-    positive = _numbers(items.column(label, "the labels").to_frame(), nodes)[label]
-    features = _numbers(items.frame.drop(columns=["node", label, "graph"], errors="ignore"), nodes)
+    positive = finite_numbers(items.column(label, "the labels").to_frame(), nodes.path)[label]
+    features = finite_numbers(
+        items.frame.drop(columns=["node", label, "graph"], errors="ignore"), nodes.path
+    )
     ends = [pairs.column(name, "the ends of the edges") for name in ("source", "target")]
-    weights = _numbers(
-        pairs.frame.drop(columns=["source", "target", "graph"], errors="ignore"), edge_file
+    weights = finite_numbers(
+        pairs.frame.drop(columns=["source", "target", "graph"], errors="ignore"), edges
     )
     several = "graph" in items.frame
     if several != ("graph" in pairs.frame):
@@ -92,30 +84,3 @@ def _ranking_page(
         edge_names=list(weights.columns) or None,
         graph_names=[str(name) for name in node_graph.unique()] if several else None,
     )
-
-
-def _regions(labels: TableFile) -> pd.DataFrame:
-    """Read the label table; an unknown kind is an error that names the sequence."""
-    table = labels.read()
-    kinds = table.column("kind", "the labels")
-    sequences = table.column("sequence", "the labels")
-    unknown = ~kinds.isin(list(LABEL_KINDS)).to_numpy()
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        raise TableError(
-            f"{labels.path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
-            f"{kinds.iloc[row]!r}; a label is one of {', '.join(LABEL_KINDS)}."
-        )
-    return table.frame
-
-
-def _numbers(frame: pd.DataFrame, file: TableFile) -> pd.DataFrame:
-    """Convert the columns to numbers; text and missing values are an error that names the column."""
-    for name, column in frame.items():
-        if not pd.api.types.is_numeric_dtype(column):
-            raise TableError(
-                f"{file.path}: the column {name!r} holds text where numbers are needed."
-            )
-        if not np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan)).all():
-            raise TableError(f"{file.path}: the column {name!r} has missing or infinite values.")
-    return frame.astype(np.float64)

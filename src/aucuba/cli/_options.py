@@ -109,6 +109,20 @@ Unknown = Annotated[
     str, typer.Option(help="Categories that training has not seen: error, or ignore.")
 ]
 
+LabelFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TABLE", help="For a changepoint model: a table of sequence, start, end and kind."
+    ),
+]
+
+
+def refuse_given(reason: str, **options: object) -> None:
+    """Raise an error for the first option that is not None, for a reason such as "is for ..."."""
+    for name, value in options.items():
+        if value is not None:
+            raise ValueError(f"--{name.replace('_', '-')} {reason}; leave it out.")
+
 
 def chosen_range(
     fpr_range: tuple[float, float] | None,

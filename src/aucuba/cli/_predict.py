@@ -20,11 +20,14 @@ from aucuba.cli._options import (
     Format,
     ModelFile,
     Unknown,
+    refuse_given,
 )
 
 if TYPE_CHECKING:
+    from aucuba.changepoint import SupervisedChangepointDetector
     from aucuba.cli._record import FitRecord
     from aucuba.cli._table import Table
+    from aucuba.cli._tables import TableFile
     from aucuba.persistence import SavedModel
 
 _WRITTEN = ("score", "probability", "predicted")
@@ -66,21 +69,33 @@ def predict(
     """Score the rows of a file, in chunks, so that it may be larger than memory.
 
     Writes the score of every row, its probability if the model has one, and the class at the threshold
-    of training (score > 0).
+    of training (score > 0). Of a changepoint model it writes the changes: the first samples of new
+    segments.
     """
     from aucuba._core._files import check_place
     from aucuba._core._validation import check_choice
+    from aucuba.changepoint import SupervisedChangepointDetector
     from aucuba.cli._promise import promise_of
-    from aucuba.cli._record import load_fitted
+    from aucuba.cli._record import fit_record
     from aucuba.cli._tables import Kept, TableFile
+    from aucuba.persistence import load_model
 
     check_choice(unknown, "--unknown", ("error", "ignore"))
     to_stdout = str(out) in ("-", "/dev/stdout")
     _check_out(out, to_stdout and as_json)
     if not to_stdout:
         check_place(out, model, data)
-    saved, record = load_fitted(model)
+    saved = load_model(model)
     file = TableFile.from_options(data, format, delimiter, decimal, encoding)
+    if isinstance(saved.model, SupervisedChangepointDetector):
+        refuse_given(
+            "does not apply to a changepoint model",
+            id=id or None,
+            unknown=unknown == "ignore" or None,
+        )
+        _write_changes(saved.model, file, None if to_stdout else out, escape_formulas, as_json)
+        return
+    record = fit_record(saved, model)
     ids = _id_columns(id or [], file)
     scorer = _Scorer(saved, record, ids, unknown == "error", escape_formulas)
     rows = positives = 0
@@ -109,6 +124,31 @@ def predict(
         "promise": promise,
     }
     emit(result, f"{counts}\nScores: {out}", as_json=as_json)
+
+
+def _write_changes(
+    detector: SupervisedChangepointDetector,
+    file: TableFile,
+    out: Path | None,
+    escape_formulas: bool,
+    as_json: bool,
+) -> None:
+    """Write a row per change; to stdout, without a summary there, if ``out`` is None."""
+    from aucuba.cli._signals import SignalTable, table_of_changes
+
+    with progress_bar(f"Segmenting {file.path.name}"):
+        signals = SignalTable.read(file)
+        changes = table_of_changes(detector, signals)
+    if escape_formulas:
+        changes["sequence"] = _escaped_all(changes["sequence"])
+    with _sink(out) as sink:
+        changes.to_csv(sink, index=False)
+    counts = f"{len(signals.names)} sequences, {len(changes)} changes"
+    if out is None:
+        print_note(counts)
+        return
+    result = {"changes": str(out), "sequences": len(signals.names), "n_changes": len(changes)}
+    emit(result, f"{counts}\nChanges: {out}", as_json=as_json)
 
 
 def _check_out(out: Path, both: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from aucuba._core._validation import check_fpr_range, check_fraction
+from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._labels import Labels
 from aucuba.cli._schema import Schema
 from aucuba.persistence import SavedModel, load_model
@@ -84,6 +85,11 @@ def was_fitted_here(saved: SavedModel) -> bool:
 
 def fit_record(saved: SavedModel, path: Path) -> FitRecord:
     """Read the record of a model file of ``aucuba fit``."""
+    if isinstance(saved.model, SupervisedChangepointDetector):
+        raise ValueError(
+            f"{path} is a changepoint model, which has no scores; use `aucuba predict` or "
+            "`aucuba report`."
+        )
     if not was_fitted_here(saved):
         raise ValueError(
             f"{path} is not a model of `aucuba fit`: it was saved from Python, without the names of "

@@ -16,6 +16,7 @@ from aucuba.cli._options import (
     Encoding,
     Format,
     FprRange,
+    LabelFile,
     MaxFpr,
     ModelFile,
     Qid,
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
     from aucuba.report import Page
 
 _Out = Annotated[Path, typer.Option(metavar="report.html", help="The page to write.")]
-_LabelFile = Annotated[
-    Path | None,
-    typer.Option(help="For a changepoint model: a table of sequence, start, end and kind."),
-]
 _EdgeFile = Annotated[
     Path | None,
     typer.Option(help="For a ranker of graphs: a table of source, target and edge features."),
@@ -57,16 +54,16 @@ def report(
     delimiter: Delimiter = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
-    labels: _LabelFile = None,
+    labels: LabelFile = None,
     edges: _EdgeFile = None,
     random_state: RandomState = 0,
     as_json: AsJson = False,
 ) -> None:
     """Write one self-contained HTML page about a model on labelled rows.
 
-    Models saved from Python: for a changepoint detector DATA has the columns sequence and value; for a
-    ranker of graphs the columns node, the labels (--target, else label) and the node features, and
-    graph if there are several graphs.
+    For a changepoint model DATA has the columns sequence, value and, where there is one, position or
+    time. For a ranker of graphs saved from Python it has the columns node, the labels (--target, else
+    label) and the node features, and graph if there are several graphs.
     """
     from aucuba._core._files import check_place
     from aucuba.cli._long_tables import page_of_long_tables

@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from aucuba.cli._errors import TableError
@@ -57,3 +59,13 @@ def suggestion(name: str, names: Sequence[str]) -> str:
         return f"did you mean {folded[close[0]]!r}"
     more = ", ..." if len(names) > 8 else ""
     return f"the columns are {', '.join(names[:8])}{more}"
+
+
+def finite_numbers(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Convert the columns to numbers; text and missing values are an error that names the column."""
+    for name, column in frame.items():
+        if not pd.api.types.is_numeric_dtype(column):
+            raise TableError(f"{path}: the column {name!r} holds text where numbers are needed.")
+        if not np.isfinite(column.to_numpy(dtype=np.float64, na_value=np.nan)).all():
+            raise TableError(f"{path}: the column {name!r} has missing or infinite values.")
+    return frame.astype(np.float64)

@@ -15,7 +15,7 @@ from aucuba._core._columns import Columns, NamedColumns
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._region import Region
 from aucuba.cli._console import FitProgress, progress_bar
-from aucuba.cli._options import lowest_tpr
+from aucuba.cli._options import lowest_tpr, refuse_given
 from aucuba.cli._probe import Probe, run_probe
 from aucuba.cli._record import FitRecord
 from aucuba.cli._samples import LabelledTable
@@ -61,7 +61,7 @@ class Plan:
         """Choose the estimator; an option without effect on it is an error."""
         lowest = lowest_tpr(min_tpr)
         if check_choice(kind, "--model", _KINDS) == "stack":
-            _refuse_given("--model linear", surrogate=surrogate, C=C, max_iter=max_iter)
+            refuse_given("is for --model linear", surrogate=surrogate, C=C, max_iter=max_iter)
             if cv is not None and cv < 2:
                 raise ValueError(f"--cv must be at least 2 for a stack, got {cv}.")
             folds = 5 if cv is None else cv
@@ -179,13 +179,6 @@ def _prepare(table: LabelledTable) -> tuple[Pipeline, Any]:
         steps = [("named", NamedColumns(table.schema.names)), ("columns", columns)]
     prepare = Pipeline(steps)
     return prepare, prepare.fit_transform(table.X)
-
-
-def _refuse_given(wanted: str, **options: Any) -> None:
-    for name, value in options.items():
-        if value is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{option} is for {wanted}; leave it out for a stack.")
 
 
 def _check_folds_and_penalty(surrogate: str, cv: int | None, C: float | None) -> None:

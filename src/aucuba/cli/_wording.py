@@ -7,8 +7,8 @@ import warnings
 
 # Parameters of the library that are options here, spelled alike.
 PARAMETERS = (
-    *("C", "cv", "fpr_range", "max_fpr", "max_iter", "min_tpr", "pos_label", "qid"),
-    *("random_state", "sample_weight", "surrogate"),
+    *("C", "cv", "fpr_range", "max_fpr", "max_iter", "max_segments", "min_tpr"),
+    *("pos_label", "qid", "random_state", "sample_weight", "surrogate"),
 )
 # A parameter with a value is always meant; without one, "surrogate" is an English word.
 _WITH_VALUE = re.compile(rf"\b({'|'.join(PARAMETERS)})=(['\"]?)([\w.+-]*\w)\2")
