@@ -13,6 +13,11 @@ from aucuba.persistence import load_model
 N_SIGNALS, N_SAMPLES = 24, 40
 
 
+def jump(k):
+    """First sample after the jump of a signal, if it has one."""
+    return 14 + k // 2
+
+
 @pytest.fixture(scope="module")
 def signals():
     """Signals of different noise, a jump in every second; names that look like numbers."""
@@ -20,7 +25,7 @@ def signals():
     parts = []
     for k in range(N_SIGNALS):
         noise = 10.0 ** rng.uniform(-1, 1)
-        mean = np.repeat([0.0, 8 * noise * (k % 2)], N_SAMPLES // 2)
+        mean = 8 * noise * (k % 2) * (np.arange(N_SAMPLES) >= jump(k))
         value = mean + noise * rng.normal(size=N_SAMPLES)
         parts.append(pd.DataFrame({"sequence": f"{k:02d}", "value": value}))
     return pd.concat(parts, ignore_index=True)
@@ -30,7 +35,7 @@ def signals():
 def labels():
     kinds = ["one" if k % 2 else "none" for k in range(N_SIGNALS)]
     names = [f"{k:02d}" for k in range(N_SIGNALS)]
-    return pd.DataFrame({"sequence": names, "start": 10, "end": 30, "kind": kinds})
+    return pd.DataFrame({"sequence": names, "start": 0, "end": 39, "kind": kinds})
 
 
 UNITS = {
@@ -117,8 +122,10 @@ def test_changes_are_those_of_the_python_api(run, trained, tmp_path):
     for name, changes in zip(rows["sequence"].unique(), expected, strict=True):
         listed = found.loc[found["sequence"] == name, unit].to_numpy()
         np.testing.assert_array_equal(listed, changes)
-    # The jump, and nothing else, in the unit of the table.
-    assert (found[unit] == UNITS[unit](N_SAMPLES // 2)).all()
+    # The truth, which knows nothing of the detector: most jumps, in the unit of the table.
+    jumps = {(f"{k:02d}", UNITS[unit](jump(k))) for k in range(1, N_SIGNALS, 2)}
+    right = jumps & set(zip(found["sequence"], found[unit], strict=True))
+    assert len(right) > 0.7 * len(jumps)
 
 
 def test_the_report_reads_labels_in_the_unit_of_the_signals(run, trained, tmp_path):
@@ -206,7 +213,9 @@ def test_separators_hold_for_both_tables(run, tables, signals, labels, tmp_path)
 
 
 def test_open_and_weighted_labels(run, signals, labels, tmp_path):
-    marks = labels.assign(end=np.where(labels["kind"] == "none", np.inf, 30.0), weight=2.0)
+    marks = labels.assign(
+        end=np.where(labels["kind"] == "none", np.inf, 39.0), weight=1 + labels.index % 3
+    )
     write(tmp_path, signals, marks)
     assert fit(run, tmp_path).code == 0
     saved = load_model(tmp_path / "model.aucuba").model
