@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucuba.aum import ErrorFunctions, aum, line_search_path, maximize_auc, minimize_aum
+from aucuba.aum._lines import Segment
 from tests.aum.oracle import changepoint_errors, exact_path, labels
 
 FEATURES = {
@@ -228,3 +229,31 @@ def test_a_path_longer_than_its_first_table_goes_on_where_it_stopped(monkeypatch
     pieces = line_search_path(errors, *line, stop="all")
     for name in ("step", "aum", "slope", "auc_at", "auc_after", "valid_to", "n_crossings"):
         np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name), err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("stop", ["all", "linear", "first_min"])
+def test_a_path_that_is_not_recorded_has_the_same_best_points(seed, stop):
+    rng = np.random.default_rng(seed)
+    errors = ErrorFunctions.from_labels(labels(rng, 20))
+    if seed % 2:
+        errors = ErrorFunctions(*changepoint_errors(rng, 8))
+    line = rng.integers(-4, 5, (2, errors.n_examples)) + (np.arange(errors.n_examples) == 0)
+    whole = line_search_path(errors, *line, stop=stop)
+    short = line_search_path(errors, *line, stop=stop, record=False)
+    assert short.n_rows <= 4
+    assert (short.n_crossings, short.valid_to) == (whole.n_crossings, whole.valid_to)
+    for name in ("best_aum", "best_auc"):
+        assert getattr(short, name)() == getattr(whole, name)()
+    with pytest.raises(ValueError, match="not recorded cannot be drawn"):
+        short.plot()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_last_meeting_is_the_last_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    errors = ErrorFunctions(*changepoint_errors(rng, 6))
+    line = rng.normal(size=(2, errors.n_examples))
+    segment = Segment.from_predictions(errors, *line)
+    path = line_search_path(errors, *line, stop="all")
+    assert segment.last_meeting == pytest.approx(path.step[-1])

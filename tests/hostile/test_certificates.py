@@ -236,9 +236,13 @@ def test_hard_cases_take_no_time(name, solver, data_dir):
         tol=float(case["tol"]),
         solver=solver,
     )
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(case["X"], case["y"])
-    assert time.process_time() - start < 1.0
+    seconds = []
+    for _ in range(3):
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(case["X"], case["y"])
+        seconds.append(time.process_time() - start)
+    # The shortest: a busy machine slows every run.
+    assert min(seconds) < 1.0
     assert 0 <= model.gap_ <= model.tol

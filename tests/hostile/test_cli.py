@@ -148,6 +148,14 @@ class TestText:
         assert "[/b], [red]" in shown
         assert "out = =bad" in shown
 
+    def test_markup_in_the_target(self, data, tmp_path, capsys):
+        path, out = tmp_path / "t.csv", str(tmp_path / "m.aucuba")
+        pd.read_csv(data / "t.csv").rename(columns={"out": "[/i]"}).to_csv(path, index=False)
+        words = ["--target", "[/i]", "--pos-label", "=bad", "--drop", "key", *FAST, "--out", out]
+        assert main(["fit", str(path), *words]) == 0
+        assert main(["info", out]) == 0
+        assert "[/i] = =bad" in capsys.readouterr().out
+
     def test_markup_in_file_names(self, data, tmp_path, capsys):
         path = tmp_path / "[red]m.aucuba"
         path.write_bytes((data / "m.aucuba").read_bytes())

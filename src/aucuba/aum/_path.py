@@ -101,9 +101,7 @@ class LineSearchPath:
         rest = np.flatnonzero(~best[first:])
         end = float(self.step[first + rest[0]]) if rest.size else self.valid_to
         start, end = float(self.step[first]), min(end, max_step)
-        return self._point(
-            (start + end) / 2 if np.isfinite(end) else start + (float(self.step[-1]) or 1.0)
-        )
+        return self._point((start + end) / 2 if np.isfinite(end) else 2 * start or 1.0)
 
     def evaluate(self, step: float) -> PathPoint:
         """Compute AUM and AUC at any step from 0 on, from the rows where they reach so far."""

@@ -155,7 +155,8 @@ def minimize_lbfgs(
         # A stationary start ends SciPy's loop before its first iteration; it was looked at.
         trace.record()
     model, value = start if trace.model is None else trace.model, trace.value
-    if merit is not None:
+    if merit is not None and status is not Status.INTERRUPTED:
+        # An interrupted descent is not kept waiting for another evaluation.
         model, value = trace.chosen, objective(trace.chosen)[0]
     return Solution(
         coef=model,

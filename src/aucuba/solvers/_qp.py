@@ -61,11 +61,10 @@ def solve_simplex_qp(
     largest = float(np.abs(linear).max())
     # Where all planes are flat the ridge must still be a number that can be divided by.
     least = max(_FLAT * largest / total, float(np.finfo(float).tiny) / _RIDGE)
-    regular = gram.copy()
-    regular.flat[:: linear.size + 1] += _RIDGE * max(float(gram.diagonal().max()), least)
+    ridge = _RIDGE * max(float(gram.diagonal().max()), least)
     index = np.flatnonzero(point)
     for _ in range(max_steps):
-        target = _solve_on(regular, linear, total, index)
+        target = _solve_on(gram, ridge, linear, total, index)
         if target.min() <= 0:
             index = _step_to_boundary(point, index, target)
             if not index.size:
@@ -74,8 +73,8 @@ def solve_simplex_qp(
                 index = np.array([best])
             continue
         point[index] = target
-        slope = regular @ point - linear
-        level = float(slope[index] @ target) / total
+        slope = target @ gram[index] - linear
+        level = float((slope[index] + ridge * target) @ target) / total
         slope[index] = level
         entering = int(slope.argmin())
         if level - slope[entering] <= max(_OPTIMAL * (abs(level) + largest), tol / total):
@@ -84,11 +83,14 @@ def solve_simplex_qp(
     return point * (total / point.sum())
 
 
-def _solve_on(gram: FloatArray, linear: FloatArray, total: float, index: IntArray) -> FloatArray:
+def _solve_on(
+    gram: FloatArray, ridge: float, linear: FloatArray, total: float, index: IntArray
+) -> FloatArray:
     """Minimise on the support with the sum fixed and the signs free."""
     size = index.size
     system = np.ones((size + 1, size + 1))
     system[:size, :size] = gram[index[:, np.newaxis], index]
+    system.flat[:: size + 2] += ridge
     system[size, size] = 0.0
     right = np.append(linear[index], total)
     # The system is symmetric, so its transpose is the matrix as LAPACK stores it.

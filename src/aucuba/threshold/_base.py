@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Bunch, _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from aucuba._core._callbacks import CallbackSupport, Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
@@ -161,8 +161,7 @@ class PromisedThresholdClassifier(
         """
         check_is_fitted(self, "threshold_")
         index = self._positive_index
-        labels: AnyArray = self.classes_[np.where(self._margin(X) > 0, index, 1 - index)]
-        return labels
+        return np.asarray(self.classes_[np.where(self._margin(X) > 0, index, 1 - index)])
 
     def decision_levels(self, X: Any) -> IntArray:
         """Count the thresholds in ``thresholds_`` that every row passes.
@@ -180,8 +179,7 @@ class PromisedThresholdClassifier(
         check_is_fitted(self, "threshold_")
         scores = self._checked_scores(X)
         limits = np.atleast_2d(self.thresholds_)[self._segments_of(X)]
-        levels: IntArray = np.sum(scores[:, None] > limits, axis=1)
-        return levels
+        return np.asarray(np.sum(scores[:, None] > limits, axis=1))
 
     @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
@@ -198,8 +196,7 @@ class PromisedThresholdClassifier(
             Probabilities in the order of ``classes_``.
         """
         check_is_fitted(self, "threshold_")
-        probabilities: FloatArray = self.estimator_.predict_proba(X)
-        return probabilities
+        return np.asarray(self.estimator_.predict_proba(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Collect the requests of this ``fit``, the base estimator's and the splitter's.
@@ -250,7 +247,7 @@ class PromisedThresholdClassifier(
     def _segments_of_fit(self, X: Any) -> IntArray:
         if self.strata is None:
             self.strata_ = np.array([])
-            return np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)
+            return np.zeros(_num_samples(X), dtype=np.intp)
         labels = segment_labels(self.strata, X)
         self.strata_ = np.unique(labels)
         return segment_index(labels, self.strata_)

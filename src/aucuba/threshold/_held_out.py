@@ -81,7 +81,7 @@ def require_fitted(estimator: Any) -> None:
 
 
 def params_of_rows(params: dict[str, Any], rows: IntArray, n_rows: int) -> dict[str, Any]:
-    """Fit parameters of a part of the rows: one value a row is cut, anything else passes."""
+    """Fit parameters of some rows: values that come one per row are cut, anything else passes."""
     return {
         name: _safe_indexing(value, rows) if _one_per_row(value, n_rows) else value
         for name, value in params.items()

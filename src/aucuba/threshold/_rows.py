@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples
 
 from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import binary_target, row_weights
@@ -44,7 +45,7 @@ def validated_table(
     if y is None:
         require_fitted(model.estimator)
         model.classes_ = _binary_classes(model.estimator)
-        target = np.full(X.shape[0] if hasattr(X, "shape") else len(X), model.classes_[0])
+        target = np.full(_num_samples(X), model.classes_[0])
     else:
         target = _checked_target(model, y)
     labels = model.classes_.tolist()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from aucuba._core._typing import AnyArray, IntArray
 
@@ -15,7 +16,7 @@ def segment_labels(strata: Any, X: Any) -> AnyArray:
     """The segment of every row: a column of X by name or index, or a callable's answer."""
     column = strata(X) if callable(strata) else _column(X, strata)
     labels: AnyArray = np.ravel(column.toarray() if sp.issparse(column) else np.asarray(column))
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_rows = _num_samples(X)
     if labels.shape[0] != n_rows:
         raise ValueError(
             f"strata gave {labels.shape[0]} segments for {n_rows} rows; it must name one per row."
