@@ -67,7 +67,6 @@ CELLS = [
     Cell(100, 2000, "ties"),
     Cell(100, 2000, "weights"),
     Cell(100, 2000, "clusters"),
-    Cell(200, 20000, "plain"),
 ]
 
 

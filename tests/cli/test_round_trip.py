@@ -96,7 +96,7 @@ def test_a_terminal_shows_progress_after_a_second_only(run, files, tmp_path, mon
         monkeypatch.setattr("sys.stderr", Terminal())
         assert run(*words, "--cv", "2").code == 0
         shown.append(sys.stderr.getvalue())
-    assert shown[0] == ""
+    assert shown[0].splitlines() == ["note: The positive class is y = 1: 92 of 300 rows (30.67%)."]
     assert "Training PartialAUCClassifierCV" in shown[1]
 
 

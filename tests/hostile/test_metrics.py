@@ -34,8 +34,7 @@ def exact_partial_auc(y, score, weight, low, high):
     return area / (high - low)
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_partial_auc_in_rational_numbers(seed):
+def check_exact_partial_auc(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 12))
     y = rng.random(n) < 0.5
@@ -48,6 +47,17 @@ def test_partial_auc_in_rational_numbers(seed):
     want = exact_partial_auc(y, score, weight, low, low + width)
     # Limits that differ by rounding move a step of the curve across the end of the band.
     assert float(want) == pytest.approx(got, abs=1e-9 if width > 1e-6 else 1e-5)
+
+
+def test_partial_auc_in_rational_numbers():
+    for seed in range(300):
+        check_exact_partial_auc(seed)
+
+
+@pytest.mark.slow
+def test_partial_auc_of_many_samples_in_rational_numbers():
+    for seed in range(300, 30_300):
+        check_exact_partial_auc(seed)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -31,14 +31,12 @@ class RateMonitor:
     apart:
 
     - ``status`` is ``"broken"`` once the evidence against "at every row the rate was within the
-    limit"
-      has passed 1 / (1 - ``confidence``). A rate within the limit is called broken with probability
-      of at most 1 - ``confidence`` over any number of looks, under any drift within the limit. It
-      is ``"ok"`` while the upper confidence sequence lies within the limit, which assumes a
+      limit" has passed 1 / (1 - ``confidence``). A rate within the limit is called broken with
+      probability of at most 1 - ``confidence`` over any number of looks, under any drift within the
+      limit. It is ``"ok"`` while the upper confidence sequence lies within the limit, which assumes a
       constant rate, and ``"unsure"`` otherwise.
     - ``changed`` looks for a rise after a long good history, of which ``status`` would have to undo
-    the
-      evidence first. It has no 5 % promise but a mean time between false alarms: at least
+      the evidence first. It has no 5 % promise but a mean time between false alarms: at least
       ``average_run_length`` counted rows.
 
     Parameters
