@@ -21,7 +21,8 @@ class Raise(StopAfter):
         self.error, self.task = error, task
 
     def on_fit_task_end(self, estimator, context):
-        if context.task_name == self.task:
+        # An iteration may have a name of its own, such as that of a member.
+        if (context.task_name == "fit") == (self.task == "fit"):
             raise self.error
         return False
 

@@ -60,8 +60,9 @@ def test_a_partition_tests_every_kept_row_once():
         assert sorted(np.concatenate(tests)) == list(range(18))
     with pytest.raises(ValueError, match=r"never tests \d+ rows"):
         partition(ShuffleSplit(2, random_state=0), rows, 0)
+    halves = np.arange(0, 24, 2), np.arange(1, 24, 2)
     with pytest.raises(ValueError, match="Split 0 of cv trains on one class only"):
-        partition([(np.arange(0, 24, 2), np.arange(24))], rows, 0)
+        partition([halves, halves[::-1]], rows, 0)
     with pytest.raises(ValueError, match="at least two folds"):
         partition(1, rows, 0)
     with pytest.warns(UserWarning, match="using 2 folds instead of cv=5"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aucuba import PartialAUCClassifier
-from aucuba.aum import ErrorFunctions, LabelledData, aum
+from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.aum._lines import Segment
 from aucuba.changepoint import Label, SupervisedChangepointDetector
 from aucuba.design import TableDesign
@@ -113,10 +113,8 @@ def search_line(table, model, run):
     X, y = table
     errors = ErrorFunctions.from_labels(y)
     coef = model.coef_[0] if run else LabelledData(TableDesign(X), errors).difference_of_means()
-    coef = coef / np.linalg.norm(coef)
-    gradient = X.T @ aum(errors, X @ coef).gradient
-    gradient -= (gradient @ coef) * coef
-    return errors, X @ coef, -X @ gradient
+    line, _ = AUMDescent(step=model.step).first_step(LabelledData(TableDesign(X), errors), coef)
+    return line.errors, line.predictions, line.direction
 
 
 @pytest.mark.parametrize("run", [0, 1])

@@ -57,7 +57,7 @@ def imports(path, seen):
             continue
         for module in modules:
             top = module.partition(".")[0]
-            if top not in ("benchmarks", "reproductions"):
+            if top not in ("benchmarks", "reproductions", "tests"):
                 found.add(top)
                 continue
             inside = ROOT.joinpath(*module.split("."))

@@ -152,8 +152,8 @@ def chance_level(fpr_range: tuple[float, float], min_tpr: float = 0.0) -> float:
     Examples
     --------
     >>> from aucuba.cli._options import chance_level
-    >>> chance_level((0.0, 0.05)), chance_level((0.0, 1.0), min_tpr=0.5)
-    (0.025, 0.25)
+    >>> print(f"{chance_level((0.0, 0.05)):.3f} {chance_level((0.0, 1.0), min_tpr=0.5):.3f}")
+    0.025 0.250
     """
     low, high = fpr_range
     start = min(max(low, min_tpr), high)
