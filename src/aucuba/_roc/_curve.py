@@ -2,7 +2,7 @@
 
 A threshold that passes through rows of equal score moves along a straight segment, the average over
 random orders of an ever finer replication of the tied rows. Everything here works on cumulated
-weights, so that a bootstrap of thousands of resamples is one call on a matrix of weights.
+weights, so that a resample of the rows needs no other sort.
 """
 
 from __future__ import annotations
@@ -72,15 +72,6 @@ def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve
     return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold)
 
 
-def resampled_roc_curves(sample: RankingSample, rows: SortedRows, weight: FloatArray) -> RocCurve:
-    """Return one curve for each row of the ``(n_resamples, n_rows)`` matrix of weights."""
-    weight = weight[:, rows.order]
-    positive = sample.positive[rows.order]
-    true_positive = np.cumsum(weight * positive, axis=1)[:, rows.block_end]
-    false_positive = np.cumsum(weight * ~positive, axis=1)[:, rows.block_end]
-    return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold)
-
-
 def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     """Compute the mean TPR over FPR in [alpha, beta], the area under the segments inside the band."""
     x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
@@ -111,6 +102,17 @@ def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 
         return 0.0
     mean_above = float(band_average(curve, start, beta)) - min_tpr
     return float(mean_above * (beta - start) / ((1 - min_tpr) * (beta - alpha)))
+
+
+def heights(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> FloatArray:
+    """Compute the limit of a curve from the left or the right at the given rates."""
+    if side == "right":
+        index = np.minimum(np.searchsorted(fpr, at, side="right"), fpr.size - 1)
+    else:
+        index = np.maximum(np.searchsorted(fpr, at, side="left"), 1)
+    run = fpr[index] - fpr[index - 1]
+    along = np.where(run > 0, (at - fpr[index - 1]) / np.where(run > 0, run, 1.0), 1.0)
+    return tpr[index - 1] + (tpr[index] - tpr[index - 1]) * along
 
 
 def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> float:

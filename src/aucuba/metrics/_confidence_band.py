@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from aucuba._core._typing import FloatArray
 from aucuba._core._validation import check_choice
-from aucuba._roc._curve import RocCurve, SortedRows, roc_curve
+from aucuba._roc._curve import RocCurve, SortedRows, heights, roc_curve
 from aucuba._roc._sample import RankingSample
 from aucuba.metrics._resampling import Draw
 from aucuba.metrics._study import check_draws, check_level
@@ -52,17 +52,21 @@ def confidence_band(
     draw = Draw(sample, by_class=True)
     heights = np.array(
         [
-            height(roc_curve(replace(sample, weight=draw.weights(rng)), rows), rates)
+            _height(roc_curve(replace(sample, weight=draw.weights(rng)), rows), rates)
             for _ in range(n_draws)
         ]
     )
-    own = height(roc_curve(sample, rows), rates)
+    own = _height(roc_curve(sample, rows), rates)
     n_positives, n_negatives = int(sample.positive.sum()), int((~sample.positive).sum())
     low, high = _limits(own, heights, n_positives, tail, kind)
     # Rates so low that the population's threshold may lie above all negatives tell nothing from below.
     beyond = tail if kind == "pointwise" else tail / 10
     low = np.where((1.0 - rates) ** n_negatives > beyond, 0.0, low)
     return ConfidenceBand(rates, low, high)
+
+
+def _height(curve: RocCurve, rates: FloatArray) -> FloatArray:
+    return heights(curve.fpr, curve.tpr, rates, "right")
 
 
 def _limits(
@@ -85,12 +89,3 @@ def _limits(
     smooth = [expit(centre - reach), expit(centre + reach)]
     low, high = ((one * (n_positives + 1) - 0.5) / n_positives for one in smooth)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
-def height(curve: RocCurve, rates: FloatArray) -> FloatArray:
-    """Return the curve at the given rates, the upper end where it is vertical."""
-    x, y = curve.fpr, curve.tpr
-    right = np.minimum(np.searchsorted(x, rates, side="right"), x.size - 1)
-    run = x[right] - x[right - 1]
-    along = np.clip((rates - x[right - 1]) / np.where(run > 0, run, 1.0), 0.0, 1.0)
-    return np.where(rates >= 1.0, 1.0, y[right - 1] + along * (y[right] - y[right - 1]))

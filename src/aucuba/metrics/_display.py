@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucuba._core._positive_scores import positive_scores
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import check_choice, check_fpr_range
-from aucuba._roc._curve import band_average, roc_curve
+from aucuba._roc._curve import band_average, heights, roc_curve
 from aucuba._roc._sample import RankingSample
 from aucuba.metrics._confidence_band import ConfidenceBand
 from aucuba.metrics._confidence_band import confidence_band as compute_band
@@ -293,14 +293,14 @@ class RocBandDisplay:
         inside = [fpr[(fpr > alpha) & (fpr < beta)] for fpr in fprs]
         grid = np.unique(np.concatenate([[alpha, beta], *inside]))
         # Both sides of every vertical step, so that the filled area is the area that is counted.
-        heights = [
-            np.mean([_height(fpr, tpr, grid, side) for fpr, tpr in zip(fprs, tprs, strict=True)], 0)
+        limits = [
+            np.mean([heights(fpr, tpr, grid, side) for fpr, tpr in zip(fprs, tprs, strict=True)], 0)
             for side in ("left", "right")
         ]
         ax.axvspan(alpha, beta, color="0.93", zorder=0)
         style = {"color": color, "alpha": 0.25, "linewidth": 0, **band_kwargs}
         # Order within a grid point: the height from the left, then from the right.
-        return ax.fill_between(np.repeat(grid, 2), np.stack(heights, axis=1).ravel(), **style)
+        return ax.fill_between(np.repeat(grid, 2), np.stack(limits, axis=1).ravel(), **style)
 
 
 def _coordinates(fpr: FloatArray, tpr: FloatArray, scale: str) -> tuple[FloatArray, FloatArray]:
@@ -324,17 +324,6 @@ def _set_axes(ax: Any, scale: str, lowest: float) -> None:
         ax.set(xscale="log", xlim=(lowest / 2, 1.0), ylim=(-0.01, 1.01))
     else:
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
-
-
-def _height(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> FloatArray:
-    """Limit of the curve from the left or the right at the given rates."""
-    if side == "right":
-        index = np.minimum(np.searchsorted(fpr, at, side="right"), fpr.size - 1)
-    else:
-        index = np.maximum(np.searchsorted(fpr, at, side="left"), 1)
-    run = fpr[index] - fpr[index - 1]
-    along = np.where(run > 0, (at - fpr[index - 1]) / np.where(run > 0, run, 1.0), 1.0)
-    return tpr[index - 1] + (tpr[index] - tpr[index - 1]) * along
 
 
 def _curve(
