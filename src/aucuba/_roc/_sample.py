@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from aucuba._core._arrays import arrays_of
 from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import binary_target, finite_scores, query_index, row_weights
 
@@ -33,12 +34,15 @@ class Sample:
 
     @property
     def n_rows(self) -> int:
-        return int(self.positive.size)
+        return len(self.positive)
 
     @property
     def weights(self) -> FloatArray:
         """Weight of every row, ones where none was given."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight
+        if self.weight is None:
+            ones: FloatArray = arrays_of(self.positive).ones(self.n_rows)
+            return ones
+        return self.weight
 
     @property
     def has_pairs(self) -> bool:
@@ -65,6 +69,15 @@ class Sample:
     def as_one_query(self, rows: AnyArray) -> Self:
         """Select rows and treat them as a single query."""
         return replace(self, query=None).take(rows)
+
+    def on_host(self) -> Self:
+        """Return the sample as NumPy arrays, wherever it lives."""
+        arrays = arrays_of(self.positive)
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        moved: dict[str, Any] = {
+            name: None if one is None else arrays.host(one) for name, one in columns.items()
+        }
+        return replace(self, **moved)
 
     def rankable_queries(self) -> list[IntArray]:
         """Return the rows of every query that has a positive and a negative row."""
