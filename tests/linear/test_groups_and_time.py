@@ -7,6 +7,7 @@ from aucuba import PartialAUCClassifierCV
 from aucuba._core._logistic import logistic_regression
 from aucuba._core._resampling import KeptRows, time_blocks
 from aucuba._roc._region import Region
+from aucuba.design import TableDesign
 from aucuba.linear._cross_validation import Splits, anchored_half
 from aucuba.metrics import partial_auc_score
 from aucuba.risks import Sample
@@ -49,7 +50,7 @@ def test_the_model_itself_is_of_all_rows_while_time_judges_it():
     for number in range(1, 6):
         split = np.flatnonzero(block < number), np.flatnonzero(block == number)
         region = Region.from_params(BAND, None, 0.0)
-        scores[block == number] = anchored_half(split, X, Sample(Y), region, 1.0)[1][0]
+        scores[block == number] = anchored_half(split, TableDesign(X), Sample(Y), region, 1.0)[1][0]
     expected = partial_auc_score(Y[block > 0], scores[block > 0], fpr_range=BAND)
     assert timed.partial_auc_["region"] == pytest.approx(expected)
 
