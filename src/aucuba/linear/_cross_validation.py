@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from aucuba._core._logistic import logistic_regression, mean_and_scale
+from aucuba._core._logistic import mean_and_scale
 from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._region import Region
-from aucuba.design import TableDesign
+from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
+from aucuba.linear._logistic_fit import fit_logistic
 from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver
 
@@ -71,41 +72,41 @@ class Splits:
 
 
 @one_blas_thread()
-def logistic_path(split: Split, X: Any, sample: Sample, Cs: FloatArray) -> FloatArray:
+def logistic_path(split: Split, design: RowDesign, sample: Sample, Cs: FloatArray) -> FloatArray:
     """Return the test log-odds of logistic regression, one row per C, and then standardised ones.
 
     The latter have mean 0 and variance 1 on the training rows, as the model of all rows has.
     """
     train, test = split
-    part = sample.take(train)
+    part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
     log_odds, standardised = [], []
     for C in Cs:
-        model = logistic_regression(X[train], part.positive, part.weight, C)
-        mean, scale = mean_and_scale(model.decision_function(X[train]), part.weight)
-        log_odds.append(model.decision_function(X[test]))
+        model = fit_logistic(train_design, part, C)
+        mean, scale = mean_and_scale(model.log_odds(train_design), part.weight)
+        log_odds.append(model.log_odds(test_design))
         standardised.append((log_odds[-1] - mean) / scale)
     return np.array(log_odds + standardised)
 
 
 @one_blas_thread()
 def anchored_half(
-    split: Split, X: Any, sample: Sample, region: Region, C: float
+    split: Split, design: RowDesign, sample: Sample, region: Region, C: float
 ) -> tuple[FloatArray, FloatArray]:
     """Fit the training rows; return the coefficients and the centred scores of the other rows."""
     train, test = split
-    part = sample.take(train)
-    anchor, _ = anchor_direction(X[train], part, C)
-    fit = anchored_fit(X[train], part, training_region(part, region)[0], anchor)
+    part, train_design = sample.take(train), design.take(train)
+    anchor, _ = anchor_direction(train_design, part, C)
+    fit = anchored_fit(train_design, part, training_region(part, region)[0], anchor)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
-    mean, _ = mean_and_scale(TableDesign(X[train]).scores(fit.coef), part.weight)
-    return fit.coef, TableDesign(X[test]).scores(fit.coef)[np.newaxis] - mean
+    mean, _ = mean_and_scale(train_design.scores(fit.coef), part.weight)
+    return fit.coef, design.take(test).scores(fit.coef)[np.newaxis] - mean
 
 
 @one_blas_thread()
 def convex_path(
     split: Split,
-    X: Any,
+    design: RowDesign,
     sample: Sample,
     surrogate: str,
     region: Region,
@@ -116,12 +117,12 @@ def convex_path(
     Each fit starts from the planes of the one before.
     """
     train, test = split
-    part = sample.take(train)
-    design, risk, planes, rows = TableDesign(X[train]), make_risk(surrogate, part, region), None, []
+    part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
+    risk, planes, rows = make_risk(surrogate, part, region), None, []
     for solver in solvers:
-        solution = solver.solve(design, risk, warm_start=planes)
+        solution = solver.solve(train_design, risk, warm_start=planes)
         solution.raise_interrupt()
         planes = solution.warm_start
-        mean, scale = mean_and_scale(design.scores(solution.coef), part.weight)
-        rows.append((TableDesign(X[test]).scores(solution.coef) - mean) / scale)
+        mean, scale = mean_and_scale(train_design.scores(solution.coef), part.weight)
+        rows.append((test_design.scores(solution.coef) - mean) / scale)
     return np.array(rows)
