@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 
 # A block of converted rows that stays in the cache: half a megabyte.
@@ -18,20 +19,21 @@ _ENTRIES_AT_ONCE = 65_536
 class TableDesign:
     """A dense array or a SciPy CSR matrix, float32 or float64: ``scores = X @ w``.
 
-    X is never copied or scaled. Products are in double precision whatever that of X: certificates
-    would not hold otherwise. A float32 table is converted a few rows at a time.
+        X is never copied or scaled. Products are in double precision whatever that of X: certificates
+        would not hold otherwise. A float32 table is converted a few rows at a time.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Finite floats; the caller has validated them.
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n_rows, n_features)
+            Finite floats; the caller has validated them.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.design import TableDesign
-    >>> TableDesign(np.eye(2)).scores(np.array([1.0, 2.0]))
-    array([1., 2.])
+        Examples
+        --------
+        >>> import numpy as np
+    from scipy import sparse
+        >>> from aucuba.design import TableDesign
+        >>> TableDesign(np.eye(2)).scores(np.array([1.0, 2.0]))
+        array([1., 2.])
     """
 
     def __init__(self, X: Any) -> None:
@@ -64,6 +66,20 @@ class TableDesign:
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)
+
+    def take(self, rows: IntArray) -> TableDesign:
+        return TableDesign(self.X[rows])
+
+    def some_rows(self, count: int) -> Any:
+        return self.X[:: -(-self.n_rows // count)]
+
+    def gram(self, weight: FloatArray) -> FloatArray:
+        total = np.zeros((self.X.shape[1], self.X.shape[1]))
+        for rows, block in self._blocks():
+            weighted = sparse.diags_array(weight[rows]) @ block
+            product = weighted.T @ block
+            total += product.toarray() if sparse.issparse(product) else product
+        return total
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Convert the rows to double precision, a few at a time."""
