@@ -1,4 +1,4 @@
-"""Risks, Designs and solvers on torch tensors agree with NumPy, over the lists of the contract tests."""
+"""Risks, Designs and solvers on torch tensors agree with NumPy, over the contract tests' lists."""
 
 import numpy as np
 import pytest

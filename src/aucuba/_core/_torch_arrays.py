@@ -26,7 +26,7 @@ class TorchArrays:
         return values.to(self.device, torch.float64)
 
     def host(self, values: Tensor) -> Any:
-        return values.cpu().numpy()
+        return values.cpu().numpy() if isinstance(values, Tensor) else values
 
     def empty(self, size: int) -> Tensor:
         return torch.empty(size, dtype=torch.float64, device=self.device)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aucuba._core._arrays import Vector, arrays_of
 from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
-from aucuba._roc._curve import roc_curve
+from aucuba._roc._curve import counted_band_average, roc_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
@@ -39,7 +40,7 @@ class AnchoredFit:
 
 def normalised(coef: FloatArray, design: RowDesign, weight: FloatArray | None) -> FloatArray:
     """Scale coefficients to scores of unit standard deviation; constant scores stay."""
-    scaled: FloatArray = coef / mean_and_scale(design.scores(coef), weight)[1]
+    scaled: FloatArray = coef / float(mean_and_scale(design.scores(coef), weight)[1])
     return scaled
 
 
@@ -124,13 +125,19 @@ def anchored_fit(
     return AnchoredFit(normalised(solution.coef, design, sample.weight), anchor, solution)
 
 
-def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], float]:
+def _training_measure(sample: Sample, region: Region) -> Callable[[Vector], float]:
     """The partial AUC of scores of the training rows, query by query."""
+    rows_alike = sample.weight is None and sample.query is None
+    if rows_alike and region.is_plain_range and region.min_tpr == 0:
+        positive, limits = sample.positive, region.fpr_range
+        return lambda scores: counted_band_average(positive, scores, *limits)
+    sample = sample.on_host()
     everything = np.arange(sample.n_rows)
     queries = [everything] if sample.query is None else sample.rankable_queries()
     parts = [(rows, sample.as_one_query(rows)) for rows in queries]
 
-    def measure(scores: FloatArray) -> float:
+    def measure(scores: Vector) -> float:
+        scores = arrays_of(scores).host(scores)
         curves = (
             roc_curve(RankingSample(part.positive, part.weight, score=scores[rows]))
             for rows, part in parts

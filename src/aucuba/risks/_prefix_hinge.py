@@ -315,9 +315,8 @@ def reach_from_below(
     excess -= arrays.running_sum(weighted_p)[reached]
     on_negatives *= mass
     by_reach = arrays.sums_by_group(reached, mass, len(level) + 1)
-    return Reach(
-        float(mass @ excess), on_negatives, by_reach.sum() - arrays.running_sum(by_reach)[1:-1]
-    )
+    above = by_reach.sum() - arrays.running_sum(by_reach)[1:-1]
+    return Reach(float(mass @ excess), on_negatives, above)
 
 
 def _of_unit_size(weight: Vector) -> Vector:
