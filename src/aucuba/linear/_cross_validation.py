@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold
 
 from aucuba._core._logistic import mean_and_scale
-from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds
+from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
@@ -26,36 +26,49 @@ _N_HALVINGS = 10
 
 @dataclass(frozen=True)
 class Splits:
-    """Folds for choosing C, and splits for the half-sample fits."""
+    """Folds for choosing C, splits for the half-sample fits, and whether the folds are of time.
+
+    Folds of time also judge the half-sample fits, whose own tests lie in the past of their rows.
+    """
 
     folds: list[Split]
     halves: list[Split]
+    in_time: bool = False
 
     @classmethod
     def from_cv(cls, cv: Any, kept: KeptRows, random_state: Any) -> Splits:
-        """Draw five folds and ten halvings, or use the user's ``cv`` for both; groups stay whole."""
-        if cv is not None:
+        """Draw five folds and ten halvings, or use the user's ``cv`` for both; groups stay whole.
+
+        With time the folds are its blocks.
+        """
+        if cv is not None and kept.time is None:
             if kept.groups is not None and isinstance(cv, int | np.integer):
                 cv = GroupKFold(int(cv), shuffle=True, random_state=draw_seed(random_state))
             splits = kept.splits(cv)
             return cls(splits, splits)
         seed = draw_seed(random_state)
-        y = kept.labels
-        if kept.groups is None:
-            groups, most = None, int(np.unique(y, return_counts=True)[1].min())
-        else:
-            groups = np.asarray(kept.groups)[kept.index]
-            most = np.unique(groups).size
+        y, group = kept.labels, kept.group_of
+        units = np.unique(y, return_counts=True)[1] if group is None else np.unique(group).size
+        most = int(np.min(units))
         if most < 2:
             return cls([], [])
-        folds = shuffled_folds(y, min(_N_FOLDS, most), seed, groups)
-        return cls(folds, halvings(y, _N_HALVINGS, seed, groups))
+        halves = halvings(y, _N_HALVINGS, seed, group)
+        if kept.time is not None:
+            n_blocks = _N_FOLDS if cv is None else cv
+            return cls(time_folds(n_blocks, kept.time[kept.index], group), halves, in_time=True)
+        return cls(shuffled_folds(y, min(_N_FOLDS, most), seed, group), halves)
+
+    @property
+    def judged(self) -> list[Split]:
+        """The splits whose tests compare the half-sample fits with logistic regression."""
+        return self.folds if self.in_time else self.halves
 
     def usable(self, sample: Sample) -> Splits:
         """Drop the splits that leave one class, or no query with both, to train on."""
         return Splits(
             [split for split in self.folds if sample.take(split[0]).has_pairs],
             [split for split in self.halves if sample.take(split[0]).has_pairs],
+            self.in_time,
         )
 
     def can_compare(self, sample: Sample) -> bool:

@@ -151,7 +151,13 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     @with_callbacks
     def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, qid: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
     ) -> PartialAUCClassifierCV:
         """Choose the model and train it.
 
@@ -165,6 +171,13 @@ class PartialAUCClassifierCV(RegionClassifier):
             rows).
         qid : array-like of shape (n_samples,), default=None
             Query of each row; queries are never split.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as a patient or an account, stay together in every split.
+        time : array-like of shape (n_samples,), default=None
+            When each row was seen: numbers, dates, or dates as ISO text. Everything is chosen by scores
+            of blocks of equal count in order of time (``cv``, by default five), each scored by models
+            of earlier rows alone; earlier rows of a tested group or query do not train. The model
+            itself is fitted on all rows.
 
         Returns
         -------
@@ -180,10 +193,13 @@ class PartialAUCClassifierCV(RegionClassifier):
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self):
             design, sample, kept = self._validate(X, y, sample_weight, qid)
+            kept = kept.resampled_by(groups, time)
             warn_if_badly_scaled(design)
             splits = Splits.from_cv(self.cv, kept, self.random_state)
             choose = self._choose if self.surrogate == "direct" else self._choose_convex
-            limit = len(splits.folds) + len(splits.halves) * (self.surrogate == "direct")
+            limit = len(splits.folds)
+            if self.surrogate == "direct":
+                limit += len(splits.halves) + len(splits.folds) * splits.in_time
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
                 chosen = choose(design, sample, region, splits, Cs, Progress(monitor))
                 scores = design.scores(chosen.coef)
@@ -292,11 +308,15 @@ class PartialAUCClassifierCV(RegionClassifier):
         progress: Progress,
     ) -> tuple[FloatArray, OutOfFold]:
         """Average anchored fits on half-samples, and score the rows left out in the same units."""
-        fits = self._over(splits.halves, progress, anchored_half, design, sample, region, self.C_)
-        mean = np.mean([coef for coef, _ in fits], axis=0)
+        judged = splits.judged
+        wanted = [*judged, *splits.halves] if splits.in_time else judged
+        fits = self._over(wanted, progress, anchored_half, design, sample, region, self.C_)
+        averaged = fits[len(judged) :] if splits.in_time else fits
+        # Stopped early, the fits on blocks of time are all there is.
+        mean = np.mean([coef for coef, _ in averaged or fits], axis=0)
         scale = mean_and_scale(design.scores(mean), sample.weight)[1]
-        parts = [part / scale for _, part in fits]
-        return mean / scale, OutOfFold.from_parts(sample.n_rows, splits.halves, parts)
+        parts = [part / scale for _, part in fits[: len(judged)]]
+        return mean / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
 
     def _choose_convex(
         self,

@@ -82,6 +82,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         **params: Any,
     ) -> PromisedThresholdClassifier:
         """Fit the base estimator, unless it is fitted, and set the threshold.
@@ -97,6 +98,11 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         groups : array-like of shape (n_samples,), default=None
             Clusters of rows, such as patients: held out whole, and the independent units of the
             promise.
+        time : array-like of shape (n_samples,), default=None
+            When each row was seen: numbers, dates, or dates as ISO text. With ``cv`` a fraction, the
+            latest rows are held out instead of a random part, with all rows of the earliest time among
+            them, and earlier rows of a cluster held out do not train. The promise is then about rows
+            like these latest ones.
         **params : dict
             Further fit parameters of the base estimator.
 
@@ -112,14 +118,14 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             self.cluster_rate, self.max_cluster_size, self.weighted_promise, self.max_weight
         )
         rule = self._rule(population)
-        table = validated_table(self, X, y, sample_weight, groups)
+        table = validated_table(self, X, y, sample_weight, groups, time)
         population.check(table.group is not None, table.weight is not None)
         segments = Segments.from_rows(self.strata, table.X)
         self.strata_ = segments.names
         if self._is_prefit:
             held_out, scores = self._score_prefit(table, segments, rule, params)
         else:
-            routed = self._route(table.weight, groups, params)
+            routed = self._route(table.weight, groups, time, params)
             held_out, scores = self._fit_and_score_splits(table, segments, rule, routed)
         self._set_thresholds(self._cuts(rule, table, held_out, scores, segments), rule)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -226,11 +232,12 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             return 0
         return segment_index(segment_labels(self.strata, X), self.strata_)
 
-    def _route(self, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Bunch:
-        given = {"sample_weight": sample_weight, "groups": groups}
+    def _route(self, sample_weight: Any, groups: Any, time: Any, params: dict[str, Any]) -> Bunch:
+        given = {"sample_weight": sample_weight, "groups": groups, "time": time}
         given = {name: value for name, value in given.items() if value is not None}
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, "fit", **given, **params)
+        given.pop("time", None)
         to_split = {name: given.pop(name) for name in ("groups",) if name in given}
         if self.weighted_promise and not has_fit_parameter(self.estimator, "sample_weight"):
             # A pipeline takes weights under the name of a step; the promise takes them here.
@@ -240,7 +247,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
     def _score_prefit(
         self, table: CalibrationTable, segments: Segments, rule: Rule, params: Any
     ) -> tuple[IntArray, AnyArray]:
-        useless = sorted(params)
+        useless = sorted(params) + ["time"] * (table.time is not None)
         if table.weight is not None and not self.weighted_promise:
             useless.append("sample_weight")
         if useless:
@@ -259,7 +266,14 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
     ) -> tuple[IntArray, AnyArray]:
         X, y, fit_params = table.X, table.y, routed.estimator.fit
         splits = held_out_splits(
-            self.cv, X, y, self.random_state, table.group, self._stratified, routed.splitter.split
+            self.cv,
+            X,
+            y,
+            self.random_state,
+            table.group,
+            self._stratified,
+            routed.splitter.split,
+            table.time,
         )
         require_both_classes(splits, y, fit_params.get("sample_weight"))
         held_out = np.concatenate([test for _, test in splits])

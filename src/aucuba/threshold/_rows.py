@@ -10,6 +10,7 @@ from sklearn.utils import assert_all_finite, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
+from aucuba._core._dates import time_index
 from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import row_weights
 from aucuba.threshold._held_out import require_fitted
@@ -26,6 +27,7 @@ class CalibrationTable:
     positive: BoolArray
     weight: FloatArray | None
     group: AnyArray | None
+    time: IntArray | None = None
 
     def held_out_rows(self, rows: IntArray, scores: AnyArray) -> HeldOutRows:
         weight = None if self.weight is None else self.weight[rows]
@@ -34,7 +36,7 @@ class CalibrationTable:
 
 
 def validated_table(
-    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any
+    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any = None
 ) -> CalibrationTable:
     """Rows that can be indexed, with checked labels; sets the classes of the model."""
     if y is None and not (model._is_prefit and model._promise is ALERTS):
@@ -52,7 +54,7 @@ def validated_table(
         target = _checked_target(y)
         positive, _ = model._adopt_classes(target, weight)
     group = None if group is None else _checked_groups(group)
-    return CalibrationTable(X, target, positive, weight, group)
+    return CalibrationTable(X, target, positive, weight, group, time_index(time, positive.size))
 
 
 def _checked_target(y: Any) -> AnyArray:
