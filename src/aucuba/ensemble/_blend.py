@@ -38,7 +38,7 @@ def blend_scores(scores: FloatArray, sample: Sample) -> Blend:
     mean, scale = mean_and_scale(scores, sample.weight)
     with one_blas_thread():
         model = logistic_regression((scores - mean) / scale, sample.positive, sample.weight, _C)
-    return Blend(model.coef_[0], float(model.intercept_[0]), mean, scale)
+    return Blend(model.coef, model.intercept, mean, scale)
 
 
 def cross_fitted(scores: FloatArray, sample: Sample, folds: list[Split]) -> FloatArray:

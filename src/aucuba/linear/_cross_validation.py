@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from aucuba._core._logistic import logistic_regression, mean_and_scale
+from aucuba._core._logistic import LogisticFit, LogisticPath, mean_and_scale
 from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_blas_thread
@@ -20,7 +20,11 @@ from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver
 
 _N_FOLDS = 5
-_N_HALVINGS = 10
+# Halvings of up to ten thousand rows; of more, in inverse proportion, since the fits differ less.
+_N_HALVINGS, _FEWEST_HALVINGS = 10, 2
+_ROWS_FOR_ALL_HALVINGS = 10_000
+# Fits that are averaged need not be precise.
+_OBJECTIVE_TOL = 1e-4
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Splits:
 
     @classmethod
     def from_cv(cls, cv: Any, kept: KeptRows, random_state: Any) -> Splits:
-        """Draw five folds and ten halvings, or use the user's ``cv`` for both; groups stay whole."""
+        """Draw five folds and the halvings, or use the user's ``cv`` for both; groups stay whole."""
         if cv is not None:
             if kept.groups is not None and isinstance(cv, int | np.integer):
                 cv = GroupKFold(int(cv), shuffle=True, random_state=draw_seed(random_state))
@@ -48,7 +52,8 @@ class Splits:
         if most < 2:
             return cls([], [])
         folds = shuffled_folds(y, min(_N_FOLDS, most), seed, groups)
-        return cls(folds, halvings(y, _N_HALVINGS, seed, groups))
+        n_halvings = round(_N_HALVINGS * min(1.0, _ROWS_FOR_ALL_HALVINGS / y.size))
+        return cls(folds, halvings(y, max(n_halvings, _FEWEST_HALVINGS), seed, groups))
 
     def usable(self, sample: Sample) -> Splits:
         """Drop the splits that leave one class, or no query with both, to train on."""
@@ -71,34 +76,42 @@ class Splits:
 
 
 @one_blas_thread()
-def logistic_path(split: Split, X: Any, sample: Sample, Cs: FloatArray) -> FloatArray:
+def logistic_path(
+    split: Split, X: Any, sample: Sample, Cs: FloatArray, start: LogisticFit
+) -> FloatArray:
     """Return the test log-odds of logistic regression, one row per C, and then standardised ones.
 
-    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has.
+    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has. ``start``
+    is the fit of all rows at the first C.
     """
     train, test = split
-    part = sample.take(train)
+    part, X_train, X_test = sample.take(train), X[train], X[test]
+    path = LogisticPath(X_train, part.positive, part.weight, start)
     log_odds, standardised = [], []
     for C in Cs:
-        model = logistic_regression(X[train], part.positive, part.weight, C)
-        mean, scale = mean_and_scale(model.decision_function(X[train]), part.weight)
-        log_odds.append(model.decision_function(X[test]))
+        fit = path.fit(C)
+        mean, scale = mean_and_scale(fit.log_odds(X_train), part.weight)
+        log_odds.append(fit.log_odds(X_test))
         standardised.append((log_odds[-1] - mean) / scale)
     return np.array(log_odds + standardised)
 
 
 @one_blas_thread()
 def anchored_half(
-    split: Split, X: Any, sample: Sample, region: Region, C: float
+    split: Split, X: Any, sample: Sample, region: Region, C: float, start: LogisticFit
 ) -> tuple[FloatArray, FloatArray]:
-    """Fit the training rows; return the coefficients and the centred scores of the other rows."""
+    """Fit the training rows; return the coefficients and the centred scores of the other rows.
+
+    ``start`` is the logistic regression of all rows.
+    """
     train, test = split
-    part = sample.take(train)
-    anchor, _ = anchor_direction(X[train], part, C)
-    fit = anchored_fit(X[train], part, training_region(part, region)[0], anchor)
+    part, X_train = sample.take(train), X[train]
+    anchor, _ = anchor_direction(X_train, part, C, start)
+    trained_on, _ = training_region(part, region)
+    fit = anchored_fit(X_train, part, trained_on, anchor, objective_tol=_OBJECTIVE_TOL)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
-    mean, _ = mean_and_scale(TableDesign(X[train]).scores(fit.coef), part.weight)
+    mean, _ = mean_and_scale(TableDesign(X_train).scores(fit.coef), part.weight)
     return fit.coef, TableDesign(X[test]).scores(fit.coef)[np.newaxis] - mean
 
 
