@@ -35,8 +35,8 @@ def logistic_calibration(scores: FloatArray, sample: Sample) -> FloatArray:
     column = ((scores - mean) / scale)[:, np.newaxis]
     with one_blas_thread():
         model = logistic_regression(column, sample.positive, sample.weight, _C)
-    slope = float(model.coef[0] / scale)
+    slope = float(model.coef_[0, 0] / scale)
     if slope <= 0.0:
         positives, negatives = (sample.class_weight(positive=one) for one in (True, False))
         return np.array([0.0, np.log(positives / negatives)])
-    return np.array([slope, float(model.intercept - slope * mean)])
+    return np.array([slope, float(model.intercept_[0] - slope * mean)])

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from aucuba._core._logistic import LogisticFit, LogisticPath, mean_and_scale
+from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
 from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
-from aucuba.design import TableDesign
+from aucuba.design import RowDesign
+from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Anchored, Sample, make_risk
 from aucuba.solvers import LBFGSSolver, Solution, Status, joined
 
@@ -40,18 +40,18 @@ class AnchoredFit:
     solution: Solution | None
 
 
-def normalised(coef: FloatArray, X: Any, weight: FloatArray | None) -> FloatArray:
+def normalised(coef: FloatArray, design: RowDesign, weight: FloatArray | None) -> FloatArray:
     """Scale coefficients to scores of unit standard deviation; constant scores stay."""
-    scaled: FloatArray = coef / mean_and_scale(TableDesign(X).scores(coef), weight)[1]
+    scaled: FloatArray = coef / mean_and_scale(design.scores(coef), weight)[1]
     return scaled
 
 
 def anchor_direction(
-    X: Any, sample: Sample, C: float, start: LogisticFit | None = None
+    design: RowDesign, sample: Sample, C: float, start: LogisticFit | None = None
 ) -> tuple[FloatArray, LogisticFit]:
     """Return the normalised coefficients of logistic regression, and its fit."""
-    fit = LogisticPath(X, sample.positive, sample.weight, start).fit(C)
-    return normalised(fit.coef, X, sample.weight), fit
+    fit = LogisticPath(design, sample, start).fit(C)
+    return normalised(fit.coef, design, sample.weight), fit
 
 
 def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]:
@@ -90,7 +90,7 @@ def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]
 
 
 def anchored_fit(
-    X: Any,
+    design: RowDesign,
     sample: Sample,
     region: Region | None,
     anchor: FloatArray,
@@ -110,7 +110,7 @@ def anchored_fit(
     """
     if region is None or not anchor.any():
         return AnchoredFit(anchor, anchor, None)
-    design, measure = TableDesign(X), _training_measure(sample, region)
+    measure = _training_measure(sample, region)
     reference = design.scores(anchor)
     at_anchor = measure(reference)
 
@@ -127,7 +127,7 @@ def anchored_fit(
         again = descend(1.0 - at_anchor)
         rows = joined(solution.history, again.history, ("iteration", "n_evaluations", "seconds"))
         solution = replace(again, history=rows, n_iter=len(rows))
-    return AnchoredFit(normalised(solution.coef, X, sample.weight), anchor, solution)
+    return AnchoredFit(normalised(solution.coef, design, sample.weight), anchor, solution)
 
 
 def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], float]:

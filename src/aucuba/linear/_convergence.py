@@ -1,8 +1,8 @@
-"""What a user should know about how a convex fit ended."""
+"""What a user should know about how a fit ended."""
 
 from __future__ import annotations
 
-from aucuba._core._advice import ConvergenceAdvice, Remedy
+from aucuba._core._advice import Advice, ConvergenceAdvice, Remedy
 from aucuba.solvers import Solution, Status
 
 
@@ -47,4 +47,14 @@ def chosen_zero_advice(surrogate: str, C: float, tol: float) -> ConvergenceAdvic
         f"tol={tol:g}.",
         Remedy("use surrogate='direct'", "surrogate"),
         Remedy("widen fpr_range", "fpr_range"),
+    )
+
+
+def few_rows_advice(consequence: str) -> Advice:
+    """Return the warning for data that cannot be cross-validated."""
+    return Advice(
+        "Too few rows (or queries) of each class for cross-validation, in the training or the test "
+        f"parts: {consequence}.",
+        Remedy("add data"),
+        Remedy("give other splits as cv", "splitter"),
     )

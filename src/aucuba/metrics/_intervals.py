@@ -18,6 +18,7 @@ from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._standard_error import effective_rows
 from aucuba.metrics._influence import acceleration
+from aucuba.metrics._measures import Measure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")
@@ -195,18 +196,15 @@ def _limits(
 ) -> tuple[float, float, int]:
     """Lower and upper limit with a probability ``tail`` beyond each, and the resamples used."""
     if method == "delong":
-        error = study.error()
-        if error <= _NO_SPREAD:
-            return *_without_spread(study, value, tail), 0
-        reach = study.quantile(1 - tail) * error
-        return value - reach, value + reach, 0
+        n_errors, fewest = study.quantile(1 - tail), study.fewest
+        return *normal_limits(value, study.error(), n_errors, tail, fewest, study.measure), 0
     if method in ("exact", "wilson"):
         return *_rate_limits(study, method, tail), 0
     if method == "conservative":
         return *_conservative_limits(study, tail), 0
     draws = study.resampled(n_draws, random_state)[0]
     if np.ptp(draws) <= _NO_SPREAD:
-        return *_without_spread(study, value, tail), n_draws
+        return *_without_spread(study.measure, study.fewest, value, tail), n_draws
     levels = np.array([tail, 1 - tail])
     if method == "bca":
         levels = _corrected(levels, draws, value, acceleration(study.measure, study.samples[0]))
@@ -214,14 +212,28 @@ def _limits(
     return float(low), float(high), n_draws
 
 
-def _without_spread(study: Study, value: float, tail: float) -> tuple[float, float]:
+def normal_limits(
+    value: float, error: float, n_errors: float, tail: float, fewest: float, measure: Measure
+) -> tuple[float, float]:
+    """Limits at so many standard errors on either side, each with a probability ``tail`` beyond.
+
+    ``fewest`` is the number of units of the rarest kind, for values without a standard error.
+    """
+    if error <= _NO_SPREAD:
+        return _without_spread(measure, fewest, value, tail)
+    return value - n_errors * error, value + n_errors * error
+
+
+def _without_spread(
+    measure: Measure, fewest: float, value: float, tail: float
+) -> tuple[float, float]:
     """Limits of a value that no resample moves, such as that of a perfect scorer.
 
     If all of n rows agree, a part ``1 - tail^(1/n)`` of the population may still differ (the rule of
     three): so much of the way to the measure's limits is left open.
     """
-    floor, ceiling = study.measure.limits
-    left_open = 1.0 - tail ** (1.0 / max(study.fewest, 1.0))
+    floor, ceiling = measure.limits
+    left_open = 1.0 - tail ** (1.0 / max(fewest, 1.0))
     low = value - left_open * (value - floor) if np.isfinite(floor) else value
     high = value + left_open * (ceiling - value) if np.isfinite(ceiling) else value
     return low, high

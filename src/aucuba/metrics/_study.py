@@ -188,14 +188,18 @@ class Study:
                     FewRowsWarning,
                 )
             return
-        n_positives, in_range = self._counts()
-        if n_positives < FEWEST_POSITIVES or in_range < FEWEST_NEGATIVES:
-            warn_user(
-                f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
-                f"range; with fewer than {FEWEST_POSITIVES} and {FEWEST_NEGATIVES} intervals are too "
-                "narrow.",
-                FewRowsWarning,
-            )
+        warn_of_few_rows(*self._counts())
+
+
+def warn_of_few_rows(n_positives: int, in_range: float) -> None:
+    """Warn if positives, or negatives in the range, are too few for an interval to keep its level."""
+    if n_positives < FEWEST_POSITIVES or in_range < FEWEST_NEGATIVES:
+        warn_user(
+            f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
+            f"range; with fewer than {FEWEST_POSITIVES} and {FEWEST_NEGATIVES} intervals are too "
+            "narrow.",
+            FewRowsWarning,
+        )
 
 
 def make_study(

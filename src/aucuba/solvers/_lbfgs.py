@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from aucuba._core._typing import BoolArray, FloatArray
-from aucuba.design import TableDesign
+from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._driver import Monitor, Solution, Status
 
@@ -39,7 +39,7 @@ class LBFGSSolver:
 
     def solve(
         self,
-        design: TableDesign,
+        design: Design,
         risk: Risk,
         *,
         start: FloatArray | None = None,
