@@ -5,12 +5,13 @@ import warnings
 import numpy as np
 import pytest
 
-from aucuba import PartialAUCClassifier
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba._core._logistic import logistic_regression
 from aucuba._roc._curve import band_average, counted_band_average, roc_curve
 from aucuba._roc._sample import RankingSample
 from aucuba.design import TableDesign
-from aucuba.linear._logistic_fit import _newton, _Objective
+from aucuba.linear._logistic_fit import LogisticPath
+from aucuba.metrics import partial_auc_score, tpr_at_fpr_score
 from aucuba.risks import Sample
 
 rng = np.random.default_rng(0)
@@ -37,9 +38,10 @@ def test_top_of_the_ranking_gives_the_area_of_the_whole_curve():
 def test_newton_on_a_design_is_scikit_learns_logistic_regression(C, weight):
     positive = Y == 1
     expected = logistic_regression(X, positive, weight, C)
-    found = _newton(_Objective(TableDesign(X), Sample(positive, weight), C))
-    np.testing.assert_allclose(found.coef, expected.coef_[0], rtol=1e-6, atol=1e-9)
-    assert found.intercept == pytest.approx(expected.intercept_[0], rel=1e-6)
+    path = LogisticPath(TableDesign(X), Sample(positive, weight))
+    for found in (path.fit(C), path._descent(1.0 / (C * path.total))):
+        np.testing.assert_allclose(found.coef, expected.coef_[0], rtol=1e-3, atol=1e-4)
+        assert found.intercept == pytest.approx(expected.intercept_[0], rel=1e-3)
 
 
 class TestTensors:
@@ -64,6 +66,50 @@ class TestTensors:
         assert isinstance(scores, self.torch.Tensor)
         np.testing.assert_allclose(scores, expected.decision_function(X), atol=1e-6)
         np.testing.assert_array_equal(model.predict(table), expected.predict(X))
+
+    @pytest.mark.parametrize("surrogate", ["tight", "direct"])
+    @pytest.mark.parametrize("weight", [None, WEIGHT])
+    def test_cross_validated_fit_equals_that_on_arrays(self, surrogate, weight):
+        model = PartialAUCClassifierCV((0.0, 0.2), surrogate=surrogate, Cs=3, random_state=0)
+        expected = PartialAUCClassifierCV(**model.get_params()).fit(X, Y, weight)
+        table = self.torch.tensor(X)
+        model.fit(table, self.torch.tensor(Y), weight)
+        np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-5, atol=1e-7)
+        assert model.C_ == expected.C_
+        np.testing.assert_allclose(
+            model.predict_proba(table), expected.predict_proba(X), rtol=1e-5, atol=1e-7
+        )
+
+    def test_metrics_take_tensors(self):
+        scores, labels = self.torch.tensor(X[:, 0]), self.torch.tensor(Y)
+        for fpr_range in ((0.0, 0.1), (0.05, 0.2), (0.0, 1.0)):
+            want = partial_auc_score(Y, X[:, 0], fpr_range=fpr_range)
+            assert partial_auc_score(labels, scores, fpr_range=fpr_range) == pytest.approx(want)
+            assert partial_auc_score(
+                labels == 1, scores.float(), fpr_range=fpr_range
+            ) == pytest.approx(want, abs=1e-5)
+        flipped = partial_auc_score(Y, -X[:, 0], pos_label=0)
+        assert partial_auc_score(labels, -scores, pos_label=0) == pytest.approx(flipped)
+        weighted = partial_auc_score(Y, X[:, 0], min_tpr=0.5, sample_weight=WEIGHT)
+        assert partial_auc_score(
+            labels, scores, min_tpr=0.5, sample_weight=self.torch.tensor(WEIGHT)
+        ) == pytest.approx(weighted)
+        assert tpr_at_fpr_score(labels, scores, fpr=0.1) == tpr_at_fpr_score(Y, X[:, 0], fpr=0.1)
+
+    @pytest.mark.parametrize(
+        ("labels", "scores", "words"),
+        [
+            ([0, 1], [0.0, np.nan], "must be finite"),
+            ([0, 1, 1], [0.0, 1.0], "2 scores for 3 labels"),
+            ([0, 1, 2], [0.0, 1.0, 2.0], "binary"),
+            ([1, 1], [0.0, 1.0], "only one class"),
+        ],
+    )
+    def test_metrics_refuse_bad_tensors(self, labels, scores, words):
+        with pytest.raises(ValueError, match=words):
+            partial_auc_score(self.torch.tensor(labels), self.torch.tensor(scores))
+        with pytest.raises(ValueError, match="one device"):
+            partial_auc_score(labels, self.torch.tensor(scores))
 
     def test_queries_and_positive_class(self):
         qid = np.arange(600) % 3

@@ -185,6 +185,11 @@ def is_tensor(values: Any) -> bool:
     return type(values).__module__.partition(".")[0] == "torch"
 
 
+def on_host(values: Any) -> Any:
+    """Copy a tensor to the host; other values stay as they are."""
+    return arrays_of(values).host(values.detach()) if is_tensor(values) else values
+
+
 def scaled_by_power_of_two(values: Vector, power: int) -> Vector:
     """Multiply by ``2 ** power``, which changes no digit, also where that factor itself overflows."""
     half = power // 2

@@ -61,18 +61,28 @@ class TorchArrays:
     def sums_by_group(self, group: Tensor, values: Tensor | None, n_groups: int) -> Tensor:
         if values is None:
             values = torch.ones((), dtype=torch.float64, device=self.device).expand(len(group))
-        return self.zeros(n_groups).index_add_(0, group, values)
+        sums = self.zeros(n_groups)
+        first, last = torch.aminmax(group)
+        if int(first) == int(last):
+            # A card adds to one place one row after the other: slow where all rows share it, as where
+            # all scores are tied.
+            sums[first] = values.sum()
+            return sums
+        return sums.index_add_(0, group, values)
 
     def mean_over_ties(self, ranked: Tensor, mass: Tensor | None, values: Tensor) -> Tensor:
         differs = ranked[1:] != ranked[:-1]
         if bool(differs.all()):
             return values
-        block = torch.zeros(len(ranked), dtype=torch.int64, device=self.device)
-        torch.cumsum(differs, dim=0, out=block[1:])
-        n_blocks = int(block[-1]) + 1
-        total = self.sums_by_group(block, mass, n_blocks)
-        sums = self.sums_by_group(block, values if mass is None else mass * values, n_blocks)
-        return (sums / torch.where(total > 0, total, 1.0))[block]
+        ends = torch.cat(
+            [self.places(differs) + 1, torch.tensor([len(ranked)], device=self.device)]
+        )
+        starts = torch.cat([torch.zeros_like(ends[:1]), ends[:-1]])
+        mass = self.ones(len(ranked)) if mass is None else mass
+        of_mass, of_values = self.running_sum(mass), self.running_sum(mass * values)
+        total = of_mass[ends] - of_mass[starts]
+        means = (of_values[ends] - of_values[starts]) / torch.where(total > 0, total, 1.0)
+        return torch.repeat_interleave(means, ends - starts)
 
     def decreasing_regression(self, target: Tensor, mass: Tensor) -> Tensor:
         # Pooling is sequential, so it is done on the host.
@@ -95,3 +105,12 @@ class TorchArrays:
 
     def expit(self, values: Tensor) -> Tensor:
         return torch.special.expit(values)
+
+
+def distinct_labels(labels: Tensor) -> Tensor:
+    """Return the distinct labels in increasing order; all are only sorted where more than two."""
+    values = labels.to(torch.uint8) if labels.dtype == torch.bool else labels
+    low, high = torch.aminmax(values)
+    two = bool(((values == low) | (values == high)).all())
+    distinct = torch.unique(torch.stack([low, high])) if two else torch.unique(values)
+    return distinct.to(labels.dtype)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from aucuba._core._arrays import arrays_of
+from aucuba._core._arrays import NUMPY, Arrays, arrays_of, on_host
 from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import binary_target, finite_scores, query_index, row_weights
 
@@ -70,9 +70,18 @@ class Sample:
         """Select rows and treat them as a single query."""
         return replace(self, query=None).take(rows)
 
+    def moved_to(self, arrays: Arrays) -> Sample:
+        """Return class and weight of the rows where scores live; queries stay on the host."""
+        if arrays is NUMPY:
+            return self.on_host()
+        weight = None if self.weight is None else arrays.vector(self.weight)
+        return Sample(arrays.vector(self.positive) == 1, weight, self.query)
+
     def on_host(self) -> Self:
         """Return the sample as NumPy arrays, wherever it lives."""
         arrays = arrays_of(self.positive)
+        if arrays is NUMPY:
+            return self
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
         moved: dict[str, Any] = {
             name: None if one is None else arrays.host(one) for name, one in columns.items()
@@ -104,7 +113,9 @@ class RankingSample(Sample):
         qid: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> RankingSample:
-        """Validate the inputs of a metric and drop rows of zero weight."""
+        """Validate the inputs of a metric, copied to the host, and drop rows of zero weight."""
+        y_true, y_score = on_host(y_true), on_host(y_score)
+        sample_weight, qid = on_host(sample_weight), on_host(qid)
         score = finite_scores(y_score)
         check_consistent_length(y_true, score)
         weight = row_weights(sample_weight, score.size)

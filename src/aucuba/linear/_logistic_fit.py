@@ -1,10 +1,12 @@
-"""Logistic regression on a Design."""
+"""Logistic regression on a Design, along a path of C."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucuba._core._arrays import Vector
 from aucuba._core._logistic import logistic_regression
@@ -13,14 +15,18 @@ from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 from aucuba.solvers import minimize_lbfgs
 
-# Beyond this many columns a Hessian costs more than the iterations that it saves.
-_NEWTON_FEATURES = 2000
-_NEWTON_STEPS = 100
-# Newton's method ends where the next step promises to lower the objective by this part of it.
-_PROMISE = {True: 1e-14, False: 1e-9}
-# A step is halved until it lowers the objective by this part of what its slope promises.
-_SUFFICIENT = 1e-4
-_SHORTEST_STEP = 1e-6
+# A second derivative costs one product of size n d^2; beyond this many columns L-BFGS is cheaper.
+_NEWTON_FEATURES = 200
+# Where a pass over the data is dear, or products are cheap, more columns pay.
+_NEWTON_FEATURES_ELSEWHERE = 2000
+# Stop when the next step would lower the mean log-loss by less: scores are then right to about 1e-9.
+# In single precision that much is rounding.
+_DECREMENT = {True: 1e-18, False: 1e-11}
+_ROUNDING = {True: 1e-14, False: 1e-9}
+_MAX_STEPS = 100
+# A second derivative serves until a step brings the gradient, in its own norm, down by less than
+# this factor; computing it costs as much as a few gradients.
+_SLOW = 0.2
 
 
 @dataclass(frozen=True)
@@ -36,96 +42,139 @@ class LogisticFit:
         return design.scores(self.coef) + self.intercept
 
 
-def fit_logistic(design: RowDesign, sample: Sample, C: float) -> LogisticFit:
-    """Fit logistic regression to a precision at which the order of the rows does not show.
+@dataclass(frozen=True)
+class _Loss:
+    """The penalised mean log-loss at a model, its gradient, and its second derivative by row."""
 
-    Arrays in memory are left to scikit-learn, which needs the table itself; other Designs are fitted
-    through their products, by the methods that scikit-learn would choose.
+    value: float
+    gradient: FloatArray
+    curvature: Vector
+
+
+class LogisticPath:
+    r"""Logistic regression of the same rows at several C, every fit started from the one before:
+
+    .. math::
+        \min_{w, b}\; \tfrac{1}{2C} |w|^2 + \sum_i v_i \log(1 + e^{-y_i (x_i w + b)})
+
+    Fits are so precise that the order of the rows does not show. Newton's method keeps its second
+    derivative while it serves; tables with many columns, or sparse, are fitted without one.
+
+    Parameters
+    ----------
+    design : RowDesign
+        The rows.
+    sample : Sample
+        Class and weight ``v`` of every row.
+    start : LogisticFit, default=None
+        Where the first fit of Newton's method starts, for example the fit of more rows. Less precise
+        fits do not use it: they would know rows that are to test them.
     """
-    if isinstance(design, TableDesign):
-        model = logistic_regression(design.X, sample.positive, sample.weight, C)
+
+    def __init__(self, design: RowDesign, sample: Sample, start: LogisticFit | None = None) -> None:
+        self.design, self.present = design, start
+        self.sample = sample.moved_to(design.arrays)
+        weight = self.sample.weights
+        self.total = float(weight.sum())
+        self.row_weight = weight / self.total
+        self.curvature: FloatArray | None = None
+
+    def fit(self, C: float) -> LogisticFit:
+        """Fit at one C, from the fit of the previous one."""
+        found = None if self._is_wide() else self._newton(1.0 / (C * self.total))
+        # Separated or badly scaled data may have no second derivative to solve with.
+        self.present = self._by_first_order(C) if found is None else found
+        return self.present
+
+    def _is_wide(self) -> bool:
+        if not isinstance(self.design, TableDesign):
+            return self.design.zeros().size > _NEWTON_FEATURES_ELSEWHERE
+        return sparse.issparse(self.design.X) or self.design.X.shape[1] > _NEWTON_FEATURES
+
+    def _by_first_order(self, C: float) -> LogisticFit:
+        """Fit without second derivatives: by scikit-learn, which needs the table, or by L-BFGS."""
+        if not isinstance(self.design, TableDesign):
+            return self._descent(1.0 / (C * self.total))
+        model = logistic_regression(self.design.X, self.sample.positive, self.sample.weight, C)
         coef = model.coef_[0].astype(np.float64)
         return LogisticFit(coef, float(model.intercept_[0]), int(model.n_iter_[0]))
-    objective = _Objective(design, sample, C)
-    if design.zeros().size <= _NEWTON_FEATURES:
-        return _newton(objective)
-    start = np.zeros(design.zeros().size + 1)
-    solution = minimize_lbfgs(objective.value_and_gradient, start, max_iter=1000)
-    solution.raise_interrupt()
-    return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
 
+    def _descent(self, penalty: float) -> LogisticFit:
+        ridge = np.append(np.full(self.design.zeros().size, penalty), 0.0)
 
-class _Objective:
-    """``1/2 |w|^2 / (C V)`` + mean log-loss of ``X w + b``, for rows of weight V in all.
+        def objective(model: FloatArray) -> tuple[float, FloatArray]:
+            loss = self._loss(model, ridge)
+            return loss.value, loss.gradient
 
-    A model is ``w`` with ``b`` as its last entry.
-    """
+        solution = minimize_lbfgs(objective, self._start(), max_iter=1000)
+        solution.raise_interrupt()
+        return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
 
-    def __init__(self, design: RowDesign, sample: Sample, C: float) -> None:
-        self.design, self.arrays = design, design.arrays
-        weight = sample.weights
-        total = float(weight.sum())
-        self.weight, self.ridge = weight / total, 1.0 / (C * total)
-        self.positive = self.arrays.vector(sample.positive)
+    def _newton(self, penalty: float) -> LogisticFit | None:
+        """Minimise the mean log-loss plus ``penalty |w|^2 / 2``; None where no step can be found."""
+        model = self._start()
+        ridge = np.append(np.full(model.size - 1, penalty), 0.0)
+        loss, last, is_fresh = self._loss(model, ridge), np.inf, False
+        for n_iter in range(1, _MAX_STEPS + 1):
+            if self.curvature is None:
+                self.curvature, is_fresh = self._second_derivative(loss.curvature), True
+            try:
+                factor = cho_factor(self.curvature + np.diag(ridge))
+            except (LinAlgError, ValueError):
+                return None
+            step = cho_solve(factor, -loss.gradient)
+            decrement = float(-loss.gradient @ step)
+            if decrement <= _DECREMENT[self.design.is_exact]:
+                return LogisticFit(model[:-1], float(model[-1]), n_iter)
+            moved = None
+            if is_fresh or decrement <= _SLOW**2 * last:
+                moved = self._moved(model, step, loss, decrement, ridge, shorten=is_fresh)
+            if moved is not None:
+                (model, loss), last, is_fresh = moved, decrement, False
+            elif is_fresh:
+                return None
+            else:
+                self.curvature, last = None, np.inf
+        return None
 
-    def scores(self, model: FloatArray) -> Vector:
-        return self.design.scores(model[:-1]) + float(model[-1])
-
-    def value(self, model: FloatArray, scores: Vector) -> float:
-        losses = self.arrays.log1p_exp(scores) - self.positive * scores
-        return float(self.weight @ losses) + self.ridge * float(model[:-1] @ model[:-1]) / 2
-
-    def slopes(self, scores: Vector) -> tuple[Vector, Vector]:
-        """Return the first and second derivative in every score."""
-        probability = self.arrays.expit(scores)
-        first = self.weight * (probability - self.positive)
-        return first, self.weight * probability * (1.0 - probability)
-
-    def value_and_gradient(self, model: FloatArray) -> tuple[float, FloatArray]:
-        scores = self.scores(model)
-        first, _ = self.slopes(scores)
-        gradient = np.append(self.design.adjoint(first), float(first.sum()))
-        gradient[:-1] += self.ridge * model[:-1]
-        return self.value(model, scores), gradient
-
-    def gradient_and_hessian(
-        self, model: FloatArray, scores: Vector
-    ) -> tuple[FloatArray, FloatArray]:
-        """Compute both by two passes over the data."""
-        size = model.size - 1
-        first, second = self.slopes(scores)
-        gradient, hessian = np.empty(size + 1), np.empty((size + 1, size + 1))
-        gradient[:-1], hessian[-1, :-1] = self.design.adjoint([first, second])
-        gradient[:-1] += self.ridge * model[:-1]
-        gradient[-1] = float(first.sum())
-        hessian[:-1, :-1] = self.design.gram(second)
-        hessian.flat[:: size + 2] += self.ridge
-        hessian[:-1, -1] = hessian[-1, :-1]
-        hessian[-1, -1] = float(second.sum())
-        return gradient, hessian
-
-
-def _newton(objective: _Objective) -> LogisticFit:
-    """Minimise by Newton's method with a backtracking search on the scores."""
-    design = objective.design
-    model, scores = np.zeros(design.zeros().size + 1), objective.arrays.zeros(design.n_rows)
-    value, n_iter = objective.value(model, scores), 0
-    while n_iter < _NEWTON_STEPS:
-        n_iter += 1
-        gradient, hessian = objective.gradient_and_hessian(model, scores)
-        step = -np.asarray(np.linalg.lstsq(hessian, gradient, rcond=None)[0], dtype=np.float64)
-        promise = -float(gradient @ step)
-        if promise <= 2 * _PROMISE[design.is_exact] * value:
-            break
-        direction, length = objective.scores(step), 1.0
-        while length >= _SHORTEST_STEP:
-            moved = model + length * step
-            reached = objective.value(moved, scores + length * direction)
-            if reached <= value - _SUFFICIENT * length * promise:
-                break
+    def _moved(
+        self,
+        model: FloatArray,
+        step: FloatArray,
+        loss: _Loss,
+        decrement: float,
+        ridge: FloatArray,
+        *,
+        shorten: bool,
+    ) -> tuple[FloatArray, _Loss] | None:
+        """Take a step that does not raise the loss; None where there is none."""
+        # Where only rounding is left to gain, the values of two models compare by chance.
+        length, accepted = 1.0, loss.value
+        accepted += _ROUNDING[self.design.is_exact] * abs(loss.value)
+        there = self._loss(model + step, ridge)
+        while shorten and there.value > accepted - 1e-4 * length * decrement and length > 1e-8:
             length /= 2
-        else:
-            # Rounding hides what is left to gain.
-            break
-        model, scores, value = moved, scores + length * direction, reached
-    return LogisticFit(model[:-1], float(model[-1]), n_iter)
+            there = self._loss(model + length * step, ridge)
+        return None if there.value > accepted else (model + length * step, there)
+
+    def _start(self) -> FloatArray:
+        if self.present is not None:
+            return np.append(self.present.coef, self.present.intercept)
+        frequency = float(self.row_weight[self.sample.positive].sum())
+        return np.append(self.design.zeros(), np.log(frequency / (1.0 - frequency)))
+
+    def _loss(self, model: FloatArray, ridge: FloatArray) -> _Loss:
+        arrays = self.design.arrays
+        log_odds = self.design.scores(model[:-1]) + float(model[-1])
+        probability = arrays.expit(log_odds)
+        losses = arrays.log1p_exp(arrays.where(self.sample.positive, -log_odds, log_odds))
+        residual = self.row_weight * (probability - arrays.vector(self.sample.positive))
+        gradient = np.append(self.design.adjoint(residual), float(residual.sum())) + ridge * model
+        value = float(self.row_weight @ losses) + float(ridge @ model**2) / 2
+        return _Loss(value, gradient, self.row_weight * probability * (1.0 - probability))
+
+    def _second_derivative(self, curvature: Vector) -> FloatArray:
+        of_intercept = self.design.adjoint(curvature)[:, np.newaxis]
+        return np.block(
+            [[self.design.gram(curvature), of_intercept], [of_intercept.T, float(curvature.sum())]]
+        )

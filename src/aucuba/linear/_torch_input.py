@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from aucuba._core._resampling import KeptRows
+from aucuba._core._torch_arrays import distinct_labels
 from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
@@ -137,16 +138,11 @@ def _adopt_classes(estimator: Any, labels: Tensor, weight: Tensor | None) -> Ten
     """Set the classes of an estimator from the distinct labels; return which rows are positive."""
     if labels.is_floating_point() and not bool(torch.isfinite(labels).all()):
         raise ValueError("Input y contains NaN or infinity; drop these rows.")
-    values = labels.to(torch.uint8) if labels.dtype == torch.bool else labels
-    low, high = torch.aminmax(values)
-    # A sort of all labels is only needed where there are more than two.
-    two = bool(((values == low) | (values == high)).all())
-    distinct = torch.unique(torch.stack([low, high])) if two else torch.unique(values)
-    classes, present = _on_host(distinct.to(labels.dtype)), None
+    distinct, present = distinct_labels(labels), None
     if weight is not None and len(distinct) <= 2:
-        present = np.array([float(weight[values == one].max()) for one in distinct])
-    estimator._adopt_classes(classes, present)
-    return values == distinct[estimator._positive_index]
+        present = np.array([float(weight[labels == one].max()) for one in distinct])
+    estimator._adopt_classes(_on_host(distinct), present)
+    return labels == distinct[estimator._positive_index]
 
 
 def _on_host(values: Any) -> Any:
