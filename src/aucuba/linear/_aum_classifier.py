@@ -196,7 +196,10 @@ class AUMClassifier(RegionClassifier):
 
 
 def _labelled(design: RowDesign, sample: Sample, rows: Any) -> LabelledData:
-    assert isinstance(design, TableDesign)
+    if not isinstance(design, TableDesign):
+        # Copies can be joined only where all rows are at hand.
+        errors = ErrorFunctions.from_sample(sample.take(rows))
+        return LabelledData(design if rows.size == design.n_rows else design.take(rows), errors)
     X, sample = _without_copies(design.X[rows], sample.take(rows))
     return LabelledData(TableDesign(X), ErrorFunctions.from_sample(sample))
 
