@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import dask
 import dask.array
@@ -103,12 +103,6 @@ class DaskDesign:
     def as_table(block: Any) -> Any:
         """Return a block as a dense float array or a CSR matrix, in single precision if it was."""
         return _as_table(block)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "A table of Dask stays where it is and cannot be sent to other processes; leave n_jobs "
-            "at None, since Dask spreads every pass over its own workers."
-        )
 
     def _starts(self) -> IntArray:
         return np.cumsum(self.block_rows) - self.block_rows

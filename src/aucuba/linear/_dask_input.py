@@ -26,6 +26,11 @@ class DaskInput:
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any, qid: Any
     ) -> tuple[RowDesign, Sample, KeptRows]:
+        if estimator.get_params(deep=False).get("n_jobs") not in (None, 1):
+            raise ValueError(
+                "n_jobs is for tables in memory; leave it at None, since Dask spreads every pass over "
+                "its own workers."
+            )
         _adopt_columns(estimator, X, reset=True)
         y, sample_weight, qid = dask.compute(y, sample_weight, qid)
         design = DaskDesign(X)
