@@ -202,7 +202,8 @@ def _facts(block: Any) -> _Facts:
     is_sparse = bool(sparse.issparse(table))
     values = table.data if is_sparse else table
     largest = largest_entry(values) if values.size else 0.0
-    return _Facts(*table.shape, table.dtype.name, is_sparse, largest)
+    n_rows, n_columns = table.shape
+    return _Facts(n_rows, n_columns, table.dtype.name, is_sparse, largest)
 
 
 def _scores(block: Any, model: FloatArray) -> FloatArray:

@@ -129,7 +129,8 @@ class AUMClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
+            Copies of a row are joined into one of their weight, except in a Dask collection.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), optional
