@@ -300,8 +300,8 @@ def main() -> None:
     ]
     text = [
         f"# On a graphics card\n\n{options.rows:,} x {N_COLUMNS} float32 on "
-        f"{torch.cuda.get_device_name()}, standard normal columns, {POSITIVES:.0%} positives by a noisy "
-        "linear rule, data already on the card. Times after one call to warm up."
+        f"{torch.cuda.get_device_name()}, standard normal columns, {POSITIVES:.0%} positives by "
+        "a noisy linear rule, data already on the card. Times after one call to warm up."
     ]
     for name, title, columns, job in parts:
         if chosen and name not in chosen:

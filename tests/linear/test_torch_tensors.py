@@ -10,6 +10,7 @@ from aucuba._core._logistic import logistic_regression
 from aucuba._roc._curve import band_average, counted_band_average, roc_curve
 from aucuba._roc._sample import RankingSample
 from aucuba.design import TableDesign
+from aucuba.linear import AUMClassifier
 from aucuba.linear._logistic_fit import LogisticPath
 from aucuba.metrics import partial_auc_score, tpr_at_fpr_score
 from aucuba.risks import Sample
@@ -79,6 +80,14 @@ class TestTensors:
         np.testing.assert_allclose(
             model.predict_proba(table), expected.predict_proba(X), rtol=1e-5, atol=1e-7
         )
+
+    @pytest.mark.parametrize("step", ["first_min", "validation_auc"])
+    def test_aum_classifier_equals_that_on_arrays(self, step):
+        fraction = 0.3 if step == "validation_auc" else None
+        model = AUMClassifier(step, validation_fraction=fraction, random_state=0)
+        expected = AUMClassifier(**model.get_params()).fit(X, Y)
+        model.fit(self.torch.tensor(X), self.torch.tensor(Y))
+        np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6)
 
     def test_metrics_take_tensors(self):
         scores, labels = self.torch.tensor(X[:, 0]), self.torch.tensor(Y)

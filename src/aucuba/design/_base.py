@@ -71,6 +71,8 @@ class Design(Protocol):
 class RowDesign(Design, Protocol):
     """The Design of a table, whose models are one weight per column: ``scores = X @ w``."""
 
+    def exact(self) -> RowDesign: ...
+
     def take(self, rows: Vector) -> RowDesign:
         """Return the Design of some of the rows."""
         ...

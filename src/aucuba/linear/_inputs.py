@@ -19,7 +19,10 @@ from aucuba.risks import Sample
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
 # Packages whose tables are not read by scikit-learn's validation; imported when one is met.
-_OTHER_KINDS = {"torch": "aucuba.linear._torch_input:TorchInput"}
+_OTHER_KINDS = {
+    "dask": "aucuba.linear._dask_input:DaskInput",
+    "torch": "aucuba.linear._torch_input:TorchInput",
+}
 
 
 class Input(Protocol):

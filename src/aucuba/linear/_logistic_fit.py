@@ -50,6 +50,10 @@ class _Loss:
     gradient: FloatArray
     curvature: Vector
 
+    @property
+    def value_and_gradient(self) -> tuple[float, FloatArray]:
+        return self.value, self.gradient
+
 
 class LogisticPath:
     r"""Logistic regression of the same rows at several C, every fit started from the one before:
@@ -83,7 +87,7 @@ class LogisticPath:
         """Fit at one C, from the fit of the previous one."""
         found = None if self._is_wide() else self._newton(1.0 / (C * self.total))
         # Separated or badly scaled data may have no second derivative to solve with.
-        self.present = self._by_first_order(C) if found is None else found
+        self.present = self._by_descent(C) if found is None else found
         return self.present
 
     def _is_wide(self) -> bool:
@@ -91,8 +95,8 @@ class LogisticPath:
             return self.design.zeros().size > _NEWTON_FEATURES_ELSEWHERE
         return sparse.issparse(self.design.X) or self.design.X.shape[1] > _NEWTON_FEATURES
 
-    def _by_first_order(self, C: float) -> LogisticFit:
-        """Fit without second derivatives: by scikit-learn, which needs the table, or by L-BFGS."""
+    def _by_descent(self, C: float) -> LogisticFit:
+        """Fit by L-BFGS: that of scikit-learn where the table is in memory."""
         if not isinstance(self.design, TableDesign):
             return self._descent(1.0 / (C * self.total))
         model = logistic_regression(self.design.X, self.sample.positive, self.sample.weight, C)
@@ -101,12 +105,9 @@ class LogisticPath:
 
     def _descent(self, penalty: float) -> LogisticFit:
         ridge = np.append(np.full(self.design.zeros().size, penalty), 0.0)
-
-        def objective(model: FloatArray) -> tuple[float, FloatArray]:
-            loss = self._loss(model, ridge)
-            return loss.value, loss.gradient
-
-        solution = minimize_lbfgs(objective, self._start(), max_iter=1000)
+        solution = minimize_lbfgs(
+            lambda model: self._loss(model, ridge).value_and_gradient, self._start(), max_iter=1000
+        )
         solution.raise_interrupt()
         return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
 

@@ -186,7 +186,7 @@ class PartialAUCClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
             Or the kernel matrix, for ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Two classes.
