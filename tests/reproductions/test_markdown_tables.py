@@ -45,7 +45,8 @@ def test_rows_and_note_are_read_back():
 
 
 def test_a_results_file_as_a_page():
-    text = "# Title_s\n\nOf `a_b` and x * y.\n\n| m | n |\n|---|---|\n| `p` | -1 |\n|  | 2 |\n\n## Part\n"
+    table = "| m | n |\n|---|---|\n| `p` | -1 |\n|  | 2 |"
+    text = f"# Title_s\n\nOf `a_b` and x * y.\n\n{table}\n\n## Part\n"
     assert results_pages.restructured(text).splitlines() == [
         r"Title\_s",
         "=" * 8,
