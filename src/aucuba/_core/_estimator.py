@@ -90,7 +90,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _probabilities(self, log_odds: FloatArray) -> FloatArray:
         """Probabilities in the order of ``classes_`` from the log-odds of ``pos_label_``."""
         towards_second = self._oriented(log_odds)
-        return np.column_stack([expit(-towards_second), expit(towards_second)])
+        return np.stack([expit(-towards_second), expit(towards_second)], axis=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,12 +9,12 @@ import numpy as np
 
 from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
-from aucuba._roc._curve import roc_curve
+from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
 from aucuba.design import RowDesign
-from aucuba.linear._logistic_fit import fit_logistic
+from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Anchored, Sample, make_risk
 from aucuba.solvers import LBFGSSolver, Solution, Status, joined
 
@@ -23,6 +23,9 @@ ANCHOR_STRENGTH = 0.1
 # Fewer positives, or fewer negatives in the range, than this cannot be fitted.
 _FEWEST_POSITIVES = 10.0
 _FEWEST_NEGATIVES = 2.0
+# Descents end where an iteration lowers the objective by less than this fraction of it: what is
+# gained after that does not show on new data.
+_OBJECTIVE_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,12 @@ def normalised(coef: FloatArray, design: RowDesign, weight: FloatArray | None) -
     return scaled
 
 
-def anchor_direction(design: RowDesign, sample: Sample, C: float) -> tuple[FloatArray, int]:
-    """Return the normalised coefficients of logistic regression and its number of iterations."""
-    logistic = fit_logistic(design, sample, C)
-    return normalised(logistic.coef, design, sample.weight), logistic.n_iter
+def anchor_direction(
+    design: RowDesign, sample: Sample, C: float, start: LogisticFit | None = None
+) -> tuple[FloatArray, LogisticFit]:
+    """Return the normalised coefficients of logistic regression, and its fit."""
+    fit = LogisticPath(design, sample, start).fit(C)
+    return normalised(fit.coef, design, sample.weight), fit
 
 
 def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]:
@@ -91,6 +96,7 @@ def anchored_fit(
     anchor: FloatArray,
     *,
     max_iter: int = 100,
+    objective_tol: float = _OBJECTIVE_TOL,
     monitor: Monitor | None = None,
 ) -> AnchoredFit:
     r"""Minimise ``R(Xw) + lambda/2 mean ((Xw - Xu)^2)`` from the anchor u, then normalise.
@@ -111,7 +117,7 @@ def anchored_fit(
     def descend(tie_loss: float) -> Solution:
         risk = make_risk("direct", sample, region, tie_loss=tie_loss)
         pulled = Anchored(risk, reference, ANCHOR_STRENGTH, sample.weight)
-        solver = LBFGSSolver(max_iter=max_iter)
+        solver = LBFGSSolver(objective_tol=objective_tol, max_iter=max_iter)
         return solver.solve(design, pulled, start=anchor, merit=measure, monitor=monitor)
 
     solution = descend(0.5)
@@ -132,7 +138,9 @@ def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], 
 
     def measure(scores: FloatArray) -> float:
         curves = (
-            roc_curve(RankingSample(part.positive, part.weight, score=scores[rows]))
+            top_of_curve(
+                RankingSample(part.positive, part.weight, score=scores[rows]), region.upper_limit
+            )
             for rows, part in parts
         )
         return float(np.mean([region_average(curve, region) for curve in curves]))

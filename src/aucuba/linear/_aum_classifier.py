@@ -129,7 +129,8 @@ class AUMClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
+            Copies of a row are joined into one of their weight, except in a Dask collection.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -196,7 +197,10 @@ class AUMClassifier(RegionClassifier):
 
 
 def _labelled(design: RowDesign, sample: Sample, rows: Any) -> LabelledData:
-    assert isinstance(design, TableDesign)
+    if not isinstance(design, TableDesign):
+        # Copies can be joined only where all rows are at hand.
+        errors = ErrorFunctions.from_sample(sample.take(rows))
+        return LabelledData(design if rows.size == design.n_rows else design.take(rows), errors)
     X, sample = _without_copies(design.X[rows], sample.take(rows))
     return LabelledData(TableDesign(X), ErrorFunctions.from_sample(sample))
 

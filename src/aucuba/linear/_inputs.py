@@ -19,7 +19,7 @@ from aucuba.risks import Sample
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
 # Packages whose tables are not read by scikit-learn's validation; imported when one is met.
-_OTHER_KINDS: dict[str, str] = {}
+_OTHER_KINDS: dict[str, str] = {"dask": "aucuba.linear._dask_input:DaskInput"}
 
 
 class Input(Protocol):
