@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from aucuba._core._typing import BoolArray, FloatArray
 from aucuba._roc._sample import Sample
 
 
-def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
+def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> Any:
     """Count the entries of increasing rates at or below a limit, up to rounding.
 
     Sums of weights that are equal on paper differ by up to one rounding per row, so rates up to
@@ -17,14 +19,15 @@ def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
     Parameters
     ----------
     rates : ndarray
-        Rates in increasing order, cumulated over rows.
-    limit : float
-        The highest rate allowed.
+        Rates in increasing order along the last axis, cumulated over rows.
+    limit : float or ndarray
+        The highest rate allowed, or one for every entry of the leading axes.
     n_rows : int
         Number of rows that the rates were cumulated over.
     """
     allowance = (n_rows + 8) * np.finfo(np.float64).eps
-    return int(np.searchsorted(rates, limit * (1 + allowance), side="right"))
+    allowed = np.asarray(limit)[..., np.newaxis] * (1 + allowance)
+    return np.count_nonzero(rates <= allowed, axis=-1)
 
 
 def first_beyond(scores: FloatArray, weight: FloatArray | None, rate: float) -> tuple[float, int]:
@@ -48,7 +51,7 @@ def first_beyond(scores: FloatArray, weight: FloatArray | None, rate: float) -> 
     """
     order = np.argsort(-scores)
     passed = np.arange(1.0, scores.size + 1) if weight is None else np.cumsum(weight[order])
-    n_above = count_within(passed / passed[-1], rate, scores.size)
+    n_above = int(count_within(passed / passed[-1], rate, scores.size))
     return float(scores[order[min(n_above, scores.size - 1)]]), n_above
 
 

@@ -194,24 +194,38 @@ def _limits(
     study: Study, method: str, value: float, tail: float, n_draws: int, random_state: Any
 ) -> tuple[float, float, int]:
     """Lower and upper limit with a probability ``tail`` beyond each, and the resamples used."""
-    if method == "delong":
-        error = study.error()
-        if error <= _NO_SPREAD:
-            return *_without_spread(study, value, tail), 0
-        reach = study.quantile(1 - tail) * error
-        return value - reach, value + reach, 0
+    if method in ("bootstrap", "bca"):
+        draws = study.resampled(n_draws, random_state)[0]
+        return *percentile_limits(study, method, value, tail, draws), n_draws
+    return *direct_limits(study, method, value, tail), 0
+
+
+def direct_limits(study: Study, method: str, value: float, tail: float) -> tuple[float, float]:
+    """Limits by a method that does not resample."""
     if method in ("exact", "wilson"):
-        return *_rate_limits(study, method, tail), 0
+        return _rate_limits(study, method, tail)
     if method == "conservative":
-        return *_conservative_limits(study, tail), 0
-    draws = study.resampled(n_draws, random_state)[0]
+        return _conservative_limits(study, tail)
+    error = study.error()
+    if error <= _NO_SPREAD:
+        return _without_spread(study, value, tail)
+    reach = study.quantile(1 - tail) * error
+    return value - reach, value + reach
+
+
+def percentile_limits(
+    study: Study, method: str, value: float, tail: float, draws: FloatArray
+) -> tuple[float, float]:
+    """Limits from the values of resamples."""
     if np.ptp(draws) <= _NO_SPREAD:
-        return *_without_spread(study, value, tail), n_draws
+        return _without_spread(study, value, tail)
     levels = np.array([tail, 1 - tail])
     if method == "bca":
-        levels = _corrected(levels, draws, value, acceleration(study.measure, study.samples[0]))
-    low, high = np.quantile(draws, levels)
-    return float(low), float(high), n_draws
+        skew = acceleration(study.measure, study.samples[0], study.cluster)
+        levels = _corrected(levels, draws, value, skew)
+    # With B draws the k-th smallest is at the level k / (B + 1).
+    low, high = np.quantile(draws, levels, method="weibull")
+    return float(low), float(high)
 
 
 def _without_spread(study: Study, value: float, tail: float) -> tuple[float, float]:

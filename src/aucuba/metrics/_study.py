@@ -265,7 +265,18 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
     per class and block of equal score.
     """
 
-    def of_curve(curve: RocCurve, n_rows: int) -> float:
+    def of_curve(curves: RocCurve, n_rows: int) -> FloatArray:
+        """Call the function once per curve."""
+        shape = curves.true_positive.shape
+        pairs = zip(
+            curves.true_positive.reshape(-1, shape[-1]),
+            curves.false_positive.reshape(-1, shape[-1]),
+            strict=True,
+        )
+        values = [of_one(RocCurve(fp, tp, curves.threshold)) for tp, fp in pairs]
+        return np.reshape(values, shape[:-1])
+
+    def of_one(curve: RocCurve) -> float:
         weight = np.concatenate([np.diff(curve.true_positive), np.diff(curve.false_positive)])
         y = np.repeat([1, 0], curve.threshold.size)
         kept = weight > 0
@@ -273,4 +284,4 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
         return float(function(y[kept], score[kept], sample_weight=weight[kept], **params))
 
     name = getattr(function, "__name__", type(function).__name__)
-    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf))
+    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf), of_ranks=False)
