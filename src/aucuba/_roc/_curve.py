@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
+from aucuba._core._typing import AnyArray, FloatArray
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._threshold import count_within
 
@@ -42,26 +42,9 @@ class RocCurve:
         return rate
 
 
-@dataclass(frozen=True)
-class SortedRows:
-    """Rows in decreasing order of score, with the last position of each block of equal score."""
-
-    order: IntArray
-    block_end: IntArray
-    threshold: FloatArray
-
-    @classmethod
-    def from_scores(cls, score: FloatArray) -> SortedRows:
-        order = np.argsort(score)[::-1]
-        ranked = score[order]
-        block_end = np.flatnonzero(ranked[1:] != ranked[:-1])
-        block_end = np.append(block_end, ranked.size - 1)
-        return cls(order, block_end, ranked[block_end])
-
-
-def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve:
+def roc_curve(sample: RankingSample) -> RocCurve:
     """Return the curve of one sample, O(n log n) for the sort and O(n) after it."""
-    rows = SortedRows.from_scores(sample.score) if rows is None else rows
+    rows = sample.ranked
     positive = sample.positive[rows.order]
     if sample.weight is None:
         # Counting is exact and needs one running sum; the other follows from the positions.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from aucuba._core._typing import FloatArray
-from aucuba._roc._curve import RocCurve, SortedRows, roc_curve
+from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._points import n_ranked
 from aucuba._roc._sample import RankingSample
 
@@ -51,8 +51,7 @@ def enhancement_effects(sample: RankingSample, alpha: float) -> FloatArray:
 
     A positive row adds its own term, and every row moves the places of the positives below it.
     """
-    rows = SortedRows.from_scores(sample.score)
-    curve = roc_curve(sample, rows)
+    curve = roc_curve(sample)
     total, hits = n_ranked(curve)[-1], np.diff(curve.true_positive)
     place = n_ranked(curve) / total
     low, high = place[:-1], place[1:]
@@ -63,8 +62,7 @@ def enhancement_effects(sample: RankingSample, alpha: float) -> FloatArray:
     below = np.cumsum((hits * (by_low + by_high))[::-1])[::-1] - hits * by_low
     moved = (below - hits @ (by_low * low + by_high * high)) / total
     value = hits @ mean / hits.sum()
-    block = np.empty(sample.n_rows, dtype=np.intp)
-    block[rows.order] = np.repeat(np.arange(mean.size), np.diff(rows.block_end, prepend=-1))
+    block = sample.ranked.blocks()
     own = np.where(sample.positive, mean[block] - value, 0.0)
     return sample.weights * (own + moved[block]) / hits.sum()
 

@@ -10,7 +10,7 @@ from aucuba._core._typing import FloatArray
 from aucuba._roc._curve import RocCurve, corner_average
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._roc._sample import Sample, SortedRows
 
 _TINY = np.finfo(np.float64).tiny
 # A density is not taken over less of the FPR axis than this, where differences of ``G`` lose digits.
@@ -40,13 +40,15 @@ class Placements:
 
 
 def placements(
-    sample: Sample, scores: FloatArray, weights: RankWeights, min_tpr: float = 0.0
+    sample: Sample,
+    ranked: SortedRows,
+    weights: RankWeights,
+    min_tpr: float = 0.0,
 ) -> Placements:
-    """Compute the placement values of one query."""
-    weight = sample.weights
-    levels, block = np.unique(-scores, return_inverse=True)
-    tp = np.cumsum(np.bincount(block, weight * sample.positive, levels.size))
-    fp = np.cumsum(np.bincount(block, weight * ~sample.positive, levels.size))
+    """Compute the placement values of one query, whose rows are ranked by their scores."""
+    weight, block = sample.weights, ranked.blocks()
+    tp = np.cumsum(np.bincount(block, weight * sample.positive))
+    fp = np.cumsum(np.bincount(block, weight * ~sample.positive))
     tpr, fpr = (np.concatenate([[0.0], count / count[-1]]) for count in (tp, fp))
     of_positive = _of_positives(fpr, tpr, weights, min_tpr)
     # The density where the curve is vertical is taken over half a negative on either side.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._core._typing import FloatArray, IntArray
-from aucuba._roc._curve import RocCurve, SortedRows
+from aucuba._roc._curve import RocCurve
 from aucuba._roc._sample import RankingSample
 
 
@@ -32,14 +32,17 @@ class Runs:
     threshold: FloatArray
 
     @classmethod
-    def from_sample(cls, sample: RankingSample, *, joined: bool = True) -> Runs:
-        """Sort the rows; blocks of equal score stay apart unless ``joined``."""
-        rows = SortedRows.from_scores(sample.score)
+    def from_sample(cls, sample: RankingSample, cuts: tuple[float, ...] | None = ()) -> Runs:
+        """Sort and join the rows, but not across thresholds in ``cuts``; None joins nothing."""
+        rows = sample.ranked
         positive = sample.positive[rows.order]
         sizes = np.diff(rows.block_end, prepend=-1)
         hits = np.add.reduceat(positive, rows.block_end + 1 - sizes, dtype=np.intp)
         pure = np.where(hits == 0, 0, np.where(hits == sizes, 1, 2))
-        new = np.append(True, (pure[1:] != pure[:-1]) | (pure[1:] == 2) | (not joined))
+        apart = (pure[1:] != pure[:-1]) | (pure[1:] == 2) | (cuts is None)
+        for cut in cuts or ():
+            apart |= (rows.threshold[:-1] >= cut) & (rows.threshold[1:] < cut)
+        new = np.append(True, apart)
         run = np.repeat(np.cumsum(new) - 1, sizes)
         n_runs = int(run[-1]) + 1
         slot = np.empty(sample.n_rows, dtype=np.intp)

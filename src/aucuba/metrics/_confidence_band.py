@@ -47,9 +47,7 @@ def confidence_band(
     check_choice(kind, "confidence_band", KINDS)
     tail, n_draws = (1 - check_level(confidence)) / 2, check_draws(n_resamples)
     rates = np.linspace(*fpr_range, _GRID)
-    drawn = resampled_curves(
-        sample, Draw(sample, by_class=True), n_draws, random_state, of_ranks=True
-    )
+    drawn = resampled_curves(sample, Draw(sample, by_class=True), n_draws, random_state)
     heights = np.array(
         [
             _height(fpr, tpr, rates)

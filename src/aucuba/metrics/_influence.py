@@ -9,7 +9,6 @@ import numpy as np
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._placements import placements
 from aucuba._roc._sample import RankingSample
-from aucuba._roc._standard_error import row_terms
 from aucuba.metrics._measures import Measure
 
 
@@ -19,17 +18,12 @@ def region_influence(measure: Measure, sample: RankingSample) -> FloatArray:
     region = measure.region
     # Only relations of weights matter; sums stay far from overflow.
     even = replace(sample, weight=sample.weights / sample.weights.mean())
-    placed = placements(even, sample.score, region.weights, region.min_tpr)
+    placed = placements(even, sample.ranked, region.weights, region.min_tpr)
     return measure.slope * placed.influence
 
 
-def acceleration(measure: Measure, sample: RankingSample, cluster: IntArray | None = None) -> float:
+def acceleration(effect: FloatArray, cluster: IntArray | None = None) -> float:
     r"""Compute ``a = sum l^3 / (6 (sum l^2)^{3/2})`` from the effects l of the rows or clusters."""
-    if measure.effects is not None:
-        effect = measure.effects(sample)
-    else:
-        effect = row_terms(sample, region_influence(measure, sample))
-    if cluster is not None:
-        effect = np.bincount(cluster, effect).astype(np.float64)
-    spread = float(np.sum(effect**2))
-    return float(np.sum(effect**3) / (6 * spread**1.5)) if spread > 0 else 0.0
+    units = effect if cluster is None else np.bincount(cluster, effect)
+    spread = float(np.sum(units**2))
+    return float(np.sum(units**3) / (6 * spread**1.5)) if spread > 0 else 0.0

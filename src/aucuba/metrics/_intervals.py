@@ -17,7 +17,6 @@ from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._standard_error import effective_rows
-from aucuba.metrics._influence import acceleration
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")
@@ -221,8 +220,7 @@ def percentile_limits(
         return _without_spread(study, value, tail)
     levels = np.array([tail, 1 - tail])
     if method == "bca":
-        skew = acceleration(study.measure, study.samples[0], study.cluster)
-        levels = _corrected(levels, draws, value, skew)
+        levels = _corrected(levels, draws, value, study.acceleration())
     # With B draws the k-th smallest is at the level k / (B + 1).
     low, high = np.quantile(draws, levels, method="weibull")
     return float(low), float(high)

@@ -16,27 +16,37 @@ _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11))
 
 
 @compiled
-def sum_drawn(seed: Any, slot: Any, weight: Any, total: Any) -> None:
-    """Draw as many rows as there are, with replacement, and sum their weights by slot.
+def _hashed(state: Any) -> Any:
+    bits = (state ^ (state >> _SHIFTS[0])) * _FIRST_FACTOR
+    bits = (bits ^ (bits >> _SHIFTS[1])) * _SECOND_FACTOR
+    return np.float64(np.int64((bits ^ (bits >> _SHIFTS[2])) >> _SHIFTS[3]))
+
+
+@compiled
+def count_drawn(seed: Any, slot: Any, total: Any) -> None:
+    """Draw as many rows as there are, with replacement, and count them by slot.
 
     Parameters
     ----------
     seed : uint64
     slot : ndarray of int
         Place in ``total`` of every row.
-    weight : ndarray of float
-        Weight of every row.
     total : ndarray of float
-        Grows by the weights of the rows drawn.
+        Grows by one with every row drawn.
     """
-    state = seed
-    scale = slot.size / 2.0**53
+    state, scale = seed, slot.size / 2.0**53
     for _ in range(slot.size):
         state += _STEP
-        bits = (state ^ (state >> _SHIFTS[0])) * _FIRST_FACTOR
-        bits = (bits ^ (bits >> _SHIFTS[1])) * _SECOND_FACTOR
-        bits ^= bits >> _SHIFTS[2]
-        row = np.int64(np.float64(np.int64(bits >> _SHIFTS[3])) * scale)
+        total[slot[np.int64(_hashed(state) * scale)]] += 1.0
+
+
+@compiled
+def sum_drawn(seed: Any, slot: Any, weight: Any, total: Any) -> None:
+    """Draw the same rows as `count_drawn` and sum their weights by slot."""
+    state, scale = seed, slot.size / 2.0**53
+    for _ in range(slot.size):
+        state += _STEP
+        row = np.int64(_hashed(state) * scale)
         total[slot[row]] += weight[row]
 
 

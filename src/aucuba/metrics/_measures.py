@@ -66,9 +66,10 @@ class Measure:
         Change of the measure per change of the plain area in its region.
     is_rate : bool
         Whether it is a rate of rows at a threshold fixed beforehand: a binomial proportion.
-    of_ranks : bool
-        Whether the shape of the curve alone decides, so that neighbouring rows of one class may be
-        joined; else the scores themselves count too.
+    parts : (float, float)
+        Fractions of the positives and of the negatives that decide the value.
+    cuts : tuple of float or None
+        Thresholds that count beside the shape of the curve; None where all scores do.
     params : mapping
         The parameters that methods for this measure alone need.
     """
@@ -83,7 +84,8 @@ class Measure:
     limits: tuple[float, float] = (0.0, 1.0)
     slope: float = 1.0
     is_rate: bool = False
-    of_ranks: bool = True
+    parts: tuple[float, float] = (1.0, 1.0)
+    cuts: tuple[float, ...] | None = ()
     params: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -152,6 +154,7 @@ def _partial_auc(
             "partial_auc",
             lambda curve, _: region_average(curve, region),
             region=region,
+            parts=(1.0, region.weights.total),
         )
     if region.min_tpr > 0 or not region.is_plain_range:
         raise ValueError(
@@ -165,7 +168,8 @@ def _partial_auc(
 
     slope = 0.5 / (1 - chance)
     limits = (0.5 - slope * chance, 1.0)
-    return Measure("partial_auc", mcclish, region, limits=limits, slope=slope)
+    parts = (1.0, region.weights.total)
+    return Measure("partial_auc", mcclish, region, limits=limits, slope=slope, parts=parts)
 
 
 def _two_way_partial_auc(*, min_tpr: Any, max_fpr: Any) -> Measure:
@@ -183,6 +187,7 @@ def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> Measure:
     return Measure(
         "tpr_at_fpr",
         lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable),
+        parts=(1.0, limit),
         params={"fpr": limit},
     )
 
@@ -193,6 +198,7 @@ def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> Measure:
         "fpr_at_tpr",
         lambda curve, n_rows: fpr_reaching_tpr(curve, limit, n_rows, attainable),
         smaller_is_better=True,
+        parts=(1.0 - limit, 1.0),
     )
 
 
@@ -282,8 +288,9 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> Measure:
 
     unit: Sampling = "by_class" if rate in ("tpr", "fpr", "specificity") else "random"
     params = {"rate": rate, "threshold": float(threshold)}
+    cuts = (float(threshold),)
     return Measure(
-        "rate_at_threshold", value, sampling=unit, is_rate=True, of_ranks=False, params=params
+        "rate_at_threshold", value, sampling=unit, is_rate=True, cuts=cuts, params=params
     )
 
 

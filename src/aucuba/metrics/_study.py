@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from aucuba._core._validation import (
 from aucuba._core._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._sample import RankingSample, Sample
-from aucuba._roc._standard_error import standard_error
-from aucuba.metrics._influence import region_influence
+from aucuba._roc._standard_error import row_terms, standard_error
+from aucuba.metrics._influence import acceleration, region_influence
 from aucuba.metrics._measures import Measure, bind
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means
 
@@ -59,7 +60,7 @@ class Study:
     cluster: IntArray | None = None
     frequency: bool = False
 
-    @property
+    @cached_property
     def values(self) -> FloatArray:
         """Value of every scorer."""
         return np.array([self.measure.value(one) for one in self.samples])
@@ -91,13 +92,26 @@ class Study:
             values = self.by_query()
             gaps = values[0] - (values[1] if len(values) > 1 else 0.0)
             return float(gaps.std(ddof=1) / np.sqrt(gaps.size))
-        influence = region_influence(self.measure, self.samples[0])
+        influence = self._influences[0]
         if len(self.samples) > 1:
-            influence = influence - region_influence(self.measure, self.samples[1])
+            influence = influence - self._influences[1]
         sample = self.samples[0]
         if self.frequency:
             return standard_error(sample, influence, meaning="frequency")
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
+
+    @cached_property
+    def _influences(self) -> list[FloatArray]:
+        return [region_influence(self.measure, one) for one in self.samples]
+
+    def acceleration(self) -> float:
+        """Skewness of the estimate of the first scorer, for BCa."""
+        one = self.samples[0]
+        if self.measure.effects is not None:
+            effect = self.measure.effects(one)
+        else:
+            effect = row_terms(one, self._influences[0])
+        return acceleration(effect, self.cluster)
 
     def resampled(self, n_resamples: int, random_state: Any) -> FloatArray:
         """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
@@ -127,8 +141,8 @@ class Study:
             return f"needs placement values, which {name!r} does not have"
         if method == "bca" and not self.measure.is_smooth:
             return f"needs a smooth measure, and {name!r} jumps with its threshold"
-        if method == "bca" and self.sampling in ("queries", "clusters"):
-            return f"needs independent rows, not {self.sampling}"
+        if method == "bca" and self.sampling == "queries":
+            return "needs independent rows or clusters, not queries"
         if method in ("exact", "wilson") and not self.measure.is_rate:
             return (
                 "is for rates at a threshold that was fixed beforehand (metric='rate_at_threshold'); "
@@ -284,4 +298,4 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
         return float(function(y[kept], score[kept], sample_weight=weight[kept], **params))
 
     name = getattr(function, "__name__", type(function).__name__)
-    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf), of_ranks=False)
+    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf), cuts=None)
