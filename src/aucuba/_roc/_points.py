@@ -71,11 +71,10 @@ def equal_error_rate(curve: RocCurve) -> FloatArray:
 
 def best_precision(curve: RocCurve, recall: float, n_rows: int) -> FloatArray:
     """Return the highest precision of a threshold whose recall is at or above a limit."""
-    first = np.maximum(1, vertex_reaching_tpr(curve, recall, n_rows))
-    reached = np.arange(curve.tpr.shape[-1]) >= np.asarray(first)[..., np.newaxis]
-    # Vertices at which nothing is flagged have no precision, and do not count.
-    highest: FloatArray = np.fmax.reduce(precision_of(curve), axis=-1, initial=0.0, where=reached)
-    return highest
+    first = np.asarray(vertex_reaching_tpr(curve, recall, n_rows))[..., np.newaxis]
+    # Where nothing is flagged there is no precision.
+    counts = (np.arange(curve.tpr.shape[-1]) >= first) & (n_ranked(curve) > 0)
+    return np.max(np.where(counts, precision_of(curve), 0.0), axis=-1)
 
 
 def vertex_of_precision(curve: RocCurve, precision: float, n_rows: int) -> Any:

@@ -117,7 +117,7 @@ def score_interval(
     >>> y = np.repeat([0, 1], [900, 100])
     >>> score = rng.normal(size=1000) + 2 * y
     >>> print(score_interval("tpr_at_fpr", y, score, fpr=0.05, random_state=0))
-    0.6100 [0.4798, 0.7100] (95% interval)
+    0.6100 [0.4700, 0.7200] (95% interval)
     """
     level = check_level(confidence)
     n_draws = check_draws(n_resamples)

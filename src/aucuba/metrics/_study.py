@@ -33,7 +33,7 @@ _ROWS_FOR_NORMAL = 50_000
 _FEWEST_FOR_NORMAL = 200
 # Below these numbers no method held its coverage in our simulations.
 FEWEST_POSITIVES = 20
-FEWEST_NEGATIVES = 5
+FEWEST_IN_RANGE = 5
 FEWEST_UNITS = 10
 
 
@@ -169,27 +169,24 @@ class Study:
             return "bootstrap"
         if self.cluster is not None:
             return "delong"
-        one, width = self.samples[0], self.measure.region.weights.total
-        n_positives = int(one.positive.sum())
-        in_range = (one.n_rows - n_positives) * width
-        enough = min(n_positives, in_range) >= _FEWEST_FOR_NORMAL
-        if one.n_rows >= _ROWS_FOR_NORMAL and enough:
+        enough = min(self._deciding()) >= _FEWEST_FOR_NORMAL
+        if self.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough:
             return "delong"
         return "bca" if len(self.samples) == 1 and self.sampling == "by_class" else "bootstrap"
 
     @property
     def fewest(self) -> float:
-        """Number of units of the kind that is rarest: queries, clusters, or rows in the range."""
+        """Number of units of the kind that is rarest: queries, clusters, or rows that decide."""
         if np.isfinite(self.degrees_of_freedom):
             return self.degrees_of_freedom + 1
-        return min(self._counts())
+        return min(self._deciding())
 
-    def _counts(self) -> tuple[int, float]:
-        """Count the number of positives, and of negatives in the region's range."""
-        one = self.samples[0]
+    def _deciding(self) -> tuple[float, float]:
+        """Count the positives and the negatives that decide the value."""
+        one, (of_positives, of_negatives) = self.samples[0], self.measure.parts
         n_positives = int(one.positive.sum())
-        width = 1.0 if self.measure.region is None else self.measure.region.weights.total
-        return n_positives, round((one.n_rows - n_positives) * width, 9)
+        n_negatives = one.n_rows - n_positives
+        return round(n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
 
     def warn_if_few(self) -> None:
         """Name what is too few for an interval or test to keep its level."""
@@ -202,12 +199,12 @@ class Study:
                     FewRowsWarning,
                 )
             return
-        n_positives, in_range = self._counts()
-        if n_positives < FEWEST_POSITIVES or in_range < FEWEST_NEGATIVES:
+        n_positives, (positives, negatives) = int(self.samples[0].positive.sum()), self._deciding()
+        if n_positives < FEWEST_POSITIVES or min(positives, negatives) < FEWEST_IN_RANGE:
             warn_user(
-                f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
-                f"range; with fewer than {FEWEST_POSITIVES} and {FEWEST_NEGATIVES} intervals are too "
-                "narrow.",
+                f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in "
+                f"the range; with fewer than {FEWEST_POSITIVES} positives in all, or "
+                f"{FEWEST_IN_RANGE} of either class in the range, intervals are too narrow.",
                 FewRowsWarning,
             )
 
