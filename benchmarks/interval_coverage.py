@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import os
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -49,8 +52,9 @@ ENOUGH = (100, 10)
 BY_COUNTING = ("exact", "conservative")
 
 
-def simulate(cell: Cell, block: int, n_simulations: int) -> Counter:
+def simulate(cell: Cell, block: int, n_simulations: int, on_device: bool = False) -> Counter:
     """Count the limits beyond the population's values, per measure and method."""
+    common_draws = _device_draws() if on_device else _common_draws
     chosen, target, counts = measures(cell), truth(cell), Counter()
     for number in range(n_simulations):
         rng = np.random.default_rng([block, number, *cell.name.encode()])
@@ -60,7 +64,8 @@ def simulate(cell: Cell, block: int, n_simulations: int) -> Counter:
                 continue
             sample = RankingSample.from_arrays(y, score, weight)
             names = [name for name, one in chosen.items() if one.sampling == unit]
-            draws = _common_draws(sample, unit, cluster, [chosen[one] for one in names], rng)
+            draw, seed = Draw(sample, unit == "by_class", cluster), int(rng.integers(2**31))
+            draws = common_draws(sample, draw, [chosen[one] for one in names], seed)
             for name, drawn in zip(names, draws, strict=True):
                 study = Study(chosen[name], [sample], _unit(unit, cluster), cluster)
                 for method, low, high in _intervals(study, drawn):
@@ -74,14 +79,20 @@ def _unit(unit, cluster):
     return unit if cluster is None else "clusters"
 
 
-def _common_draws(sample, unit, cluster, chosen, rng):
+def _common_draws(sample, draw, chosen, seed):
     """Values of the measures on common resamples."""
-    draw = Draw(sample, unit == "by_class", cluster)
-    seed, values = int(rng.integers(2**31)), [[] for _ in chosen]
+    values = [[] for _ in chosen]
     for curves in resampled_curves(sample, draw, N_RESAMPLES, seed, (THRESHOLD,)):
         for place, measure in enumerate(chosen):
             values[place].append(measure.of_curve(curves, sample.n_rows))
     return [np.concatenate(one) for one in values]
+
+
+def _device_draws():
+    """The same by a GPU; CuPy is imported only where it is asked for."""
+    from benchmarks._coverage_device import common_draws
+
+    return functools.partial(common_draws, n_resamples=N_RESAMPLES, cuts=(THRESHOLD,))
 
 
 def _intervals(study, drawn):
@@ -131,15 +142,36 @@ def n_done(counts: Counter) -> int:
 def run(found: dict[str, Counter], wanted: int, minutes: float) -> None:
     """Add blocks of simulations, saving after each."""
     end = time.monotonic() + 60 * minutes
-    for stage in STAGES:
+    for cell, block in _missing(found, wanted):
+        if time.monotonic() > end:
+            return
+        found.setdefault(cell.name, Counter()).update(simulate(cell, block, BLOCK))
+        write_store(found)
+
+
+def run_on_device(found: dict[str, Counter], wanted: int, minutes: float, n_processes: int) -> None:
+    """The same with a GPU that several processes share; all blocks of a stage are in flight."""
+    end = time.monotonic() + 60 * minutes
+    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
+        tasks = {}
+        for cell, block in _missing(found, wanted):
+            tasks[pool.submit(simulate, cell, block, BLOCK, True)] = cell
+        for task in as_completed(tasks):
+            found.setdefault(tasks[task].name, Counter()).update(task.result())
+            write_store(found)
+            if time.monotonic() > end:
+                pool.shutdown(cancel_futures=True)
+                return
+
+
+def _missing(found: dict[str, Counter], wanted: int) -> list[tuple[Cell, int]]:
+    """Cells and numbers of the blocks to come, small samples first in each stage."""
+    blocks, first = [], {cell: n_done(found.get(cell.name, Counter())) for cell in all_cells()}
+    for stage in (one for one in STAGES if one <= wanted):
         for cell in all_cells():
-            counts = found.setdefault(cell.name, Counter())
-            while n_done(counts) < min(stage, wanted):
-                if time.monotonic() > end:
-                    return
-                counts.update(simulate(cell, n_done(counts) // BLOCK, BLOCK))
-                write_store(found)
-        print(stage, time.strftime("%H:%M"), flush=True)
+            blocks += [(cell, start // BLOCK) for start in range(first[cell], stage, BLOCK)]
+            first[cell] = max(first[cell], stage)
+    return blocks
 
 
 def coverage(counts: Counter, measure: str, method: str) -> float:
@@ -246,9 +278,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=2_000, help="per cell")
     parser.add_argument("--minutes", type=float, default=240.0, help="time for this run")
+    parser.add_argument(
+        "--gpu-processes", type=int, default=0, help="resample on a GPU, from so many processes"
+    )
     options = parser.parse_args()
     found = read_store()
-    run(found, options.simulations, options.minutes)
+    if options.gpu_processes:
+        run_on_device(found, options.simulations, options.minutes, options.gpu_processes)
+    else:
+        run(found, options.simulations, options.minutes)
     done = {name: counts for name, counts in found.items() if counts}
     command = f"benchmarks {NAME} --simulations {options.simulations}"
     write_signed(RESULTS / f"{NAME}.md", report(done), command)

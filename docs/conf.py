@@ -54,7 +54,6 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "doc_module": ("aucuba",),
     "backreferences_dir": "api/generated/backreferences",
-    "reference_url": {"aucuba": None},
     "show_memory": False,
 }
 

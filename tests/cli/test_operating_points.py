@@ -42,6 +42,13 @@ def test_point_and_interval_by_hand(run, files, frame, model):
     assert (row["low"], row["high"]) == pytest.approx((want.low, want.high))
 
 
+@pytest.mark.parametrize("text", ["k=2.5", "k=inf", "k=nan", "k=0"])
+def test_a_number_of_rows_is_whole(run, files, model, text):
+    failed = run("evaluate", model, files / "test.csv", "--at", text)
+    assert failed.code == 2
+    assert "k must be a whole number of at least 1" in failed.err
+
+
 @pytest.mark.parametrize("text", ["fpr", "fpr=a", "auc=0.3", "=0.1"])
 def test_what_is_no_point_is_one_line(run, files, model, text):
     failed = run("evaluate", model, files / "test.csv", "--at", text)

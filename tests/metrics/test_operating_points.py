@@ -234,7 +234,9 @@ def test_queries_without_positives():
     ("call", "message"),
     [
         (lambda y, s: fpr_at_tpr_score(y, s, tpr=1.2), "tpr must lie in"),
-        (lambda y, s: precision_at_k_score(y, s, k=0), "k must be a whole number above 0"),
+        (lambda y, s: precision_at_k_score(y, s, k=0), "k must be a whole number of at least 1"),
+        (lambda y, s: recall_at_k_score(y, s, k=3.0), r"whole number of at least 1, got 3\.0"),
+        (lambda y, s: operating_point(y, s, k=3.0), r"whole number of at least 1, got 3\.0"),
         (
             lambda y, s: enrichment_factor_score(y, s, fraction=0.0),
             r"fraction must lie in \(0, 1\]",

@@ -92,6 +92,27 @@ def test_metadata_routing_of_weights_and_queries():
         assert value == pytest.approx(want)
 
 
+@pytest.mark.parametrize(
+    ("name", "params"), [("precision_at_k", {"k": 30}), ("tpr_at_fpr", {"fpr": 0.2})]
+)
+def test_a_grid_search_routes_weights_to_any_measure(name, params):
+    weight = np.random.default_rng(0).integers(1, 9, size=300)
+    scorer, splits = make_metric_scorer(name, **params), list(GroupKFold(3).split(X, Y, X[:, 0]))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer.set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        search = GridSearchCV(model, {"C": [1e-4, 1.0]}, scoring=scorer, cv=splits)
+        search.fit(X, Y, sample_weight=weight)
+    for place, C in enumerate((1e-4, 1.0)):
+        for number, (train, test) in enumerate(splits):
+            fitted = LogisticRegression(C=C).fit(X[train], Y[train], weight[train])
+            score = fitted.decision_function(X[test])
+            want = evaluate(name, params, Y[test], score, weight[test], None, None)
+            assert search.cv_results_[f"split{number}_test_score"][place] == pytest.approx(want)
+            unweighted = evaluate(name, params, Y[test], score, None, None, None)
+            assert want != pytest.approx(unweighted)
+
+
 def test_bad_parameters_fail_when_the_scorer_is_made():
     with pytest.raises(ValueError, match="lower limit below"):
         make_partial_auc_scorer((0.5, 0.1))

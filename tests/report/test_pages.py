@@ -6,9 +6,13 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import FixedFPRClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.changepoint import Label, SupervisedChangepointDetector
 from aucuba.linear import AUMClassifier
 from aucuba.metrics import partial_auc_score
@@ -250,6 +254,66 @@ def test_explorer_takes_a_frame_and_says_which_rows_it_holds():
     heavy = ScoredSample(y, sample.score, sample_weight=np.arange(300) > 4)
     body = body_of(classifier_report(model, heavy, X=X), "linesearch")
     assert "The 295 rows of positive weight out of 300" in body
+
+
+@pytest.mark.parametrize("kind", ["direct", "aum", "promised"])
+def test_a_page_speaks_of_the_positive_class(kind):
+    X, y, names = small_table()
+    text = np.where(y, "fraud", "good")
+    model = {
+        "direct": PartialAUCClassifier((0.0, 0.2)),
+        "aum": AUMClassifier(tol=1e-2),
+        "promised": FixedFPRClassifier(LogisticRegression(), 0.2, cv=[np.split(np.arange(300), 2)]),
+    }[kind]
+    second = clone(model).fit(X, y)
+    first = model.set_params(pos_label="fraud").fit(X, text)
+    pages = [
+        classifier_report(one, ScoredSample.from_models(one, X, labels), X=X, feature_names=names)
+        for one, labels in ((first, text), (second, y))
+    ]
+    assert "positive (fraud)" in body_of(pages[0], "data")
+    for key in ("operating-points", "coefficients"):
+        assert body_of(pages[0], key) == body_of(pages[1], key)
+    if kind == "aum":
+        runs = [page.sections[-1].data["runs"] for page in pages]
+        for mine, other in zip(*runs, strict=True):
+            np.testing.assert_allclose(mine["prediction"], other["prediction"], atol=1e-12)
+
+
+def test_a_sample_of_models_is_that_of_their_scores():
+    X, y, _ = small_table()
+    text = np.where(y, "fraud", "good")
+    model = PartialAUCClassifier((0.0, 0.2), pos_label="fraud").fit(X, text)
+    baseline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, text)
+    weight, qid = np.arange(300) % 3 + 1.0, np.repeat(np.arange(3), 100)
+    sample = ScoredSample.from_models(model, X, text, baseline, sample_weight=weight, qid=qid)
+    assert sample.labels == ("good", "fraud")
+    np.testing.assert_array_equal(sample.rows.positive, y == 1)
+    np.testing.assert_array_equal(sample.score, -model.decision_function(X))
+    np.testing.assert_array_equal(sample.baseline, -baseline.decision_function(X))
+    np.testing.assert_array_equal(sample.weight, weight)
+    np.testing.assert_array_equal(sample.query, qid)
+    # A pipeline whose last step knows its positive class, and a classifier that knows none.
+    piped = make_pipeline(StandardScaler(), model).fit(X, text)
+    assert ScoredSample.from_models(piped, X, text).labels == ("good", "fraud")
+    assert ScoredSample.from_models(baseline, X, text).labels == ("fraud", "good")
+
+
+def test_a_page_says_which_rate_predict_was_set_for():
+    X, y, _ = small_table()
+    model = fitted("direct")
+    page = classifier_report(model, ScoredSample.from_models(model, X, y))
+    body = body_of(page, "operating-points")
+    assert f"set in training for a false positive rate of {model.predict_fpr_:.3g};" in body
+    flagged = model.predict(X) == 1
+    rates = dict(re.findall(r"(FPR|TPR) ([\d.]+)% \[", body))
+    assert float(rates["FPR"]) / 100 == pytest.approx(flagged[y == 0].mean(), abs=1e-4)
+    assert float(rates["TPR"]) / 100 == pytest.approx(flagged[y == 1].mean(), abs=1e-4)
+    model.predict_fpr_ = float("nan")
+    body = body_of(
+        classifier_report(model, ScoredSample.from_models(model, X, y)), "operating-points"
+    )
+    assert "The threshold of predict is the score 0; on these rows" in body
 
 
 def test_changepoint_page_without_a_curve():

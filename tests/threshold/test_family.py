@@ -91,6 +91,25 @@ class TestOrderStatistics:
         scorer = make_partial_auc_scorer((0, 0.1), pos_label=pos_label)
         assert scorer(model, X, names) == pytest.approx(scorer(base, X, names))
 
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("cv", [0.5, "prefit"])
+    def test_a_positive_class_left_to_the_alphabet_is_said(self, kind, cv):
+        X, y = sample(2000)
+        names = np.where(y == 1, "bad", "good")
+        base = LogisticRegression().fit(X, names)
+        rate = 0.6 if kind in (FixedTPRClassifier, FixedPrecisionClassifier) else 0.3
+        model = kind(base, rate, cv=cv, random_state=0)
+        with pytest.warns(UserWarning, match="positive class is 'good'.*Name the class"):
+            model.fit(X, names)
+        model.set_params(pos_label="good").fit(X, names)
+        rare = np.where(y == 1, "good", "bad")
+        model.set_params(pos_label=None, estimator=clone(base).fit(X, rare)).fit(X, rare)
+
+    def test_calibration_rows_of_one_class_tell_nothing_of_frequencies(self):
+        X, _ = sample(400)
+        base = prefit(("ill", "well"))
+        FixedTPRClassifier(base, 0.9, cv="prefit").fit(X, np.full(400, "well"))
+
 
 class TestSeveralRates:
     def test_levels_and_the_strictest(self):

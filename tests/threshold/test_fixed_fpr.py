@@ -343,7 +343,10 @@ class TestBadInput:
         order = np.argsort(y, kind="stable")
         with pytest.raises(ValueError, match=r"Split 2 of cv trains on one class only, \[0\]"):
             FixedFPRClassifier(FirstFeature(), cv=KFold(3)).fit(X[order], y[order])
+        weight = np.maximum(y[order], np.arange(300) == 0)
         with pytest.raises(ValueError, match=r"one class only, \[1\] among .*sample_weight"):
+            FixedFPRClassifier(FirstFeature(), cv=KFold(3)).fit(X[order], y[order], weight)
+        with pytest.raises(ValueError, match=r"only one class \(1\) among .* positive weight"):
             FixedFPRClassifier(FirstFeature()).fit(X, y, sample_weight=y)
 
     def test_three_classes(self):

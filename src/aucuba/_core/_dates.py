@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray
+from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._core._validation import identifiers
 
 CALENDAR = ("year", "month", "weekday", "hour")
 # ISO 8601 alone: in any other notation day and month cannot be told apart.
@@ -56,6 +57,30 @@ def as_times(column: Any, missing: BoolArray) -> AnyArray:
                 f"{str(value)[:40]!r} is not a date; write dates as 2024-12-31 or 2024-12-31 23:59:00."
             )
     return np.array([text or "NaT" for text in texts], dtype="datetime64[us]")
+
+
+def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
+    """Rank the times of rows 0, 1, ...: numbers, dates, or text that spells dates in ISO notation.
+
+    Raises
+    ------
+    ValueError
+        For a missing time, text that is not a date, or another number of entries than rows.
+    """
+    if time is None:
+        return None
+    values = identifiers(time, name)
+    if values.shape[0] != n_rows:
+        raise ValueError(f"{name} has {values.shape[0]} entries for {n_rows} rows.")
+    if values.dtype.kind == "U":
+        values = as_times(values, np.zeros(n_rows, dtype=bool))
+    if values.dtype.kind in "mM" and np.isnat(values).any():
+        raise ValueError(
+            f"{name} has {int(np.isnat(values).sum())} missing entries, the first in row "
+            f"{int(np.argmax(np.isnat(values)))}; drop these rows."
+        )
+    rank: IntArray = np.unique(values, return_inverse=True)[1].astype(np.intp)
+    return rank
 
 
 def as_days(times: AnyArray) -> FloatArray:

@@ -60,6 +60,10 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             Places of the rows of positive weight, among which both classes must be.
         """
         self.classes_, kept = _check_two_classes(y, weight)
+        return self._adopt_positive_class(y, weight), kept
+
+    def _adopt_positive_class(self, y: AnyArray, weight: FloatArray | None) -> BoolArray:
+        """Set ``pos_label_``, one of ``classes_``, and return which rows are of it."""
         index = 1
         if self.pos_label is not None:
             found = np.flatnonzero(self.classes_ == self.pos_label)
@@ -73,7 +77,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         positive = np.asarray(y == self.classes_[index], dtype=bool)
         if self.pos_label is None:
             _warn_of_frequent_string(self.pos_label_, positive, weight)
-        return positive, kept
+        return positive
 
     @property
     def _positive_index(self) -> int:
@@ -86,7 +90,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _probabilities(self, log_odds: FloatArray) -> FloatArray:
         """Probabilities in the order of ``classes_`` from the log-odds of ``pos_label_``."""
         towards_second = self._oriented(log_odds)
-        return np.column_stack([expit(-towards_second), expit(towards_second)])
+        return np.stack([expit(-towards_second), expit(towards_second)], axis=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -109,17 +113,20 @@ def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
     present = classes if kept.size == len(y) else np.unique(y[kept])
     if present.size < 2:
+        seen = f"only one class ({present.tolist()[0]!r})" if present.size else "no class"
         raise ValueError(
-            f"y has only one class ({present[0]!r}) among the rows of positive weight; training needs "
-            "rows of both classes."
+            f"y has {seen} among the rows of positive weight; training needs rows of both classes."
         )
     return classes, kept
 
 
 def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray | None) -> None:
-    """Warn if text labels leave the positive class to the alphabet, and it is the frequent one."""
+    """Warn if text labels leave the positive class to the alphabet, and it is the frequent one.
+
+    Rows of one class alone, such as positives that a threshold is set on, do not tell.
+    """
     fraction = float(np.average(positive, weights=weight))
-    if isinstance(label, str) and fraction > 0.5:
+    if isinstance(label, str) and 0.5 < fraction < 1.0:
         advice = Advice(
             f"The positive class is {label!r}, the last in sorted order, though {fraction:.0%} of the "
             "rows are of it; a region of the ROC curve depends on this choice.",

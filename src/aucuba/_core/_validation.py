@@ -7,7 +7,7 @@ what to do. Nothing is clipped or repaired silently.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,13 @@ def check_positive_number(value: Any, name: str, *, integer: bool = False) -> fl
     if not 0 < number < np.inf or (integer and not number.is_integer()):
         raise ValueError(f"{name} must be a {kind} above 0, got {value!r}.")
     return number
+
+
+def check_k(k: Any) -> int:
+    """Return a number of rows from the top."""
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
+    return int(k)
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:

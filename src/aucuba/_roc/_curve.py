@@ -57,6 +57,25 @@ def roc_curve(sample: RankingSample) -> RocCurve:
     return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold)
 
 
+def top_of_curve(sample: RankingSample, fpr: float) -> RocCurve:
+    """Return the curve up to a false positive rate or a little further, then a line to its end.
+
+    Without weights only the rows up to there are sorted.
+    """
+    n_negatives = sample.n_rows - int(np.count_nonzero(sample.positive))
+    beyond = n_negatives - int(np.ceil(fpr * n_negatives))
+    if sample.weight is not None or beyond <= 0:
+        return roc_curve(sample)
+    last = np.partition(sample.score[~sample.positive], beyond)[beyond]
+    part = roc_curve(sample.take(np.flatnonzero(sample.score >= last)))
+    n_positives = sample.n_rows - n_negatives
+    return RocCurve(
+        np.append(part.false_positive, n_negatives),
+        np.append(part.true_positive, n_positives),
+        np.append(part.threshold, sample.score.min()),
+    )
+
+
 def band_average(
     curve: RocCurve, alpha: float | FloatArray, beta: float | FloatArray
 ) -> FloatArray:

@@ -93,7 +93,7 @@ def vertex_flagging(curve: RocCurve, weight: float, n_rows: int) -> Any:
 
 def vertex_of_threshold(curve: RocCurve, threshold: float) -> int:
     """Return the vertex at which the rows with a score at or above a threshold are flagged."""
-    return int(np.searchsorted(-curve.threshold, -threshold, side="right"))
+    return int(np.count_nonzero(curve.threshold >= threshold))
 
 
 def _rate_of(flagged: str, among: str) -> Callable[[RocCurve, int], tuple[Any, Any]]:

@@ -49,7 +49,7 @@ def measure_points(
 
     rows = []
     for name, limit in points:
-        value: Any = int(limit) if name == "k" and limit == int(limit) else limit
+        value: Any = int(limit) if name == "k" and limit.is_integer() else limit
         point = operating_point(y, score, sample_weight=sample_weight, **{name: value})
         metric, parameter, rate = _MEASURES[name]
         interval = score_interval(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -108,7 +109,8 @@ def predict(
             bar.reach(chunk.progress)
     counts = f"{rows} rows, {positives} predicted positive"
     rate = vars(saved.model[-1]).get("predict_fpr_")
-    if rate is not None:
+    # Models of older releases do not know.
+    if rate is not None and not math.isnan(rate):
         counts += f" at the threshold for a false positive rate of {rate:g}"
     promise = promise_of(saved.model[-1])
     if promise is not None:

@@ -1,7 +1,30 @@
-"""Where the data live: the only code that touches X."""
+"""Where the data live: the only code that touches X.
 
-from aucuba.design._base import Design
+- `TableDesign`, `KernelDesign`: arrays in memory
+- `DaskDesign`: Dask arrays and DataFrames; using it imports Dask
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from aucuba.design._base import Design, RowDesign
 from aucuba.design._kernel import KernelDesign
 from aucuba.design._table import TableDesign
 
-__all__ = ["Design", "KernelDesign", "TableDesign"]
+if TYPE_CHECKING:
+    from aucuba.design._dask import DaskDesign
+
+# Designs whose packages are imported when first used.
+_ON_DEMAND = {"DaskDesign": "aucuba.design._dask"}
+
+__all__ = ["DaskDesign", "Design", "KernelDesign", "RowDesign", "TableDesign"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return getattr(import_module(_ON_DEMAND[name]), name)
+    raise AttributeError(f"module 'aucuba.design' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

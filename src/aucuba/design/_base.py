@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import FloatArray, IntArray
 
 
 class Design(Protocol):
@@ -50,4 +50,20 @@ class Design(Protocol):
 
         ``models @ model`` for a table, ``models @ K @ model`` for a kernel.
         """
+        ...
+
+
+class RowDesign(Design, Protocol):
+    """The Design of a table, whose models are one weight per column: ``scores = X @ w``."""
+
+    def take(self, rows: IntArray) -> RowDesign:
+        """Return the Design of some of the rows."""
+        ...
+
+    def some_rows(self, count: int) -> Any:
+        """Return at most ``count`` evenly spaced rows as an array or CSR matrix in memory."""
+        ...
+
+    def gram(self, weight: FloatArray) -> FloatArray:
+        """Compute ``X.T @ diag(weight) @ X`` in one pass."""
         ...

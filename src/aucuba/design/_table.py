@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 
 # A block of converted rows that stays in the cache: half a megabyte.
@@ -65,10 +66,25 @@ class TableDesign:
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)
 
+    def take(self, rows: IntArray) -> TableDesign:
+        return TableDesign(self.X[rows])
+
+    def some_rows(self, count: int) -> Any:
+        return self.X[:: -(-self.n_rows // count)]
+
+    def gram(self, weight: FloatArray) -> FloatArray:
+        total = np.zeros((self.X.shape[1], self.X.shape[1]))
+        for rows, block in self._blocks():
+            if sparse.issparse(block):
+                total += (block.multiply(weight[rows, np.newaxis]).T @ block).toarray()
+            else:
+                total += (block * weight[rows, np.newaxis]).T @ block
+        return total
+
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Convert the rows to double precision, a few at a time."""
         width = self.X.shape[1] if isinstance(self.X, np.ndarray) else self.X.nnz // self.n_rows
         size = max(_ENTRIES_AT_ONCE // max(width, 1), 1)
         for start in range(0, self.n_rows, size):
             rows = slice(start, start + size)
-            yield rows, self.X[rows].astype(np.float64)
+            yield rows, self.X[rows].astype(np.float64, copy=False)

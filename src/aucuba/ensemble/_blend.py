@@ -10,11 +10,11 @@ import numpy as np
 from aucuba._core._logistic import logistic_regression, mean_and_scale
 from aucuba._core._resampling import Split
 from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
-from aucuba._roc._standard_error import standard_error
+from aucuba._roc._standard_error import WeightMeaning, standard_error
 
 _C = 1.0
 
@@ -56,9 +56,14 @@ def member_report(
     blend: Blend,
     sample: Sample,
     region: Region,
+    group: IntArray | None,
 ) -> list[dict[str, Any]]:
-    """Report the out-of-fold partial AUC with standard error of every member and of the stack."""
+    """Report the out-of-fold partial AUC with standard error of every member and of the stack.
+
+    Where rows come in groups, these are the independent units of the error.
+    """
     rows = []
+    meaning: WeightMeaning = "replication" if group is None else "sampling"
     columns = zip([*names, "stack"], [*scores.T, stacked], [*blend.coef, 1.0], strict=True)
     for name, column, coef in columns:
         placed = region_placements(sample, column, region)
@@ -66,7 +71,9 @@ def member_report(
             {
                 "member": name,
                 "partial_auc": placed.value,
-                "standard_error": standard_error(sample, placed.influence, meaning="replication"),
+                "standard_error": standard_error(
+                    sample, placed.influence, meaning=meaning, cluster=group
+                ),
                 "coef": float(coef),
             }
         )

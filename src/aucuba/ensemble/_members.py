@@ -46,7 +46,7 @@ class Member(ABC):
 
     @abstractmethod
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
-        """Fit on all rows and score every row out of fold."""
+        """Fit on all rows and score the rows out of fold."""
 
     @abstractmethod
     def n_fits(self, n_folds: int) -> int:
@@ -95,7 +95,7 @@ class BoostingMember(Member):
     rates: tuple[float, ...] = (0.15, 0.05)
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
-        sample = runner.table.sample
+        sample = runner.scored
         best = (-np.inf, -np.inf)
         chosen, scores = (0.0, 0), np.empty(0)
         for rate in self.rates:
@@ -166,11 +166,12 @@ def _fit_on_stack(
     check_columns(model, runner.table.X, reset=True)
     model.classes_, model.pos_label_ = np.array([0, 1]), 1
     model.estimator_, model.weighted_estimator_ = pair.plain, pair.weighted
-    model.oof_scores_, model.weights_ = pair.scores, pair.factors
+    model.oof_scores_ = runner.folds.among_rows(pair.scores, np.nan)
+    model.weights_ = pair.factors
     model.threshold_, model.predict_fpr_ = operating_point(
-        pair.mean_scores, runner.table.sample, region.upper_limit
+        pair.mean_scores, runner.scored, region.upper_limit
     )
-    model.calibration_ = logistic_calibration(pair.mean_scores, runner.table.sample)
+    model.calibration_ = logistic_calibration(pair.mean_scores, runner.scored)
     # As the model itself scores rows.
     return StackedFit(model, pair.mean_scores - model.threshold_)
 

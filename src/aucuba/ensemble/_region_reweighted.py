@@ -63,8 +63,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     strength : float, default=3.0
         Largest weight before each class is rescaled to mean 1; at least 1.
     cv : int, splitter or iterable of splits, default=5
-        Folds for the out-of-fold scores: stratified and shuffled for a number. Splits must test every
-        row exactly once; to keep groups whole give ``list(GroupKFold(5).split(X, y, groups))``.
+        Folds for the out-of-fold scores: for a number stratified and shuffled, or of whole ``groups``,
+        or blocks of ``time``, as given to `fit`. Other splits must test every row exactly once.
     pos_label : label, default=None
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
@@ -81,9 +81,11 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     estimator_, weighted_estimator_ : classifier
         The plain and the re-weighted model, both fitted on all rows.
     weights_ : ndarray of shape (n_samples,)
-        The region's factor for every row, mean 1 in each class; 0 for rows of zero weight.
+        The region's factor for every row, mean 1 in each class; 1 for rows that are not scored out of
+        fold, 0 for rows of zero weight.
     oof_scores_ : ndarray of shape (n_samples,)
-        Out-of-fold scores of the plain model, towards ``pos_label_``; nan for rows of zero weight.
+        Out-of-fold scores of the plain model, towards ``pos_label_``; nan for rows of zero weight and
+        for the first block of time.
     calibration_ : ndarray of shape (2,)
         Slope and intercept of the log-odds of ``pos_label_`` as a function of its score.
     threshold_ : float
@@ -135,7 +137,14 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionReweighted:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> RegionReweighted:
         """Score out of fold, weight the region's rows and refit.
 
         Parameters
@@ -147,6 +156,14 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight k counts as k equal rows (for given splits, and estimators that treat
             weights so).
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as a patient or an account, stay together in every split.
+        time : array-like of shape (n_samples,), default=None
+            When each row was seen: numbers, dates, or dates as ISO text. The rows are cut into
+            ``cv + 1`` blocks of equal count in order of time, equal times together, and each block is
+            scored by models of earlier blocks alone; the first has no score and factor 1. With
+            ``groups`` too, earlier rows of a tested group do not train. Final models are fitted on
+            all rows.
 
         Returns
         -------
@@ -157,18 +174,19 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         check_strength(self.strength)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         table, kept = make_table(self, X, y, sample_weight)
+        kept = kept.resampled_by(groups, time)
         check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
         memory = check_memory(self.memory)
-        with fit_monitor(self, X, y, max_iter=2 * len(folds) + 2) as monitor:
+        with fit_monitor(self, X, y, max_iter=2 * len(folds.splits) + 2) as monitor:
             runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor))
             base = with_fixed_seed(clone(self.estimator), seed)
             pair = fit_reweighted(base, runner, region, self.strength)
         self.estimator_, self.weighted_estimator_ = pair.plain, pair.weighted
-        self._adopt_threshold(pair.mean_scores, table.sample, region.upper_limit)
-        self.calibration_ = logistic_calibration(pair.mean_scores, table.sample)
-        self.oof_scores_ = kept.among_all(pair.scores, np.nan)
+        self._adopt_threshold(pair.mean_scores, runner.scored, region.upper_limit)
+        self.calibration_ = logistic_calibration(pair.mean_scores, runner.scored)
+        self.oof_scores_ = kept.among_all(folds.among_rows(pair.scores, np.nan), np.nan)
         self.weights_ = kept.among_all(pair.factors, 0.0)
         return self
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 
 from aucuba._core._callbacks import LOG, Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
+from aucuba._core._progress_bar import progress_bar
 from aucuba._core._resampling import partition
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_thread
@@ -79,7 +80,8 @@ class RegionStack(RegionEnsemble):
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of every ``random_state`` that members leave at None.
     verbose : int, default=0
-        Above 0, log every member to the logger ``aucuba`` at level INFO.
+        Above 0, show a bar on stderr with the member that is being fitted and the time left, and log
+        every member to the logger ``aucuba`` at level INFO.
 
     Attributes
     ----------
@@ -91,9 +93,11 @@ class RegionStack(RegionEnsemble):
         The rest of the stacking formula.
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
-        ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted.
+        ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted: every fold
+        (block of time) is blended with weights learned on the others. With ``groups`` these are the
+        independent units of the error.
     oof_scores_ : ndarray of shape (n_samples, n_members)
-        Out-of-fold scores; nan for rows of zero weight.
+        Out-of-fold scores; nan for rows of zero weight and for the first block of time.
     threshold_ : float
         The log-odds of ``pos_label_`` above which it is predicted: the FPR of out-of-fold scores is the
         upper limit of the region; for a limit of 1, their balanced accuracy is best.
@@ -143,7 +147,14 @@ class RegionStack(RegionEnsemble):
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> RegionStack:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> RegionStack:
         """Fit the members, then the blend of their out-of-fold scores.
 
         Parameters
@@ -155,6 +166,14 @@ class RegionStack(RegionEnsemble):
             A row of weight k counts as k equal rows for given splits and members that treat weights
             so. The stack's own members prepare columns (means, knots, landmarks) by rows, whatever
             their weights.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group, such as a patient or an account, stay together in every split.
+        time : array-like of shape (n_samples,), default=None
+            When each row was seen: numbers, dates, or dates as ISO text. The rows are cut into
+            ``cv + 1`` blocks of equal count in order of time, equal times together, and each block is
+            scored by models of earlier blocks alone; the first has no score and enters neither blend
+            nor report. With ``groups`` too, earlier rows of a tested group do not train. Final members
+            are fitted on all rows.
 
         Returns
         -------
@@ -164,14 +183,18 @@ class RegionStack(RegionEnsemble):
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         check_strength(self.strength)
         table, kept = make_table(self, X, y, sample_weight)
+        kept = kept.resampled_by(groups, time)
         check_range_is_covered(table.sample, region)
         members = self._members(table, region)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
         fitted, scores = [], []
-        n_fits = sum(member.n_fits(len(folds)) for _, member in members)
-        with fit_monitor(self, X, y, max_iter=n_fits) as monitor:
-            progress = Progress(monitor)
+        n_fits = sum(member.n_fits(len(folds.splits)) for _, member in members)
+        with (
+            fit_monitor(self, X, y, max_iter=n_fits) as monitor,
+            progress_bar(monitor, "RegionStack", n_fits, self.verbose) as shown,
+        ):
+            progress = Progress(shown)
             runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
             for name, member in members:
                 progress.stage = name
@@ -183,14 +206,17 @@ class RegionStack(RegionEnsemble):
                 if progress.stopped:
                     break
         oof = np.column_stack(scores)
-        self.members_, self.oof_scores_ = fitted, kept.among_all(oof, np.nan)
-        blend = blend_scores(oof, table.sample)
+        self.members_ = fitted
+        self.oof_scores_ = kept.among_all(folds.among_rows(oof, np.nan), np.nan)
+        blend = blend_scores(oof, runner.scored)
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
         names = [name for name, _ in fitted]
-        stacked = cross_fitted(oof, table.sample, folds)
-        self._adopt_threshold(stacked, table.sample, region.upper_limit)
-        self.report_ = member_report(names, oof, stacked, blend, table.sample, region)
+        stacked = cross_fitted(oof, runner.scored, folds.splits_of_scores())
+        self._adopt_threshold(stacked, runner.scored, region.upper_limit)
+        self.report_ = member_report(
+            names, oof, stacked, blend, runner.scored, region, folds.scored_group
+        )
         return self
 
     def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:

@@ -18,13 +18,13 @@ class ReweightedPair:
     Parameters
     ----------
     plain, weighted : classifier
-    scores : ndarray of shape (n_rows,)
+    scores : ndarray of shape (n_scored,)
         Out-of-fold scores of the plain model.
-    mean_scores : ndarray of shape (n_rows,)
+    mean_scores : ndarray of shape (n_scored,)
         Mean of the out-of-fold scores of both models. The factors come from scores of all rows, so a
         held-out row has influenced the weights, but not the labels, that its fold is trained with.
     factors : ndarray of shape (n_rows,)
-        The region's factor for the weight of every row.
+        The region's factor for the weight of every row; 1 for a row that is not scored.
     """
 
     plain: Any
@@ -40,7 +40,7 @@ def fit_reweighted(
     """Fit both models on the rows of a runner; out-of-fold ``scores`` are computed if not given."""
     if scores is None:
         scores = runner.scores(base)
-    factors = region_weights(scores, runner.table.sample, region, strength)
+    factors = runner.folds.among_rows(region_weights(scores, runner.scored, region, strength), 1.0)
     reweighted = runner.table.reweighted(factors)
     plain, weighted = runner.fit(base, [runner.table, reweighted])
     mean_scores = (scores + runner.scores(base, reweighted)) / 2

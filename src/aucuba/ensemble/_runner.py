@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from sklearn.base import clone
 import aucuba
 from aucuba._core._callbacks import Progress
 from aucuba._core._parallel import map_parallel
-from aucuba._core._resampling import OutOfFold, Split
+from aucuba._core._resampling import Folds, OutOfFold, Split
 from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray
+from aucuba._roc._sample import Sample
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Table, fit_weighted
 
@@ -31,21 +33,27 @@ class Runner:
     """
 
     table: Table
-    folds: list[Split]
+    folds: Folds
     n_jobs: int | None
     memory: Any
     progress: Progress
 
+    @cached_property
+    def scored(self) -> Sample:
+        """The rows that have out-of-fold scores: all, or those after the first block of time."""
+        covered = self.folds.covered
+        sample = self.table.sample
+        return sample if covered.size == sample.n_rows else sample.take(covered)
+
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
-        """Score every row out of fold, trained with the weights of ``table``."""
-        parts = self._run(
-            _score_fold, self.folds, self.table if table is None else table, estimator
-        )
+        """Score the rows out of fold, trained with the weights of ``table``."""
+        rows = self.table if table is None else table
+        parts = self._run(_score_fold, self.folds.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
 
     def staged_scores(self, estimator: Any, rounds: list[int]) -> FloatArray:
-        """Score every row out of fold after each number of boosting rounds, one row each."""
-        parts = self._run(_score_fold_staged, self.folds, self.table, estimator, rounds)
+        """Score the rows out of fold after each number of boosting rounds, one row each."""
+        parts = self._run(_score_fold_staged, self.folds.splits, self.table, estimator, rounds)
         return self._out_of_fold(parts)
 
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
@@ -59,7 +67,7 @@ class Runner:
         )
 
     def _out_of_fold(self, parts: list[FloatArray]) -> FloatArray:
-        return OutOfFold.from_parts(self.table.sample.n_rows, self.folds, parts).scores
+        return OutOfFold.from_parts(self.folds.n_rows, self.folds.splits, parts).scores
 
 
 def _cache_key() -> tuple[str, str, bool]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from aucuba._core._logistic import logistic_regression, mean_and_scale
+from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
-from aucuba._roc._curve import roc_curve
+from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
-from aucuba.design import TableDesign
+from aucuba.design import RowDesign
+from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Anchored, Sample, make_risk
 from aucuba.solvers import LBFGSSolver, Solution, Status, joined
 
@@ -23,6 +23,9 @@ ANCHOR_STRENGTH = 0.1
 # Fewer positives, or fewer negatives in the range, than this cannot be fitted.
 _FEWEST_POSITIVES = 10.0
 _FEWEST_NEGATIVES = 2.0
+# Descents end where an iteration lowers the objective by less than this fraction of it: what is
+# gained after that does not show on new data.
+_OBJECTIVE_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,18 @@ class AnchoredFit:
     solution: Solution | None
 
 
-def normalised(coef: FloatArray, X: Any, weight: FloatArray | None) -> FloatArray:
+def normalised(coef: FloatArray, design: RowDesign, weight: FloatArray | None) -> FloatArray:
     """Scale coefficients to scores of unit standard deviation; constant scores stay."""
-    scaled: FloatArray = coef / mean_and_scale(TableDesign(X).scores(coef), weight)[1]
+    scaled: FloatArray = coef / mean_and_scale(design.scores(coef), weight)[1]
     return scaled
 
 
-def anchor_direction(X: Any, sample: Sample, C: float) -> tuple[FloatArray, int]:
-    """Return the normalised coefficients of logistic regression and its number of iterations."""
-    model = logistic_regression(X, sample.positive, sample.weight, C)
-    coef = normalised(model.coef_[0].astype("float64"), X, sample.weight)
-    return coef, int(model.n_iter_[0])
+def anchor_direction(
+    design: RowDesign, sample: Sample, C: float, start: LogisticFit | None = None
+) -> tuple[FloatArray, LogisticFit]:
+    """Return the normalised coefficients of logistic regression, and its fit."""
+    fit = LogisticPath(design, sample, start).fit(C)
+    return normalised(fit.coef, design, sample.weight), fit
 
 
 def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]:
@@ -86,12 +90,13 @@ def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]
 
 
 def anchored_fit(
-    X: Any,
+    design: RowDesign,
     sample: Sample,
     region: Region | None,
     anchor: FloatArray,
     *,
     max_iter: int = 100,
+    objective_tol: float = _OBJECTIVE_TOL,
     monitor: Monitor | None = None,
 ) -> AnchoredFit:
     r"""Minimise ``R(Xw) + lambda/2 mean ((Xw - Xu)^2)`` from the anchor u, then normalise.
@@ -105,14 +110,14 @@ def anchored_fit(
     """
     if region is None or not anchor.any():
         return AnchoredFit(anchor, anchor, None)
-    design, measure = TableDesign(X), _training_measure(sample, region)
+    measure = _training_measure(sample, region)
     reference = design.scores(anchor)
     at_anchor = measure(reference)
 
     def descend(tie_loss: float) -> Solution:
         risk = make_risk("direct", sample, region, tie_loss=tie_loss)
         pulled = Anchored(risk, reference, ANCHOR_STRENGTH, sample.weight)
-        solver = LBFGSSolver(max_iter=max_iter)
+        solver = LBFGSSolver(objective_tol=objective_tol, max_iter=max_iter)
         return solver.solve(design, pulled, start=anchor, merit=measure, monitor=monitor)
 
     solution = descend(0.5)
@@ -122,7 +127,7 @@ def anchored_fit(
         again = descend(1.0 - at_anchor)
         rows = joined(solution.history, again.history, ("iteration", "n_evaluations", "seconds"))
         solution = replace(again, history=rows, n_iter=len(rows))
-    return AnchoredFit(normalised(solution.coef, X, sample.weight), anchor, solution)
+    return AnchoredFit(normalised(solution.coef, design, sample.weight), anchor, solution)
 
 
 def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], float]:
@@ -133,7 +138,9 @@ def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], 
 
     def measure(scores: FloatArray) -> float:
         curves = (
-            roc_curve(RankingSample(part.positive, part.weight, score=scores[rows]))
+            top_of_curve(
+                RankingSample(part.positive, part.weight, score=scores[rows]), region.upper_limit
+            )
             for rows, part in parts
         )
         return float(np.mean([region_average(curve, region) for curve in curves]))

@@ -16,7 +16,7 @@ from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, BoolArray
 from aucuba._core._validation import check_fraction
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
-from aucuba.design import TableDesign
+from aucuba.design import RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier
 from aucuba.risks import Sample
 from aucuba.solvers import Solution, Status
@@ -129,7 +129,8 @@ class AUMClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
+            Copies of a row are joined into one of their weight, except in a Dask collection.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -142,14 +143,16 @@ class AUMClassifier(RegionClassifier):
         """
         solver = self._solver()
         with fresh_fit(self):
-            X, sample, _ = self._validate(X, y, sample_weight, None)
+            design, sample, _ = self._validate(X, y, sample_weight, None)
             subtrain_rows, validation_rows = self._split(sample.positive)
-            subtrain = _labelled(X, sample, subtrain_rows)
-            validation = None if validation_rows is None else _labelled(X, sample, validation_rows)
+            subtrain = _labelled(design, sample, subtrain_rows)
+            validation = (
+                None if validation_rows is None else _labelled(design, sample, validation_rows)
+            )
             with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
                 start = subtrain.difference_of_means()
                 solution = solver.solve(subtrain, start, validation, monitor)
-                self._adopt_linear(solution.coef, TableDesign(X).scores(solution.coef), sample, 1.0)
+                self._adopt_linear(solution.coef, design.scores(solution.coef), sample, 1.0)
             self._report(solution)
         # The best model so far is kept, and the interrupt still ends what called for it.
         solution.raise_interrupt()
@@ -193,8 +196,12 @@ class AUMClassifier(RegionClassifier):
         return next(splitter.split(np.zeros((positive.size, 1)), positive))
 
 
-def _labelled(X: Any, sample: Sample, rows: Any) -> LabelledData:
-    X, sample = _without_copies(X[rows], sample.take(rows))
+def _labelled(design: RowDesign, sample: Sample, rows: Any) -> LabelledData:
+    if not isinstance(design, TableDesign):
+        # Copies can be joined only where all rows are at hand.
+        errors = ErrorFunctions.from_sample(sample.take(rows))
+        return LabelledData(design if rows.size == design.n_rows else design.take(rows), errors)
+    X, sample = _without_copies(design.X[rows], sample.take(rows))
     return LabelledData(TableDesign(X), ErrorFunctions.from_sample(sample))
 
 

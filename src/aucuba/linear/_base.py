@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._advice import Advice, Remedy
 from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import largest_entry, query_index, row_weights
-from aucuba._roc._queries import warn_about_queries
 from aucuba._roc._threshold import operating_point
+from aucuba.design import RowDesign
+from aucuba.linear._inputs import input_of
 from aucuba.risks import Sample
 from aucuba.solvers import Solution
 
-# Products of two larger entries, summed over rows, may overflow.
-_LARGEST = {"float32": 1e15, "float64": 1e150}
 # Columns whose standard deviations differ by more than this factor are not penalised alike.
 _SCALE_RATIO = 1000.0
 # Enough rows to see such a factor.
@@ -32,27 +30,9 @@ class RegionClassifier(BinaryClassifier):
 
     def _validate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-    ) -> tuple[Any, Sample, KeptRows]:
+    ) -> tuple[RowDesign, Sample, KeptRows]:
         """Check the data and drop rows of zero weight; set ``classes_`` and ``pos_label_``."""
-        given = X
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-            ensure_all_finite=False,
-        )
-        _check_entries(X, type(self).__name__)
-        weight = row_weights(sample_weight, X.shape[0])
-        query = query_index(qid, X.shape[0])
-        positive, kept = self._adopt_classes(y, weight)
-        sample = Sample(positive, weight, query)
-        if kept.size < X.shape[0]:
-            X, sample = X[kept], sample.take(kept)
-        warn_about_queries(sample)
-        return X, sample, KeptRows(kept, given, y, qid)
+        return input_of(X).for_training(self, X, y, sample_weight, qid)
 
     def _adopt_linear(
         self, coef: FloatArray, scores: FloatArray, sample: Sample, upper_limit: float
@@ -83,24 +63,23 @@ class RegionClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Lazy, a Dask array, where X is of Dask.
         """
+        return self._unmoved_scores(X) + self.intercept_[0]
+
+    def _unmoved_scores(self, X: Any) -> Any:
+        """Check rows and score them towards ``classes_[1]``, before the intercept is added."""
         check_is_fitted(self)
-        X = self._validate_for_prediction(X)
-        return np.asarray(self._raw_scores(X) + self.intercept_[0])
+        return input_of(X).scores(self, X)
 
     def _raw_scores(self, X: Any) -> FloatArray:
-        """Score validated rows towards ``classes_[1]``, before the intercept is added."""
+        """Score validated rows of an array towards ``classes_[1]``."""
         return np.asarray(X @ self.coef_[0])
-
-    def _validate_for_prediction(self, X: Any) -> Any:
-        return validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -108,22 +87,9 @@ class RegionClassifier(BinaryClassifier):
         return tags
 
 
-def _check_entries(X: Any, estimator_name: str) -> None:
-    """Raise if entries are not finite, or if products of two, or sums of many, could overflow."""
-    values = X.data if sparse.issparse(X) else X
-    largest = largest_entry(values)
-    if not np.isfinite(largest):
-        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
-    if largest > _LARGEST[values.dtype.name]:
-        raise ValueError(
-            f"X holds values up to {largest:.3g}, whose products overflow in {values.dtype}. Put a "
-            "StandardScaler before this estimator."
-        )
-
-
-def warn_if_badly_scaled(X: Any) -> None:
+def warn_if_badly_scaled(design: RowDesign) -> None:
     """Warn if the columns' scales differ so much that the penalty is meaningless."""
-    rows = X[:: -(-X.shape[0] // _ROWS_FOR_SCALE)]
+    rows = design.some_rows(_ROWS_FOR_SCALE)
     if sparse.issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         sd = np.sqrt(np.maximum(np.asarray(rows.multiply(rows).mean(axis=0)).ravel() - mean**2, 0))

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._advice import ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import fit_monitor, logged, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
@@ -17,9 +16,10 @@ from aucuba._core._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.design import KernelDesign, TableDesign
+from aucuba.design import KernelDesign, RowDesign, TableDesign
 from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._convergence import convergence_advice
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
 from aucuba.risks import HingeDifference, Sample, make_risk
@@ -186,7 +186,7 @@ class PartialAUCClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
             Or the kernel matrix, for ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Two classes.
@@ -204,7 +204,7 @@ class PartialAUCClassifier(RegionClassifier):
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self) as before:
             warm = before.get("coef_") if self.warm_start else None
-            X, sample, kept = self._validate(X, y, sample_weight, qid)
+            design, sample, kept = self._validate(X, y, sample_weight, qid)
             if self.kernel == "precomputed" and self.n_features_in_ != len(y):
                 raise ValueError(
                     "A precomputed kernel must be square in fit, got shape "
@@ -213,10 +213,15 @@ class PartialAUCClassifier(RegionClassifier):
             with one_blas_thread(), fit_monitor(self, X, y, self._max_iter()) as monitor:
                 report = logged(monitor, self.verbose)
                 if self.kernel == "linear":
-                    warn_if_badly_scaled(X)
-                    self._fit_table(X, sample, region, report, warm)
+                    warn_if_badly_scaled(design)
+                    self._fit_table(design, sample, region, report, warm)
                 else:
-                    self._fit_kernel(X, sample, region, report, warm, kept.index)
+                    if not isinstance(design, TableDesign):
+                        raise ValueError(
+                            f"kernel={self.kernel!r} takes arrays and CSR matrices, got "
+                            f"{type(X).__module__}.{type(X).__name__}; use kernel='linear'."
+                        )
+                    self._fit_kernel(design.X, sample, region, report, warm, kept.index)
         # The best model so far is kept, and the interrupt still ends what called for it.
         if self.status_ == str(Status.INTERRUPTED):
             raise KeyboardInterrupt
@@ -255,7 +260,7 @@ class PartialAUCClassifier(RegionClassifier):
 
     def _fit_table(
         self,
-        X: Any,
+        design: RowDesign,
         sample: Sample,
         region: Region,
         monitor: Monitor | None,
@@ -263,33 +268,32 @@ class PartialAUCClassifier(RegionClassifier):
     ) -> None:
         """Fit a linear model on X as it is, a convex one from the previous coefficients."""
         if self.surrogate == "direct":
-            self._fit_anchored(X, sample, region, monitor)
+            self._fit_anchored(design, sample, region, monitor)
             return
-        design = TableDesign(X)
         start = None
-        if warm is not None and warm.shape[1] == X.shape[1]:
+        if warm is not None and warm.shape[1] == design.zeros().size:
             start = self._oriented(warm[0])
-        solution = self._solve_convex(design, X, sample, region, monitor, start)
+        solution = self._solve_convex(design, sample, region, monitor, start)
         scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
         self._finish(solution)
 
     def _fit_anchored(
-        self, X: Any, sample: Sample, region: Region, monitor: Monitor | None
+        self, design: RowDesign, sample: Sample, region: Region, monitor: Monitor | None
     ) -> None:
         trained_on, notice = training_region(sample, region)
         if notice:
             warnings.warn(notice, UserWarning, stacklevel=5)
-        anchor, n_iter = anchor_direction(X, sample, self.C)
+        anchor, logistic = anchor_direction(design, sample, self.C)
         fit = anchored_fit(
-            X, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
+            design, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
         )
-        scores = TableDesign(X).scores(fit.coef)
+        scores = design.scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
         self.anchor_coef_ = self._oriented(fit.anchor[np.newaxis])
         if fit.solution is None:
             self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
-            self.n_iter_ = n_iter
+            self.n_iter_ = logistic.n_iter
             self.history_ = []
             self.status_ = "Logistic regression kept: too few rows in the range to train for it."
         else:
@@ -324,10 +328,10 @@ class PartialAUCClassifier(RegionClassifier):
             features = kernel.features(min(n_components, X.shape[0]), self.random_state)
             self.feature_map_ = features
             self.kernel_rows_ = kept
-            self._fit_table(features.fit_transform(X), sample, region, monitor, warm)
+            self._fit_table(TableDesign(features.fit_transform(X)), sample, region, monitor, warm)
             return
         design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
-        solution = self._solve_convex(design, None, sample, region, monitor, None)
+        solution = self._solve_convex(design, sample, region, monitor, None)
         # A zero model keeps one row, so that kernels with new rows are defined.
         carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
         self.dual_coef_ = self._oriented(solution.coef[carries])
@@ -338,8 +342,7 @@ class PartialAUCClassifier(RegionClassifier):
 
     def _solve_convex(
         self,
-        design: Any,
-        X: Any,
+        design: RowDesign | KernelDesign,
         sample: Sample,
         region: Region,
         monitor: Monitor | None,
@@ -347,8 +350,8 @@ class PartialAUCClassifier(RegionClassifier):
     ) -> Solution:
         max_iter = self._max_iter()
         if self.surrogate == "tight" and self.tight_form == "dc":
-            if X is not None and start is None:
-                start = anchor_direction(X, sample, self.C)[0]
+            if not isinstance(design, KernelDesign) and start is None:
+                start = anchor_direction(design, sample, self.C)[0]
             dc = DCSolver(self.C, self.tol, max_iter)
             return dc.solve(
                 design, HingeDifference.from_region(sample, region), start=start, monitor=monitor
@@ -360,36 +363,10 @@ class PartialAUCClassifier(RegionClassifier):
     def _finish(self, solution: Solution) -> None:
         """Store how the solver ended, and warn if that is not what was asked for."""
         self._adopt_certificate(solution)
-        if solution.status is Status.ZERO_AS_GOOD:
-            advice = ConvergenceAdvice(
-                f"At C={self.C:g} the {self.surrogate} surrogate hardly ranks: its lower bound "
-                f"{self.lower_bound_:.6g} certifies that no model has an objective below that of the "
-                f"zero model by more than the tolerance (tol={self.tol:g}, rtol={self.rtol}). The "
-                "minimiser of its cutting planes is returned; other values of C rarely help.",
-                Remedy("use surrogate='direct'", "surrogate"),
-                Remedy("widen fpr_range", "fpr_range"),
-                Remedy("use a kernel", "kernel"),
-            )
-            warnings.warn(advice, stacklevel=5)
-        elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
-            advice = ConvergenceAdvice(
-                f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
-                f"tol={self.tol:g} or a relative gap of {self.relative_gap_:.2g} above "
-                f"rtol={self.rtol}.",
-                Remedy("raise max_iter", "max_iter"),
-                Remedy("raise the tolerance", "tol"),
-                Remedy("lower C", "C"),
-            )
-            warnings.warn(advice, stacklevel=5)
-        elif solution.status is Status.NO_PROGRESS and self.surrogate != "direct":
-            advice = ConvergenceAdvice(
-                f"Rounding errors stopped the fit at a gap of {self.gap_:.2g} (tol={self.tol:g}) and a "
-                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}).",
-                Remedy("centre and scale the columns of X", "pipeline"),
-                Remedy("raise the tolerance", "tol"),
-                Remedy("lower C", "C"),
-            )
-            warnings.warn(advice, stacklevel=5)
+        if self.surrogate != "direct":
+            advice = convergence_advice(solution, self.surrogate, self.C, self.tol, self.rtol)
+            if advice is not None:
+                warnings.warn(advice, stacklevel=5)
 
     def _uses_features(self, n_rows: int) -> bool:
         """Tell whether Nystroem features replace the kernel; warn where the size forces it."""

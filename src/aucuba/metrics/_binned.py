@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._validation import check_k
 from aucuba._roc._curve import RocCurve, of_unit_size, roc_curve
 from aucuba._roc._queries import mean_over_queries
 from aucuba._roc._sample import RankingSample
@@ -138,13 +139,6 @@ def auc_at_k_score(
         return _binned_area(query, curve, _Bins.top(k, curve), credit)
 
     return mean_over_queries(sample, top)
-
-
-def check_k(k: Any) -> int:
-    """Return a number of rows from the top."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
-    return int(k)
 
 
 def _check_credit(credit: Any) -> float:

@@ -17,6 +17,7 @@ from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._standard_error import effective_rows
+from aucuba.metrics._measures import Measure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")
@@ -205,11 +206,8 @@ def direct_limits(study: Study, method: str, value: float, tail: float) -> tuple
         return _rate_limits(study, method, tail)
     if method == "conservative":
         return _conservative_limits(study, tail)
-    error = study.error()
-    if error <= _NO_SPREAD:
-        return _without_spread(study, value, tail)
-    reach = study.quantile(1 - tail) * error
-    return value - reach, value + reach
+    n_errors, fewest = study.quantile(1 - tail), study.fewest
+    return normal_limits(value, study.error(), n_errors, tail, fewest, study.measure)
 
 
 def percentile_limits(
@@ -217,7 +215,7 @@ def percentile_limits(
 ) -> tuple[float, float]:
     """Limits from the values of resamples."""
     if np.ptp(draws) <= _NO_SPREAD:
-        return _without_spread(study, value, tail)
+        return _without_spread(study.measure, study.fewest, value, tail)
     levels = np.array([tail, 1 - tail])
     if method == "bca":
         levels = _corrected(levels, draws, value, study.acceleration())
@@ -226,14 +224,28 @@ def percentile_limits(
     return float(low), float(high)
 
 
-def _without_spread(study: Study, value: float, tail: float) -> tuple[float, float]:
+def normal_limits(
+    value: float, error: float, n_errors: float, tail: float, fewest: float, measure: Measure
+) -> tuple[float, float]:
+    """Limits at so many standard errors on either side, each with a probability ``tail`` beyond.
+
+    ``fewest`` is the number of units of the rarest kind, for values without a standard error.
+    """
+    if error <= _NO_SPREAD:
+        return _without_spread(measure, fewest, value, tail)
+    return value - n_errors * error, value + n_errors * error
+
+
+def _without_spread(
+    measure: Measure, fewest: float, value: float, tail: float
+) -> tuple[float, float]:
     """Limits of a value that no resample moves, such as that of a perfect scorer.
 
     If all of n rows agree, a part ``1 - tail^(1/n)`` of the population may still differ (the rule of
     three): so much of the way to the measure's limits is left open.
     """
-    floor, ceiling = study.measure.limits
-    left_open = 1.0 - tail ** (1.0 / max(study.fewest, 1.0))
+    floor, ceiling = measure.limits
+    left_open = 1.0 - tail ** (1.0 / max(fewest, 1.0))
     low = value - left_open * (value - floor) if np.isfinite(floor) else value
     high = value + left_open * (ceiling - value) if np.isfinite(ceiling) else value
     return low, high

@@ -10,7 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice, check_fraction, check_positive_number
+from aucuba._core._validation import (
+    check_choice,
+    check_fraction,
+    check_k,
+    check_positive_number,
+)
 from aucuba._roc._curve import RocCurve, at_vertex, roc_curve
 from aucuba._roc._enhancement import (
     bedroc,
@@ -134,11 +139,6 @@ def bind(name: str, params: Mapping[str, Any]) -> Measure:
 def _reason(error: TypeError) -> str:
     text = str(error)
     return text[text.find("()") + 3 :] if "()" in text else text
-
-
-def check_k(k: Any) -> int:
-    """Check a number of rows from the top."""
-    return int(check_positive_number(k, "k", integer=True))
 
 
 def _partial_auc(

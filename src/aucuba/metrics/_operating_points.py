@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fraction
+from aucuba._core._validation import check_fraction, check_k
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._points import (
     RATES,
@@ -21,7 +21,7 @@ from aucuba._roc._points import (
     vertex_within_fpr,
 )
 from aucuba._roc._sample import RankingSample
-from aucuba.metrics._measures import check_k, evaluate
+from aucuba.metrics._measures import evaluate
 
 
 def tpr_at_fpr_score(

@@ -13,10 +13,10 @@ from typing import Any
 from sklearn.metrics import make_scorer
 
 from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fraction
+from aucuba._core._validation import check_fraction, check_k
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.metrics._binned import auc_at_k_score, check_k
+from aucuba.metrics._binned import auc_at_k_score
 from aucuba.metrics._measures import bind, evaluate
 from aucuba.metrics._operating_points import tpr_at_fpr_score
 from aucuba.metrics._partial_auc import partial_auc_score, two_way_partial_auc_score

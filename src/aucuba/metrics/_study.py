@@ -199,14 +199,19 @@ class Study:
                     FewRowsWarning,
                 )
             return
-        n_positives, (positives, negatives) = int(self.samples[0].positive.sum()), self._deciding()
-        if n_positives < FEWEST_POSITIVES or min(positives, negatives) < FEWEST_IN_RANGE:
-            warn_user(
-                f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in "
-                f"the range; with fewer than {FEWEST_POSITIVES} positives in all, or "
-                f"{FEWEST_IN_RANGE} of either class in the range, intervals are too narrow.",
-                FewRowsWarning,
-            )
+        n_positives = int(self.samples[0].positive.sum())
+        warn_of_few_rows(n_positives, *self._deciding())
+
+
+def warn_of_few_rows(n_positives: int, positives: float, negatives: float) -> None:
+    """Warn if the positives, or the rows of a class that decide, are too few to keep the level."""
+    if n_positives < FEWEST_POSITIVES or min(positives, negatives) < FEWEST_IN_RANGE:
+        warn_user(
+            f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in the "
+            f"range; with fewer than {FEWEST_POSITIVES} positives in all, or {FEWEST_IN_RANGE} of "
+            "either class in the range, intervals are too narrow.",
+            FewRowsWarning,
+        )
 
 
 def make_study(

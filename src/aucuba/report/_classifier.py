@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from aucuba._core._validation import check_fpr_range
 from aucuba.linear import AUMClassifier
 from aucuba.report._data import data_section
 from aucuba.report._line_search import line_search_section
-from aucuba.report._measures import ScoredSample, region_measures
+from aucuba.report._measures import ScoredSample, region_measures, score_sign
 from aucuba.report._models import model_sections
+from aucuba.report._operating_points import operating_point_section
 from aucuba.report._page import Page, Section, paragraph
 from aucuba.report._page import table as html_table
 from aucuba.report._promise import PROMISED, promise_section
 from aucuba.report._roc import roc_section
-
-_RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
 
 
 def classifier_report(
@@ -42,7 +39,8 @@ def classifier_report(
         A fitted classifier of this library (the last step, where it is a pipeline).
     sample : ScoredSample
         Labels and scores, with those of a baseline if there is one. The scores are those of the
-        model's ``decision_function``.
+        model's ``decision_function``, with the sign turned where its ``pos_label_`` is the first
+        class, as `ScoredSample.from_models` does it.
     fpr_range : (float, float), default=(0.0, 0.05)
         The band.
     X : array, sparse matrix or DataFrame, default=None
@@ -88,8 +86,8 @@ def classifier_report(
     sections += [
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),
-        _threshold_section(sample, (low, high), promise),
-        *model_sections(model, feature_names),
+        operating_point_section(model, sample, (low, high), promise),
+        *model_sections(model, feature_names, score_sign(model)),
     ]
     if isinstance(model, AUMClassifier) and X is not None:
         sections.append(line_search_section(model, sample, X, random_state))
@@ -142,36 +140,3 @@ def _region_section(
     body = html_table(header, rows) + paragraph(text, "fine")
     body += "".join(paragraph(one.caution) for one in measures if one.caution)
     return Section("region", "In the band", body)
-
-
-def _threshold_section(
-    sample: ScoredSample, fpr_range: tuple[float, float], promise: bool
-) -> Section:
-    rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
-    rows = []
-    for rate in rates:
-        at, low, high = sample.point_at_fpr(rate)
-        rows.append(
-            [
-                f"{rate:.1%}",
-                "none" if np.isinf(at.threshold) else f"{at.threshold:.6g}",
-                f"{at.fpr:.2%}",
-                f"{at.tpr:.1%} [{low:.1%}, {high:.1%}]",
-                "" if np.isnan(at.precision) else f"{at.precision:.1%}",
-                f"{at.n_flagged:g}",
-            ]
-        )
-    header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
-    text = (
-        "The lowest threshold on these rows that keeps the false positive rate, with 95 % intervals of "
-        "the TPR (sensitivity, recall) at that rate, the uncertainty of the threshold included. A "
-        "threshold chosen and measured on the same rows is optimistic"
-    )
-    text += (
-        "; this model's own is 0, with the promise above."
-        if promise
-        else "; for a promise on new rows use FixedFPRClassifier."
-    )
-    return Section(
-        "operating-points", "Operating points", html_table(header, rows) + paragraph(text, "fine")
-    )

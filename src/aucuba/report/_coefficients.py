@@ -17,13 +17,17 @@ _TOP = 20
 _REACH = 100.0
 
 
-def coefficient_section(model: Any, feature_names: Sequence[str] | None) -> Section:
-    """Return the largest coefficients, or a sentence where there is not one for each feature."""
+def coefficient_section(model: Any, feature_names: Sequence[str] | None, sign: int = 1) -> Section:
+    """Return the largest coefficients, or a sentence where there is not one for each feature.
+
+    Coefficients of scikit-learn's classifiers speak for ``classes_[1]``; those on the page, which are
+    ``sign`` times as large, for its positive class.
+    """
     key, title = "coefficients", "Coefficients"
     coef = vars(model).get("coef_")
     if coef is None or "feature_map_" in vars(model):
         return Section(key, title, paragraph("This model has no coefficient for each feature."))
-    coef = np.ravel(coef)
+    coef = sign * np.ravel(coef)
     if not coef.any():
         return Section(key, title, paragraph("All coefficients are zero."))
     names = feature_names

@@ -14,7 +14,7 @@ from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._sample import Sample
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, Line, line_search_path
 from aucuba.design import TableDesign
-from aucuba.report._measures import ScoredSample
+from aucuba.report._measures import ScoredSample, score_sign
 from aucuba.report._page import Section
 from aucuba.report._svg import Axes, padded
 
@@ -35,7 +35,7 @@ def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: 
     data = LabelledData(TableDesign(X), errors)
     starts = {
         "from the difference of class means": data.difference_of_means(),
-        "from the fitted model": model.coef_[0],
+        "from the fitted model": score_sign(model) * model.coef_[0],
     }
     searched = [_run(name, data, coef, model.step) for name, coef in starts.items()]
     runs = [run for run in searched if run is not None]

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
+from aucuba._core._positive_scores import positive_scores
 from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import (
     binary_target,
@@ -84,6 +86,52 @@ class ScoredSample:
         self.baseline = None if baseline is None else _scores(baseline, "baseline", n_rows)
         self.labels = (str(given[~positive][0]), str(given[positive][0]))
 
+    @classmethod
+    def from_models(
+        cls,
+        model: Any,
+        X: Any,
+        y: ArrayLike,
+        baseline: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+    ) -> ScoredSample:
+        """Score rows by fitted classifiers, towards the ``pos_label_`` of the first.
+
+        Parameters
+        ----------
+        model : classifier
+            Its ``pos_label_``, or ``classes_[1]`` if it has none, is the positive class.
+        X : array, sparse matrix or DataFrame
+            What both classifiers take.
+        y : array-like of shape (n_rows,)
+            Labels that the model knows.
+        baseline : classifier, default=None
+            Another one of the same classes.
+        sample_weight, qid : array-like of shape (n_rows,), default=None
+            As in the constructor.
+
+        Returns
+        -------
+        ScoredSample
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from aucuba import PartialAUCClassifier
+        >>> from aucuba.report import ScoredSample
+        >>> X, y = make_classification(300, random_state=0)
+        >>> model = PartialAUCClassifier((0.0, 0.2), pos_label=0).fit(X, y)
+        >>> ScoredSample.from_models(model, X, y).labels
+        ('1', '0')
+        """
+        index = _positive_index(model)
+        score = positive_scores(model, X, index)[0]
+        other = None if baseline is None else positive_scores(baseline, X, index)[0]
+        label = model.classes_.tolist()[index]
+        return cls(y, score, other, sample_weight=sample_weight, qid=qid, pos_label=label)
+
     def curve(self, score: FloatArray | None = None) -> RocCurve:
         """Compute the ROC curve of all rows together."""
         score = self.score if score is None else score
@@ -127,6 +175,17 @@ class ScoredSample:
         """95 % Wilson intervals of rates of one class at a fixed threshold."""
         weight = self.rows.weights[self.rows.positive == bool(label)]
         return wilson_interval(rate, effective_rows(weight))
+
+
+def score_sign(model: Any) -> int:
+    """Return 1 where a classifier's ``decision_function`` grows towards its positive class, else -1."""
+    return 2 * _positive_index(model) - 1
+
+
+def _positive_index(model: Any) -> int:
+    last = model[-1] if isinstance(model, Pipeline) else model
+    label = vars(last).get("pos_label_")
+    return 1 if label is None else int(last.classes_[1] == label)
 
 
 def _column(values: ArrayLike, name: str) -> AnyArray:

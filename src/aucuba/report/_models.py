@@ -21,13 +21,18 @@ from aucuba.threshold import (
 
 
 @singledispatch
-def model_sections(model: Any, feature_names: Sequence[str] | None) -> list[Section]:
-    """Coefficients and training; other kinds of models have other parts."""
-    return [coefficient_section(model, feature_names), training_section(model)]
+def model_sections(model: Any, feature_names: Sequence[str] | None, sign: int = 1) -> list[Section]:
+    """Coefficients and training; other kinds of models have other parts.
+
+    ``sign`` is -1 where the model's scores grow away from the positive class of the page.
+    """
+    return [coefficient_section(model, feature_names, sign), training_section(model)]
 
 
 @model_sections.register
-def _stack_sections(model: RegionStack, feature_names: Sequence[str] | None) -> list[Section]:
+def _stack_sections(
+    model: RegionStack, feature_names: Sequence[str] | None, sign: int = 1
+) -> list[Section]:
     rows = []
     for k, row in enumerate(model.report_):
         value = [row["member"], f"{row['partial_auc']:.4f}", f"{row['standard_error']:.4f}"]
@@ -53,7 +58,7 @@ def _stack_sections(model: RegionStack, feature_names: Sequence[str] | None) -> 
 
 @model_sections.register
 def _reweighted_sections(
-    model: RegionReweighted, feature_names: Sequence[str] | None
+    model: RegionReweighted, feature_names: Sequence[str] | None, sign: int = 1
 ) -> list[Section]:
     weight = model.weights_[model.weights_ > 0]
     raised = weight > 1
@@ -79,8 +84,10 @@ def _reweighted_sections(
 @model_sections.register(FixedTPRClassifier)
 @model_sections.register(FixedPrecisionClassifier)
 @model_sections.register(AlertBudgetClassifier)
-def _promised_sections(model: Any, feature_names: Sequence[str] | None) -> list[Section]:
-    return model_sections(*last_step(model.estimator_, feature_names))
+def _promised_sections(
+    model: Any, feature_names: Sequence[str] | None, sign: int = 1
+) -> list[Section]:
+    return model_sections(*last_step(model.estimator_, feature_names), sign)
 
 
 def called(estimator: Any) -> str:

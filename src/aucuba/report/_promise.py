@@ -8,7 +8,8 @@ import numpy as np
 
 from aucuba.report._measures import ScoredSample
 from aucuba.report._models import called
-from aucuba.report._page import Section, facts, paragraph, table
+from aucuba.report._operating_points import rates_above_zero
+from aucuba.report._page import Section, facts, paragraph
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FixedFPRClassifier,
@@ -49,26 +50,10 @@ def promise_section(model: Any, sample: ScoredSample) -> Section:
             "rows: no theorem covers that. Hold rows out (cv=0.5) where the promise must hold."
         )
     return Section(
-        "promise", "Promise", facts(entries) + paragraph(text) + _at_the_threshold(sample)
+        "promise", "Promise", facts(entries) + paragraph(text) + rates_above_zero(sample)
     )
 
 
 def _listed(threshold: Any) -> str:
     """One threshold, or one per segment."""
     return ", ".join(f"{one:.6g}" for one in np.atleast_1d(threshold))
-
-
-def _at_the_threshold(sample: ScoredSample) -> str:
-    """Rates of the rows above 0: the classifier's scores are those of its base less the threshold."""
-    flagged, weights, positive = sample.score > 0, sample.rows.weights, sample.rows.positive
-    rows = []
-    for label, name in enumerate(("FPR", "TPR")):
-        rows_of = positive == bool(label)
-        rate = np.average(flagged[rows_of], weights=weights[rows_of])
-        low, high = sample.rate_interval(label, rate)
-        rows.append([name, f"{rate:.2%}", f"[{low:.2%}, {high:.2%}]"])
-    if flagged.any():
-        precision = np.average(positive[flagged], weights=weights[flagged])
-        rows.append(["precision", f"{precision:.2%}", ""])
-    rows.append(["flagged", f"{np.average(flagged, weights=weights):.2%}", ""])
-    return table(["at this threshold", "on these rows", "95 % interval"], rows)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import Bunch, _safe_indexing, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from aucuba._core._callbacks import CallbackSupport, Progress, fit_monitor, with_callbacks
+from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._fit_guard import all_or_nothing
 from aucuba._core._parallel import map_parallel
 from aucuba._core._positive_scores import positive_scores, response_of
@@ -27,8 +28,8 @@ from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows import CalibrationTable, validated_table
 from aucuba.threshold._rules import Cut, Rule
 from aucuba.threshold._sentences import sentence, warn_trivial
-from aucuba.threshold._strata import segment_index, segment_labels
-from aucuba.threshold._units import HeldOutRows, Population
+from aucuba.threshold._strata import Segments, segment_index, segment_labels
+from aucuba.threshold._units import Population
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
@@ -38,9 +39,7 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
     return check
 
 
-class PromisedThresholdClassifier(
-    CallbackSupport, ClassifierMixin, MetaEstimatorMixin, BaseEstimator, ABC
-):
+class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
     """A base classifier with a threshold whose rate is promised; members say which rate.
 
     `fit` holds rows out, fits the base on the others, and hands the held-out scores to the rule of
@@ -57,11 +56,11 @@ class PromisedThresholdClassifier(
     weighted_promise: bool
     max_weight: float | None
     on_failure: str
-    pos_label: Any
     response_method: str
     n_jobs: int | None
     random_state: Any
 
+    threshold_: Any
     _promise: Promise
     _stratified: bool
 
@@ -83,6 +82,7 @@ class PromisedThresholdClassifier(
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         **params: Any,
     ) -> PromisedThresholdClassifier:
         """Fit the base estimator, unless it is fitted, and set the threshold.
@@ -98,6 +98,11 @@ class PromisedThresholdClassifier(
         groups : array-like of shape (n_samples,), default=None
             Clusters of rows, such as patients: held out whole, and the independent units of the
             promise.
+        time : array-like of shape (n_samples,), default=None
+            When each row was seen: numbers, dates, or dates as ISO text. With ``cv`` a fraction, the
+            latest rows are held out instead of a random part, with all rows of the earliest time among
+            them, and earlier rows of a cluster held out do not train. The promise is then about rows
+            like these latest ones.
         **params : dict
             Further fit parameters of the base estimator.
 
@@ -113,16 +118,16 @@ class PromisedThresholdClassifier(
             self.cluster_rate, self.max_cluster_size, self.weighted_promise, self.max_weight
         )
         rule = self._rule(population)
-        table = validated_table(self, X, y, sample_weight, groups)
+        table = validated_table(self, X, y, sample_weight, groups, time)
         population.check(table.group is not None, table.weight is not None)
-        segments = self._segments_of_fit(table.X)
+        segments = Segments.from_rows(self.strata, table.X)
+        self.strata_ = segments.names
         if self._is_prefit:
             held_out, scores = self._score_prefit(table, segments, rule, params)
         else:
-            routed = self._route(table.weight, groups, params)
+            routed = self._route(table.weight, groups, time, params)
             held_out, scores = self._fit_and_score_splits(table, segments, rule, routed)
-        rows = table.held_out_rows(held_out, scores)
-        self._set_thresholds(self._cuts(rule, rows, segments[held_out]), rule)
+        self._set_thresholds(self._cuts(rule, table, held_out, scores, segments), rule)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -143,25 +148,8 @@ class PromisedThresholdClassifier(
             zero too.
         """
         check_is_fitted(self, "threshold_")
-        margin = self._margin(X)
-        return margin if self._positive_index else -margin
-
-    def predict(self, X: Any) -> AnyArray:
-        """Predict the positive label where the base score lies strictly above ``threshold_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels from ``classes_``.
-        """
-        check_is_fitted(self, "threshold_")
-        index = self._positive_index
-        return np.asarray(self.classes_[np.where(self._margin(X) > 0, index, 1 - index)])
+        scores = self._checked_scores(X)
+        return self._oriented(scores - np.atleast_1d(self.threshold_)[self._segments_of(X)])
 
     def decision_levels(self, X: Any) -> IntArray:
         """Count the thresholds in ``thresholds_`` that every row passes.
@@ -219,7 +207,6 @@ class PromisedThresholdClassifier(
         tags.input_tags.allow_nan = base.allow_nan
         tags.input_tags.string = base.string
         tags.input_tags.categorical = base.categorical
-        tags.classifier_tags.multi_class = False
         # Accuracy is not the aim: at max_fpr=0.5 half of the negatives may be called positive.
         tags.classifier_tags.poor_score = True
         return tags
@@ -227,10 +214,6 @@ class PromisedThresholdClassifier(
     @property
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "prefit"
-
-    @property
-    def _positive_index(self) -> int:
-        return int(self.classes_[1] == self.pos_label_)
 
     def _allowed_rates(self, limits: Any) -> list[float]:
         """The mean losses that one limit, or a list of them, allows."""
@@ -244,29 +227,17 @@ class PromisedThresholdClassifier(
             raise ValueError(f"{self._promise.parameter} has equal rates: {listed}.")
         return rates
 
-    def _segments_of_fit(self, X: Any) -> IntArray:
-        if self.strata is None:
-            self.strata_ = np.array([])
-            return np.zeros(_num_samples(X), dtype=np.intp)
-        labels = segment_labels(self.strata, X)
-        self.strata_ = np.unique(labels)
-        return segment_index(labels, self.strata_)
-
     def _segments_of(self, X: Any) -> Any:
         if not self._has_segments:
             return 0
         return segment_index(segment_labels(self.strata, X), self.strata_)
 
-    @property
-    def _error_per_segment(self) -> float:
-        n_segments = self._n_segments if self.joint else 1
-        return float(-np.expm1(np.log(self.confidence) / n_segments))
-
-    def _route(self, sample_weight: Any, groups: Any, params: dict[str, Any]) -> Bunch:
-        given = {"sample_weight": sample_weight, "groups": groups}
+    def _route(self, sample_weight: Any, groups: Any, time: Any, params: dict[str, Any]) -> Bunch:
+        given = {"sample_weight": sample_weight, "groups": groups, "time": time}
         given = {name: value for name, value in given.items() if value is not None}
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, "fit", **given, **params)
+        given.pop("time", None)
         to_split = {name: given.pop(name) for name in ("groups",) if name in given}
         if self.weighted_promise and not has_fit_parameter(self.estimator, "sample_weight"):
             # A pipeline takes weights under the name of a step; the promise takes them here.
@@ -274,9 +245,9 @@ class PromisedThresholdClassifier(
         return Bunch(estimator=Bunch(fit=given | params), splitter=Bunch(split=to_split))
 
     def _score_prefit(
-        self, table: CalibrationTable, segments: IntArray, rule: Rule, params: Any
+        self, table: CalibrationTable, segments: Segments, rule: Rule, params: Any
     ) -> tuple[IntArray, AnyArray]:
-        useless = sorted(params)
+        useless = sorted(params) + ["time"] * (table.time is not None)
         if table.weight is not None and not self.weighted_promise:
             useless.append("sample_weight")
         if useless:
@@ -291,11 +262,18 @@ class PromisedThresholdClassifier(
         return everything, self._positive_scores(self.estimator, table.X)
 
     def _fit_and_score_splits(
-        self, table: CalibrationTable, segments: IntArray, rule: Rule, routed: Bunch
+        self, table: CalibrationTable, segments: Segments, rule: Rule, routed: Bunch
     ) -> tuple[IntArray, AnyArray]:
         X, y, fit_params = table.X, table.y, routed.estimator.fit
         splits = held_out_splits(
-            self.cv, X, y, self.random_state, table.group, self._stratified, routed.splitter.split
+            self.cv,
+            X,
+            y,
+            self.random_state,
+            table.group,
+            self._stratified,
+            routed.splitter.split,
+            table.time,
         )
         require_both_classes(splits, y, fit_params.get("sample_weight"))
         held_out = np.concatenate([test for _, test in splits])
@@ -322,24 +300,32 @@ class PromisedThresholdClassifier(
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
     def _check_shortfalls(
-        self, rule: Rule, table: CalibrationTable, held_out: IntArray, segments: IntArray
+        self, rule: Rule, table: CalibrationTable, held_out: IntArray, segments: Segments
     ) -> None:
         """Stop before any model is fitted where the number of rows cannot carry the promise."""
         if self.on_failure == "trivial" and not np.isnan(rule.trivial):
             return
         rows = table.held_out_rows(held_out, np.zeros(held_out.size))
-        for number in range(self._n_segments):
-            part = rows.take(segments[held_out] == number)
-            for problem in rule.shortfalls(part, self._error_per_segment):
-                raise ValueError(self._in_segment(number, problem))
+        error = segments.error_of_each(self.confidence, self.joint)
+        for place, part in enumerate(segments.parts(rows, held_out)):
+            for problem in rule.shortfalls(part, error):
+                raise ValueError(segments.problem_in(place, problem))
 
-    def _cuts(self, rule: Rule, rows: HeldOutRows, segments: IntArray) -> list[Cut]:
-        cuts = []
-        for number in range(self._n_segments):
-            cut = rule.cut(rows.take(segments == number), self._error_per_segment)
+    def _cuts(
+        self,
+        rule: Rule,
+        table: CalibrationTable,
+        held_out: IntArray,
+        scores: AnyArray,
+        segments: Segments,
+    ) -> list[Cut]:
+        rows, cuts = table.held_out_rows(held_out, scores), []
+        error = segments.error_of_each(self.confidence, self.joint)
+        for place, part in enumerate(segments.parts(rows, held_out)):
+            cut = rule.cut(part, error)
             for problem in cut.problems:
                 if self.on_failure == "error" or np.isnan(rule.trivial):
-                    raise ValueError(self._in_segment(number, problem))
+                    raise ValueError(segments.problem_in(place, problem))
             cuts.append(cut)
         return cuts
 
@@ -380,21 +366,8 @@ class PromisedThresholdClassifier(
     def _has_segments(self) -> bool:
         return self.strata_.size > 0
 
-    @property
-    def _n_segments(self) -> int:
-        return max(self.strata_.size, 1)
-
-    def _in_segment(self, number: int, problem: str) -> str:
-        if not self._has_segments:
-            return problem
-        return f"In the segment {self.strata_[number]!r} of strata: {problem}"
-
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
         return positive_scores(estimator, X, self._positive_index, self.response_method)[0]
 
     def _checked_scores(self, X: Any) -> FloatArray:
         return finite_scores(self._positive_scores(self.estimator_, X), "The base score")
-
-    def _margin(self, X: Any) -> FloatArray:
-        scores = self._checked_scores(X)
-        return scores - np.atleast_1d(self.threshold_)[self._segments_of(X)]

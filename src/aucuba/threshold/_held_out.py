@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._resampling import Split
+from aucuba._core._resampling import Split, latest_split
 from aucuba._core._typing import AnyArray, IntArray
 
 
@@ -29,12 +29,21 @@ def held_out_splits(
     group: AnyArray | None,
     stratified: bool,
     params: dict[str, Any],
+    time: IntArray | None = None,
 ) -> list[Split]:
     """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
 
     A fraction ``cv`` is one split that holds out that part of the rows, stratified by class if
-    asked, or of the clusters; everything else goes through scikit-learn's ``check_cv``.
+    asked, or of the clusters, or the latest rows where times are given; everything else goes through
+    scikit-learn's ``check_cv``.
     """
+    if time is not None:
+        if not isinstance(cv, Real) or not 0 < float(cv) < 1:
+            raise ValueError(
+                "time chooses the latest rows to be held out, so that cv must be the fraction of rows "
+                f"to hold out, such as 0.5; got cv={cv!r}."
+            )
+        return [latest_split(time, float(cv), group)]
     if isinstance(cv, Real) and 0 < float(cv) < 1:
         kind = StratifiedShuffleSplit if stratified else ShuffleSplit
         kind = kind if group is None else GroupShuffleSplit

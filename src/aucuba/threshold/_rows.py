@@ -10,8 +10,9 @@ from sklearn.utils import assert_all_finite, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
+from aucuba._core._dates import time_index
 from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._core._validation import binary_target, row_weights
+from aucuba._core._validation import row_weights
 from aucuba.threshold._held_out import require_fitted
 from aucuba.threshold._promise import ALERTS
 from aucuba.threshold._units import HeldOutRows
@@ -26,6 +27,7 @@ class CalibrationTable:
     positive: BoolArray
     weight: FloatArray | None
     group: AnyArray | None
+    time: IntArray | None = None
 
     def held_out_rows(self, rows: IntArray, scores: AnyArray) -> HeldOutRows:
         weight = None if self.weight is None else self.weight[rows]
@@ -34,7 +36,7 @@ class CalibrationTable:
 
 
 def validated_table(
-    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any
+    model: Any, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any = None
 ) -> CalibrationTable:
     """Rows that can be indexed, with checked labels; sets the classes of the model."""
     if y is None and not (model._is_prefit and model._promise is ALERTS):
@@ -42,37 +44,36 @@ def validated_table(
             f"{type(model).__name__} requires y to be passed, but the target y is None."
         )
     X, y, weight, group = indexable(X, y, sample_weight, groups)
-    if y is None:
+    weight = row_weights(weight, _num_samples(X))
+    if model._is_prefit:
         require_fitted(model.estimator)
         model.classes_ = _binary_classes(model.estimator)
-        target = np.full(_num_samples(X), model.classes_[0])
+        target = _target_of_prefit(model.classes_, y, _num_samples(X))
+        positive = model._adopt_positive_class(target, weight)
     else:
-        target = _checked_target(model, y)
-    labels = model.classes_.tolist()
-    if model.pos_label is not None and model.pos_label not in labels:
-        raise ValueError(f"pos_label={model.pos_label!r} is not one of the classes {labels}.")
-    model.pos_label_ = labels[1 if model.pos_label is None else labels.index(model.pos_label)]
-    positive = np.asarray(target == model.pos_label_, dtype=bool)
-    weight = row_weights(weight, positive.size)
+        target = _checked_target(y)
+        positive, _ = model._adopt_classes(target, weight)
     group = None if group is None else _checked_groups(group)
-    return CalibrationTable(X, target, positive, weight, group)
+    return CalibrationTable(X, target, positive, weight, group, time_index(time, positive.size))
 
 
-def _checked_target(model: Any, y: Any) -> AnyArray:
+def _checked_target(y: Any) -> AnyArray:
     target: AnyArray = column_or_1d(y, warn=True)
     assert_all_finite(target, input_name="y")
     check_classification_targets(target)
-    if not model._is_prefit:
-        binary_target(target)
-        model.classes_ = np.unique(target)
-        return target
-    require_fitted(model.estimator)
-    model.classes_ = _binary_classes(model.estimator)
-    unknown = np.setdiff1d(target, model.classes_)
+    return target
+
+
+def _target_of_prefit(classes: AnyArray, y: Any, n_rows: int) -> AnyArray:
+    """Labels that a fitted estimator knows; an alert rate needs none, and counts all rows alike."""
+    if y is None:
+        return np.full(n_rows, classes[0])
+    target = _checked_target(y)
+    unknown = np.setdiff1d(target, classes)
     if unknown.size:
         raise ValueError(
             f"y has labels {unknown[:5].tolist()} that the fitted estimator does not know; its "
-            f"classes are {model.classes_.tolist()}."
+            f"classes are {classes.tolist()}."
         )
     return target
 

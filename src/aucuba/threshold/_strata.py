@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,50 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from aucuba._core._typing import AnyArray, IntArray
+from aucuba.threshold._units import HeldOutRows
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The segment of every row given to ``fit``; without strata, one for all rows.
+
+    Parameters
+    ----------
+    names : ndarray of shape (n_segments,)
+        The segments in sorted order; empty without strata.
+    number : ndarray of shape (n_rows,)
+        The place of every row's segment.
+    """
+
+    names: AnyArray
+    number: IntArray
+
+    @classmethod
+    def from_rows(cls, strata: Any, X: Any) -> Segments:
+        if strata is None:
+            return cls(np.array([]), np.zeros(_num_samples(X), dtype=np.intp))
+        labels = segment_labels(strata, X)
+        names = np.unique(labels)
+        return cls(names, segment_index(labels, names))
+
+    def __len__(self) -> int:
+        return max(self.names.size, 1)
+
+    def error_of_each(self, confidence: float, joint: bool) -> float:
+        """The probability that one segment may break its promise, so that all keep theirs together."""
+        return float(-np.expm1(np.log(confidence) / (len(self) if joint else 1)))
+
+    def parts(self, rows: HeldOutRows, held_out: IntArray) -> Iterator[HeldOutRows]:
+        """Yield the held-out rows of every segment."""
+        number = self.number[held_out]
+        for place in range(len(self)):
+            yield rows.take(number == place)
+
+    def problem_in(self, place: int, problem: str) -> str:
+        """Name the segment that a problem is in."""
+        if not self.names.size:
+            return problem
+        return f"In the segment {self.names[place]!r} of strata: {problem}"
 
 
 def segment_labels(strata: Any, X: Any) -> AnyArray:

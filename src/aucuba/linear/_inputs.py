@@ -1,0 +1,97 @@
+"""The kinds of table that the linear classifiers take, each with its own way to check and score it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import assert_all_finite, validate_data
+
+from aucuba._core._resampling import KeptRows
+from aucuba._core._typing import ArrayLike
+from aucuba._core._validation import largest_entry, query_index, row_weights
+from aucuba._roc._queries import warn_about_queries
+from aucuba.design import RowDesign, TableDesign
+from aucuba.risks import Sample
+
+# Products of two larger entries, summed over rows, may overflow.
+_LARGEST = {"float32": 1e15, "float64": 1e150}
+# Packages whose tables are not read by scikit-learn's validation; imported when one is met.
+_OTHER_KINDS: dict[str, str] = {"dask": "aucuba.linear._dask_input:DaskInput"}
+
+
+class Input(Protocol):
+    """How one kind of table becomes a Design and a Sample, and how a fitted model scores it."""
+
+    def for_training(
+        self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    ) -> tuple[RowDesign, Sample, KeptRows]:
+        """Check the data and drop rows of zero weight; set ``classes_`` and ``pos_label_``."""
+        ...
+
+    def scores(self, estimator: Any, X: Any) -> Any:
+        """Score rows towards ``classes_[1]``, in the kind and place of X."""
+        ...
+
+
+class ArrayInput:
+    """Whatever scikit-learn takes: arrays, data frames, CSR matrices."""
+
+    def for_training(
+        self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    ) -> tuple[RowDesign, Sample, KeptRows]:
+        given = X
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+        _check_entries(X, type(estimator).__name__)
+        weight = row_weights(sample_weight, X.shape[0])
+        query = query_index(qid, X.shape[0])
+        positive, kept = estimator._adopt_classes(y, weight)
+        sample = Sample(positive, weight, query)
+        if kept.size < X.shape[0]:
+            X, sample = X[kept], sample.take(kept)
+        warn_about_queries(sample)
+        return TableDesign(X), sample, KeptRows(kept, given, y, qid)
+
+    def scores(self, estimator: Any, X: Any) -> Any:
+        X = validate_data(
+            estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+        return estimator._raw_scores(X)
+
+
+def input_of(X: Any) -> Input:
+    """Choose by the package that X comes from."""
+    name = _OTHER_KINDS.get(type(X).__module__.partition(".")[0])
+    if name is None:
+        return ArrayInput()
+    module, _, kind = name.partition(":")
+    made: Input = getattr(import_module(module), kind)()
+    return made
+
+
+def _check_entries(X: Any, estimator_name: str) -> None:
+    """Raise if entries are not finite, or if products of two, or sums of many, could overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = largest_entry(values)
+    if not np.isfinite(largest):
+        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+    check_largest(largest, values.dtype.name)
+
+
+def check_largest(largest: float, dtype: str) -> None:
+    """Raise if products of entries of this size overflow."""
+    if largest > _LARGEST[dtype]:
+        raise ValueError(
+            f"X holds values up to {largest:.3g}, whose products overflow in {dtype}. Put a "
+            "StandardScaler before this estimator."
+        )
