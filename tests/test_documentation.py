@@ -59,6 +59,12 @@ def test_a_folder_without_pages_is_an_error(tmp_path, broken_links):
         broken_links(tmp_path)
 
 
+def test_pages_install_from_a_checkout():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "docs/guides").glob("*")]
+    named = [path.name for path in pages if "aucuba[" in path.read_text(encoding="utf-8")]
+    assert named == []
+
+
 def test_continuous_integration_checks_links_and_keeps_pictures():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert makefile.count("python docs/check_links.py") == 2
