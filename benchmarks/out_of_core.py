@@ -1,7 +1,7 @@
 """Fits of a table larger than the memory they may take: 10 million x 200 float32, 8 GB, two cores.
 
 Run with ``python -m benchmarks out_of_core``, or in part with ``--rows`` and ``--folder``. It writes
-the table as a memory-mapped array and as Parquet, fits both through Dask's threads, each fit in a process
+the table as a memory-mapped array and as Parquet, fits both through Dask's threads, each in a process
 of its own whose private (anonymous) memory is watched, and rewrites ``results/out_of_core.md``. Results
 are appended to ``out_of_core.csv`` as they come, and a row that is there is not measured again.
 """
