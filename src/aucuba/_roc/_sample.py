@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -99,10 +100,40 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class SortedRows:
+    """Rows in decreasing order of score, with the last position of each block of equal score."""
+
+    order: IntArray
+    block_end: IntArray
+    threshold: FloatArray
+
+    @classmethod
+    def from_scores(cls, score: FloatArray) -> SortedRows:
+        order = np.argsort(score)[::-1]
+        ranked = score[order]
+        block_end = np.flatnonzero(ranked[1:] != ranked[:-1])
+        block_end = np.append(block_end, ranked.size - 1)
+        return cls(order, block_end, ranked[block_end])
+
+    def blocks(self) -> IntArray:
+        """Return the number of every row's block, from the top."""
+        block = np.empty(self.order.size, dtype=np.intp)
+        block[self.order] = np.repeat(
+            np.arange(self.threshold.size), np.diff(self.block_end, prepend=-1)
+        )
+        return block
+
+
+@dataclass(frozen=True)
 class RankingSample(Sample):
     """Hold a score beside the class, weight and query of every row."""
 
     score: FloatArray = field(kw_only=True)
+
+    @cached_property
+    def ranked(self) -> SortedRows:
+        """The rows in decreasing order of score, sorted once."""
+        return SortedRows.from_scores(self.score)
 
     @classmethod
     def from_arrays(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from aucuba._core._arrays import Vector, arrays_of
@@ -9,7 +11,7 @@ from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 
 
-def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
+def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> Any:
     """Count the entries of increasing rates at or below a limit, up to rounding.
 
     Sums of weights that are equal on paper differ by up to one rounding per row, so rates up to
@@ -18,14 +20,15 @@ def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
     Parameters
     ----------
     rates : ndarray
-        Rates in increasing order, cumulated over rows.
-    limit : float
-        The highest rate allowed.
+        Rates in increasing order along the last axis, cumulated over rows.
+    limit : float or ndarray
+        The highest rate allowed, or one for every entry of the leading axes.
     n_rows : int
         Number of rows that the rates were cumulated over.
     """
     allowance = (n_rows + 8) * np.finfo(np.float64).eps
-    return int(np.searchsorted(rates, limit * (1 + allowance), side="right"))
+    allowed = np.asarray(limit)[..., np.newaxis] * (1 + allowance)
+    return np.count_nonzero(rates <= allowed, axis=-1)
 
 
 def first_beyond(scores: Vector, weight: Vector | None, rate: float) -> tuple[float, int]:
@@ -53,7 +56,7 @@ def first_beyond(scores: Vector, weight: Vector | None, rate: float) -> tuple[fl
         return float(arrays.kth_largest(scores, min(n_above, size - 1) + 1)), n_above
     order = arrays.flip(arrays.order(scores))
     passed = arrays.host(arrays.running_sum(weight[order])[1:])
-    n_above = count_within(passed / passed[-1], rate, size)
+    n_above = int(count_within(passed / passed[-1], rate, size))
     return float(scores[order[min(n_above, size - 1)]]), n_above
 
 
@@ -62,7 +65,7 @@ def _rows_within(rate: float, n_rows: int) -> int:
     near = min(int(rate * n_rows), n_rows)
     first = max(near - 2, 0)
     rates = np.arange(first + 1, min(near + 2, n_rows) + 1) / n_rows
-    return first + count_within(rates, rate, n_rows)
+    return first + int(count_within(rates, rate, n_rows))
 
 
 def threshold_for(scores: Vector, sample: Sample, upper_limit: float) -> float:

@@ -59,7 +59,7 @@ class NamedMembers:
             from lightgbm import LGBMClassifier
         except ImportError as error:
             raise ImportError(
-                "The member 'lightgbm' needs LightGBM: pip install 'aucuba[boosting]'."
+                "The member 'lightgbm' needs LightGBM: pip install lightgbm."
             ) from error
         booster = LGBMClassifier(n_estimators=200, learning_rate=0.05, n_jobs=1, verbose=-1)
         model = self.columns.for_trees(booster)

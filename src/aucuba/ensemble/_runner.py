@@ -18,6 +18,7 @@ from aucuba._core._resampling import Folds, OutOfFold, Split
 from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
+from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Table, fit_weighted
 
@@ -29,7 +30,8 @@ class Runner:
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
     depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower when its
     threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
-    depend on the region is found there when the same rows are fitted for another region.
+    depend on the region is found there when the same rows are fitted for another region. With a
+    ``sampling`` models are trained on fewer rows; all rows are scored.
     """
 
     table: Table
@@ -37,6 +39,12 @@ class Runner:
     n_jobs: int | None
     memory: Any
     progress: Progress
+    sampling: RowSampling = ALL_ROWS
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """Rows to train on, and all rows to score."""
+        return self.sampling.restricted(self.folds.splits)
 
     @cached_property
     def scored(self) -> Sample:
@@ -47,18 +55,19 @@ class Runner:
 
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
         """Score the rows out of fold, trained with the weights of ``table``."""
-        rows = self.table if table is None else table
-        parts = self._run(_score_fold, self.folds.splits, rows, estimator)
+        rows = self.sampling.weighted(self.table if table is None else table)
+        parts = self._run(_score_fold, self.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
 
     def staged_scores(self, estimator: Any, rounds: list[int]) -> FloatArray:
         """Score the rows out of fold after each number of boosting rounds, one row each."""
-        parts = self._run(_score_fold_staged, self.folds.splits, self.table, estimator, rounds)
+        rows = self.sampling.weighted(self.table)
+        parts = self._run(_score_fold_staged, self.splits, rows, estimator, rounds)
         return self._out_of_fold(parts)
 
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
-        """Fit the estimator on all rows, once per table of weights."""
-        return self._run(_fit_rows, tables, estimator)
+        """Fit the estimator on all rows to train on, once per table of weights."""
+        return self._run(_fit_rows, [self.sampling.trained(one) for one in tables], estimator)
 
     def _run(self, task: Callable[..., Any], items: list[Any], *args: Any) -> list[Any]:
         cached = self.memory.cache(task)
