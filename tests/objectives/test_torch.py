@@ -156,6 +156,7 @@ def test_the_whole_region(weight, surrogate):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @pytest.mark.parametrize("options", [{}, {"surrogate": "direct"}, {"fpr_weight": "log"}])
 def test_training_steps_do_not_wait_for_the_device(options):
     network = torch.nn.Linear(5, 1).cuda()
@@ -168,8 +169,8 @@ def test_training_steps_do_not_wait_for_the_device(options):
     for loss in losses:
         loss(network(X), y).backward()
     torch.cuda.synchronize()
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        torch.cuda.set_sync_debug_mode("error")
         for loss in losses:
             loss(network(X), y).backward()
     finally:
