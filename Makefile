@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint docs bench reproduce release-check clean
+.PHONY: help demo test unit lint docs screenshots bench reproduce release-check clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -44,9 +44,16 @@ lint: .venv/.test  ## ruff and mypy only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: .venv/.docs  ## Build the HTML documentation, warnings as errors
+docs: .venv/.docs  ## Build the HTML documentation, warnings as errors, and check its links
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_links.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+# The pages as they are, without running the gallery's examples: minutes faster than `make docs`.
+screenshots: .venv/.docs  ## Pictures of the documentation and of a report, in artefacts/
+	$(BIN)/python -m sphinx -q -D plot_gallery=0 -b html docs docs/_build/quick
+	$(BIN)/python docs/check_links.py docs/_build/quick --without-gallery
+	$(BIN)/python docs/make_screenshots.py docs/_build/quick $${AUCUBA_ARTEFACTS:-artefacts}
 
 bench: .venv/.bench  ## Run the benchmarks and rewrite their tables
 	$(BIN)/python -m benchmarks
@@ -68,4 +75,4 @@ release-check: .venv/.base  ## Build wheel and sdist, check them, run the README
 	.venv/release/bin/python -c "import aucuba; print('aucuba', aucuba.__version__, 'runs from its wheel')"
 
 clean:  ## Remove the environment and everything built
-	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated demo_output
+	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated docs/results demo_output

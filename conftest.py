@@ -5,3 +5,5 @@ import importlib.util
 collect_ignore = []
 if importlib.util.find_spec("torch") is None:
     collect_ignore.append("src/aucuba/objectives/_torch.py")
+if importlib.util.find_spec("dask") is None:
+    collect_ignore += ["src/aucuba/design/_dask.py", "src/aucuba/linear/_dask_input.py"]

@@ -1,7 +1,8 @@
 """Run every benchmark: ``python -m benchmarks [name ...]``.
 
-A benchmark is a module of this folder with a ``main()`` that writes ``results/<name>.md``. Each runs in
-its own interpreter, so that none inherits the caches, threads or memory of another.
+A benchmark is a module of this folder with a ``main()`` that writes ``results/<name>.md``, or a picture
+of such results. Each runs in its own interpreter, so that none inherits the caches, threads or memory
+of another.
 """
 
 from __future__ import annotations

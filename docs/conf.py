@@ -20,6 +20,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "markdown_table",
+    "results_pages",
 ]
 # Ships MathJax with the pages, so that formulas are drawn without network; from the CDN without it.
 if importlib.util.find_spec("sphinx-mathjax-offline"):
@@ -54,7 +55,6 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "doc_module": ("aucuba",),
     "backreferences_dir": "api/generated/backreferences",
-    "reference_url": {"aucuba": None},
     "show_memory": False,
 }
 
@@ -80,6 +80,7 @@ html_sidebars = {
         "how_to_choose",
         "anatomy",
         "reproduced",
+        "results",
         "faq",
         "glossary",
         "bibliography",

@@ -3,11 +3,10 @@
 Needs selenium, Chromium and its driver. Run ``python docs/make_report_picture.py``.
 """
 
-import shutil
 import tempfile
 from pathlib import Path
 
-from selenium import webdriver
+from headless import headless_browser
 
 from aucuba.demo import main
 
@@ -15,19 +14,12 @@ PICTURE = Path(__file__).parent / "_static" / "report_explorer.png"
 
 
 def draw(page: Path) -> None:
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    with tempfile.TemporaryDirectory() as profile:
-        for flag in ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}"):
-            options.add_argument(flag)
-        service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-        browser = webdriver.Chrome(options=options, service=service)
+    with headless_browser() as browser:
         size = {"width": 900, "height": 5000, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         browser.get(page.resolve().as_uri())
         browser.execute_script("document.getElementById('ls-least').click()")
         browser.find_element("id", "linesearch").screenshot(str(PICTURE))
-        browser.quit()
 
 
 if __name__ == "__main__":

@@ -139,6 +139,15 @@ def test_queries_stay_whole():
         assert inside > 0.5
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_fits"), [(300, 20), (9_999, 20), (20_000, 10), (50_000, 4), (200_000, 4)]
+)
+def test_fewer_halvings_of_many_rows(n_rows, n_fits):
+    y = np.arange(n_rows) % 10 == 0
+    splits = Splits.from_cv(None, KeptRows(np.arange(n_rows), None, y), 0)
+    assert (len(splits.folds), len(splits.halves)) == (5, n_fits)
+
+
 def test_sparse_tables():
     dense = PartialAUCClassifierCV(BAND, Cs=3, random_state=0).fit(X[:600], Y[:600])
     thin = clone(dense).fit(sparse.csr_array(X[:600]), Y[:600])

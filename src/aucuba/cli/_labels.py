@@ -76,13 +76,16 @@ class Labels:
         is_text, number, text = _key(self.positive)
         return text if is_text else f"{number.normalize():f}"
 
-    def is_positive(self, column: pd.Series) -> BoolArray:
-        """Mark rows of the positive label; a label that training has not seen is an error."""
+    def is_positive(self, column: pd.Series, first_row: int = 0) -> BoolArray:
+        """Mark rows of the positive label; a label that training has not seen is an error.
+
+        ``first_row`` numbers rows in the message.
+        """
         keys = {text: _key(text) for text in column.unique()}
         known = {_key(label) for label in (self.positive, *self.others)}
         unseen = [text for text, key in keys.items() if key not in known]
         if unseen:
-            row = int(np.argmax(column.isin(unseen).to_numpy())) + 1
+            row = first_row + int(np.argmax(column.isin(unseen).to_numpy())) + 1
             raise TableError(
                 f"The target {column.name!r} has labels that the model was not trained with: "
                 f"{_listed(unseen)} (first in row {row}). It knows "

@@ -104,6 +104,22 @@ At = Annotated[
         help="An operating point: fpr=, tpr= (or recall=), precision= or k=. May be repeated.",
     ),
 ]
+RegionOnly = Annotated[
+    bool,
+    typer.Option(
+        "--region-only",
+        help="Measure the range alone; of the rows only the highest are kept in memory.",
+    ),
+]
+Capacity = Annotated[
+    int | None,
+    typer.Option(
+        metavar="ROWS",
+        min=1,
+        help="How many negatives --region-only keeps.",
+        show_default="4 million",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, errors included.")]
 Unknown = Annotated[
     str, typer.Option(help="Categories that training has not seen: error, or ignore.")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucuba._core._arrays import NUMPY, Arrays
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 
@@ -19,25 +20,26 @@ _ENTRIES_AT_ONCE = 65_536
 class TableDesign:
     """A dense array or a SciPy CSR matrix, float32 or float64: ``scores = X @ w``.
 
-        X is never copied or scaled. Products are in double precision whatever that of X: certificates
-        would not hold otherwise. A float32 table is converted a few rows at a time.
+    X is never copied or scaled. Products are in double precision whatever that of X: certificates
+    would not hold otherwise. A float32 table is converted a few rows at a time.
 
-        Parameters
-        ----------
-        X : ndarray or CSR matrix of shape (n_rows, n_features)
-            Finite floats; the caller has validated them.
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n_rows, n_features)
+        Finite floats; the caller has validated them.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy import sparse
-        >>> from aucuba.design import TableDesign
-        >>> TableDesign(np.eye(2)).scores(np.array([1.0, 2.0]))
-        array([1., 2.])
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.design import TableDesign
+    >>> TableDesign(np.eye(2)).scores(np.array([1.0, 2.0]))
+    array([1., 2.])
     """
 
     def __init__(self, X: Any) -> None:
         self.X = X
+        self.arrays: Arrays = NUMPY
+        self.is_exact = True
 
     @property
     def n_rows(self) -> int:
@@ -46,6 +48,9 @@ class TableDesign:
     @cached_property
     def largest(self) -> float:
         return largest_entry(self.X if isinstance(self.X, np.ndarray) else self.X.data)
+
+    def exact(self) -> TableDesign:
+        return self
 
     def zeros(self) -> FloatArray:
         return np.zeros(self.X.shape[1])
@@ -76,9 +81,10 @@ class TableDesign:
     def gram(self, weight: FloatArray) -> FloatArray:
         total = np.zeros((self.X.shape[1], self.X.shape[1]))
         for rows, block in self._blocks():
-            weighted = sparse.diags_array(weight[rows]) @ block
-            product = weighted.T @ block
-            total += product.toarray() if sparse.issparse(product) else product
+            if sparse.issparse(block):
+                total += (block.multiply(weight[rows, np.newaxis]).T @ block).toarray()
+            else:
+                total += (block * weight[rows, np.newaxis]).T @ block
         return total
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
@@ -87,4 +93,4 @@ class TableDesign:
         size = max(_ENTRIES_AT_ONCE // max(width, 1), 1)
         for start in range(0, self.n_rows, size):
             rows = slice(start, start + size)
-            yield rows, self.X[rows].astype(np.float64)
+            yield rows, self.X[rows].astype(np.float64, copy=False)

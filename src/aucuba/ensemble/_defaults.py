@@ -104,12 +104,12 @@ class NamedMembers:
 
     def lightgbm(self) -> Member:
         """LightGBM, re-weighted for the region."""
-        model = _imported("lightgbm", "LGBMClassifier", "LightGBM: pip install 'aucuba[boosting]'")
+        model = _imported("lightgbm", "LGBMClassifier", "LightGBM: pip install lightgbm")
         return self._reweighted(model(n_estimators=200, learning_rate=0.05, n_jobs=1, verbose=-1))
 
     def xgboost(self) -> Member:
         """XGBoost, re-weighted for the region."""
-        model = _imported("xgboost", "XGBClassifier", "XGBoost: pip install 'aucuba[boosting]'")
+        model = _imported("xgboost", "XGBClassifier", "XGBoost: pip install xgboost")
         return self._reweighted(model(n_estimators=200, learning_rate=0.05, n_jobs=1))
 
     def catboost(self) -> Member:

@@ -26,7 +26,8 @@ class ForestMember(Member):
     """A pipeline that ends in a forest.
 
     A tree that is grown on a bootstrap sample has not seen a third of the rows. Its votes on these are
-    out-of-fold scores that cost nothing, but folds that keep groups or time apart have none.
+    out-of-fold scores that cost nothing, but folds that keep groups or time apart have none, and a
+    heavy row may be in every sample.
     """
 
     estimator: Any
@@ -45,7 +46,8 @@ class ForestMember(Member):
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
-        if runner.folds.interchangeable and final_step(base).bootstrap:
+        weighted = runner.table.sample.weight is not None
+        if runner.folds.interchangeable and final_step(base).bootstrap and not weighted:
             return self._out_of_bag(base, runner)
         smaller = clone(base)
         n_trees = final_step(base).n_estimators

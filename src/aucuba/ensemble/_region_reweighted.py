@@ -20,6 +20,7 @@ from aucuba._roc._region import Region
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
+from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
     check_range_is_covered,
@@ -65,6 +66,12 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     cv : int, splitter or iterable of splits, default=5
         Folds for the out-of-fold scores: for a number stratified and shuffled, or of whole ``groups``,
         or blocks of ``time``, as given to `fit`. Other splits must test every row exactly once.
+    max_rows : int, default=None
+        Train every model on at most this many rows, for tables of which a narrow region needs few: all
+        positives (a sample where they exceed half), the negatives that a first model on a sample
+        ranks highest, up to 20 times the upper limit of the region or half of the rest, and a uniform
+        sample of the others with weights that make up for those left out. Thresholds, weights and
+        out-of-fold scores still come from all rows. One more fit; None trains on all.
     pos_label : label, default=None
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
@@ -79,7 +86,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     Attributes
     ----------
     estimator_, weighted_estimator_ : classifier
-        The plain and the re-weighted model, both fitted on all rows.
+        The plain and the re-weighted model, both fitted on all rows (to train on).
     weights_ : ndarray of shape (n_samples,)
         The region's factor for every row, mean 1 in each class; 1 for rows that are not scored out of
         fold, 0 for rows of zero weight.
@@ -119,6 +126,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         fpr_weight: FprWeight = None,
         strength: float = 3.0,
         cv: Any = 5,
+        max_rows: int | None = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
         memory: Any = None,
@@ -130,6 +138,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         self.fpr_weight = fpr_weight
         self.strength = strength
         self.cv = cv
+        self.max_rows = max_rows
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.memory = memory
@@ -172,6 +181,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         """
         weight_keyword(self.estimator)
         check_strength(self.strength)
+        max_rows = check_max_rows(self.max_rows)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         table, kept = make_table(self, X, y, sample_weight)
         kept = kept.resampled_by(groups, time)
@@ -180,8 +190,9 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         folds = partition(self.cv, kept, seed)
         memory = check_memory(self.memory)
         with fit_monitor(self, X, y, max_iter=2 * len(folds.splits) + 2) as monitor:
-            runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor))
             base = with_fixed_seed(clone(self.estimator), seed)
+            sampling = sample_rows(base, table, region, max_rows, seed)
+            runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor), sampling=sampling)
             pair = fit_reweighted(base, runner, region, self.strength)
         self.estimator_, self.weighted_estimator_ = pair.plain, pair.weighted
         self._adopt_threshold(pair.mean_scores, runner.scored, region.upper_limit)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
+from aucuba._core._progress_bar import progress_bar
 from aucuba._core._resampling import partition
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_thread
@@ -102,7 +103,8 @@ class RegionStack(RegionEnsemble):
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of every ``random_state`` that members leave at None.
     verbose : int, default=0
-        Above 0, log every member to the logger ``aucuba`` at level INFO.
+        Above 0, show a bar on stderr with the member that is being fitted and the time left, and log
+        every member to the logger ``aucuba`` at level INFO.
 
     Attributes
     ----------
@@ -223,8 +225,11 @@ class RegionStack(RegionEnsemble):
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
         n_fits = sum(member.n_fits(len(folds.splits)) for _, member in members)
-        with fit_monitor(self, X, y, max_iter=n_fits) as monitor:
-            progress = Progress(monitor)
+        with (
+            fit_monitor(self, X, y, max_iter=n_fits) as monitor,
+            progress_bar(monitor, "RegionStack", n_fits, self.verbose) as shown,
+        ):
+            progress = Progress(shown)
             runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
             fits = fit_members(members, runner, region, seed, budget, self.verbose)
         oof = np.column_stack([fit.scores for _, _, fit in fits])

@@ -20,6 +20,7 @@ from aucuba._core._resampling import Folds, OutOfFold, Split
 from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
+from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step, log_odds
 from aucuba.ensemble._table import Table, fit_weighted
 
@@ -35,8 +36,9 @@ class Runner:
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
     depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower when its
     threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
-    depend on the region is found there when the same rows are fitted for another region. No task is
-    begun after the ``deadline``, by the clock of `time.monotonic`.
+    depend on the region is found there when the same rows are fitted for another region. With a
+    ``sampling`` models are trained on fewer rows; all rows are scored. No task is begun after the
+    ``deadline``, by the clock of `time.monotonic`.
     """
 
     table: Table
@@ -44,7 +46,13 @@ class Runner:
     n_jobs: int | None
     memory: Any
     progress: Progress
+    sampling: RowSampling = ALL_ROWS
     deadline: float = np.inf
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """Rows to train on, and all rows to score."""
+        return self.sampling.restricted(self.folds.splits)
 
     @cached_property
     def scored(self) -> Sample:
@@ -55,8 +63,8 @@ class Runner:
 
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
         """Score the rows out of fold, trained with the weights of ``table``."""
-        rows = self.table if table is None else table
-        parts = self._run(_score_fold, self.folds.splits, rows, estimator)
+        rows = self.sampling.weighted(self.table if table is None else table)
+        parts = self._run(_score_fold, self.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
 
     def more_stages(
@@ -68,18 +76,14 @@ class Runner:
         such, fitted for fewer rounds, per fold, or None. Returns the grown ones and a row of scores
         for each number.
         """
-        grown = self._run(
-            _grow_fold,
-            list(zip(self.folds.splits, models, strict=True)),
-            self.table,
-            estimator,
-            rounds,
-        )
+        rows = self.sampling.weighted(self.table)
+        folds = list(zip(self.splits, models, strict=True))
+        grown = self._run(_grow_fold, folds, rows, estimator, rounds)
         return [model for model, _ in grown], self._out_of_fold([part for _, part in grown])
 
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
-        """Fit the estimator on all rows, once per table of weights."""
-        return self._run(_fit_rows, tables, estimator)
+        """Fit the estimator on all rows to train on, once per table of weights."""
+        return self._run(_fit_rows, [self.sampling.trained(one) for one in tables], estimator)
 
     def _run(self, task: Callable[..., Any], items: list[Any], *args: Any) -> list[Any]:
         cached = self.memory.cache(task)

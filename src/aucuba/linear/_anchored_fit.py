@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aucuba._core._arrays import Vector, arrays_of, is_tensor
 from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
-from aucuba._roc._curve import roc_curve
+from aucuba._roc._curve import counted_band_average, top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
 from aucuba.design import RowDesign
-from aucuba.linear._logistic_fit import fit_logistic
+from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Anchored, Sample, make_risk
 from aucuba.solvers import LBFGSSolver, Solution, Status, joined
 
@@ -23,6 +24,9 @@ ANCHOR_STRENGTH = 0.1
 # Fewer positives, or fewer negatives in the range, than this cannot be fitted.
 _FEWEST_POSITIVES = 10.0
 _FEWEST_NEGATIVES = 2.0
+# Descents end where an iteration lowers the objective by less than this fraction of it: what is
+# gained after that does not show on new data.
+_OBJECTIVE_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -39,14 +43,25 @@ class AnchoredFit:
 
 def normalised(coef: FloatArray, design: RowDesign, weight: FloatArray | None) -> FloatArray:
     """Scale coefficients to scores of unit standard deviation; constant scores stay."""
-    scaled: FloatArray = coef / mean_and_scale(design.scores(coef), weight)[1]
-    return scaled
+    return coef / score_moments(coef, design, weight)[1]
 
 
-def anchor_direction(design: RowDesign, sample: Sample, C: float) -> tuple[FloatArray, int]:
-    """Return the normalised coefficients of logistic regression and its number of iterations."""
-    logistic = fit_logistic(design, sample, C)
-    return normalised(logistic.coef, design, sample.weight), logistic.n_iter
+def score_moments(
+    coef: FloatArray, design: RowDesign, weight: Vector | None
+) -> tuple[float, float]:
+    """Compute mean and standard deviation of the scores of a model, where the scores live."""
+    if weight is not None:
+        weight = design.arrays.vector(weight)
+    mean, scale = mean_and_scale(design.scores(coef), weight)
+    return float(mean), float(scale)
+
+
+def anchor_direction(
+    design: RowDesign, sample: Sample, C: float, start: LogisticFit | None = None
+) -> tuple[FloatArray, LogisticFit]:
+    """Return the normalised coefficients of logistic regression, and its fit."""
+    fit = LogisticPath(design, sample, start).fit(C)
+    return normalised(fit.coef, design, sample.weight), fit
 
 
 def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]:
@@ -91,6 +106,7 @@ def anchored_fit(
     anchor: FloatArray,
     *,
     max_iter: int = 100,
+    objective_tol: float = _OBJECTIVE_TOL,
     monitor: Monitor | None = None,
 ) -> AnchoredFit:
     r"""Minimise ``R(Xw) + lambda/2 mean ((Xw - Xu)^2)`` from the anchor u, then normalise.
@@ -104,6 +120,7 @@ def anchored_fit(
     """
     if region is None or not anchor.any():
         return AnchoredFit(anchor, anchor, None)
+    sample = sample.moved_to(design.arrays)
     measure = _training_measure(sample, region)
     reference = design.scores(anchor)
     at_anchor = measure(reference)
@@ -111,7 +128,7 @@ def anchored_fit(
     def descend(tie_loss: float) -> Solution:
         risk = make_risk("direct", sample, region, tie_loss=tie_loss)
         pulled = Anchored(risk, reference, ANCHOR_STRENGTH, sample.weight)
-        solver = LBFGSSolver(max_iter=max_iter)
+        solver = LBFGSSolver(objective_tol=objective_tol, max_iter=max_iter)
         return solver.solve(design, pulled, start=anchor, merit=measure, monitor=monitor)
 
     solution = descend(0.5)
@@ -124,15 +141,22 @@ def anchored_fit(
     return AnchoredFit(normalised(solution.coef, design, sample.weight), anchor, solution)
 
 
-def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], float]:
+def _training_measure(sample: Sample, region: Region) -> Callable[[Vector], float]:
     """The partial AUC of scores of the training rows, query by query."""
+    rows_alike = sample.weight is None and sample.query is None
+    if is_tensor(sample.positive) and rows_alike and region.is_plain_range and not region.min_tpr:
+        return lambda scores: counted_band_average(sample.positive, scores, *region.fpr_range)
+    sample = sample.on_host()
     everything = np.arange(sample.n_rows)
     queries = [everything] if sample.query is None else sample.rankable_queries()
     parts = [(rows, sample.as_one_query(rows)) for rows in queries]
 
-    def measure(scores: FloatArray) -> float:
+    def measure(scores: Vector) -> float:
+        scores = arrays_of(scores).host(scores)
         curves = (
-            roc_curve(RankingSample(part.positive, part.weight, score=scores[rows]))
+            top_of_curve(
+                RankingSample(part.positive, part.weight, score=scores[rows]), region.upper_limit
+            )
             for rows, part in parts
         )
         return float(np.mean([region_average(curve, region) for curve in curves]))

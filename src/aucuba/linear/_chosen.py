@@ -6,9 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._region import Region
 from aucuba.risks import Sample
+
+# A challenger replaces what it challenges when it is ahead by this many paired standard errors: the
+# half-half blend against logistic regression, and the region's own model alone against the blend.
+_ERRORS_FOR_BLEND = 0.5
+_ERRORS_FOR_REGION = 1.0
 
 
 @dataclass(frozen=True)
@@ -28,3 +36,41 @@ class ChosenModel:
                 mean = np.average(scores, weights=sample.weight)
                 return np.array([slope, at_mean - slope * mean])
         return logistic_calibration(scores, sample)
+
+
+@dataclass(frozen=True)
+class ChosenBlend:
+    """The weight of the region's own model beside logistic regression, and what decided it."""
+
+    weight: float
+    status: str
+    partial_auc: dict[str, float]
+    errors: dict[str, float]
+
+    @classmethod
+    def from_scores(
+        cls, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray
+    ) -> ChosenBlend:
+        """Choose by the partial AUC of held-out scores of both models."""
+        first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
+        scores = np.stack([first, (first + second) / 2, second])
+        comparison = RegionComparison.from_scores(tested, scores, region)
+        if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
+            weight = 0.0
+            status = "Logistic regression kept: the region's own model is not clearly better."
+        elif comparison.beats(2, 1, _ERRORS_FOR_REGION):
+            weight, status = 1.0, "The region's own model: clearly better than its blend."
+        else:
+            weight, status = 0.5, "Half logistic regression, half the region's own model."
+        names = ("logistic", "blend", "region")
+        values = dict(zip(names, map(float, comparison.values), strict=True))
+        errors = {
+            "blend - logistic": float(comparison.errors[1, 0]),
+            "region - blend": float(comparison.errors[2, 1]),
+        }
+        return cls(weight, status, values, errors)
+
+
+def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
+    mean, scale = mean_and_scale(scores, weight)
+    return (scores - mean) / scale

@@ -8,20 +8,40 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from aucuba._core._logistic import mean_and_scale
 from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import FloatArray
+from aucuba._core._validation import check_positive_number
 from aucuba._roc._region import Region
 from aucuba.design import RowDesign
-from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
-from aucuba.linear._logistic_fit import fit_logistic
+from aucuba.linear._anchored_fit import (
+    anchor_direction,
+    anchored_fit,
+    score_moments,
+    training_region,
+)
+from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver
 
 _N_FOLDS = 5
-_N_HALVINGS = 10
+# Halvings of up to ten thousand rows; of more, in inverse proportion, since the fits differ less.
+_N_HALVINGS, _FEWEST_HALVINGS = 10, 2
+_ROWS_FOR_ALL_HALVINGS = 10_000
+# Fits that are averaged need not be precise.
+_OBJECTIVE_TOL = 1e-4
+
+
+def Cs_to_try(Cs: Any) -> FloatArray:
+    """Return the values of C in rising order; a number is how many between 1e-3 and 1e3."""
+    if np.ndim(Cs) == 0:
+        n_values = int(check_positive_number(Cs, "Cs", integer=True))
+        return np.logspace(-3, 3, n_values) if n_values > 1 else np.ones(1)
+    values = np.array([check_positive_number(C, "Cs") for C in Cs])
+    if values.size == 0:
+        raise ValueError("Cs is empty; give at least one value of C.")
+    return np.sort(values)
 
 
 @dataclass(frozen=True)
@@ -37,7 +57,7 @@ class Splits:
 
     @classmethod
     def from_cv(cls, cv: Any, kept: KeptRows, random_state: Any) -> Splits:
-        """Draw five folds and ten halvings, or use the user's ``cv`` for both; groups stay whole.
+        """Draw five folds and the halvings, or use the user's ``cv`` for both; groups stay whole.
 
         With time the folds are its blocks.
         """
@@ -52,7 +72,8 @@ class Splits:
         most = int(np.min(units))
         if most < 2:
             return cls([], [])
-        halves = halvings(y, _N_HALVINGS, seed, group)
+        n_halvings = round(_N_HALVINGS * min(1.0, _ROWS_FOR_ALL_HALVINGS / y.size))
+        halves = halvings(y, max(n_halvings, _FEWEST_HALVINGS), seed, group)
         if kept.time is not None:
             n_blocks = _N_FOLDS if cv is None else cv
             return cls(time_folds(n_blocks, kept.time[kept.index], group), halves, in_time=True)
@@ -85,35 +106,44 @@ class Splits:
 
 
 @one_blas_thread()
-def logistic_path(split: Split, design: RowDesign, sample: Sample, Cs: FloatArray) -> FloatArray:
+def logistic_path(
+    split: Split, design: RowDesign, sample: Sample, Cs: FloatArray, start: LogisticFit
+) -> FloatArray:
     """Return the test log-odds of logistic regression, one row per C, and then standardised ones.
 
-    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has.
+    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has. ``start``
+    is the fit of all rows at the first C.
     """
     train, test = split
     part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
+    path = LogisticPath(train_design, part, start)
     log_odds, standardised = [], []
     for C in Cs:
-        model = fit_logistic(train_design, part, C)
-        mean, scale = mean_and_scale(model.log_odds(train_design), part.weight)
-        log_odds.append(model.log_odds(test_design))
-        standardised.append((log_odds[-1] - mean) / scale)
+        model = path.fit(C)
+        mean, scale = score_moments(model.coef, train_design, part.weight)
+        log_odds.append(design.arrays.host(model.log_odds(test_design)))
+        standardised.append((log_odds[-1] - model.intercept - mean) / scale)
     return np.array(log_odds + standardised)
 
 
 @one_blas_thread()
 def anchored_half(
-    split: Split, design: RowDesign, sample: Sample, region: Region, C: float
+    split: Split, design: RowDesign, sample: Sample, region: Region, C: float, start: LogisticFit
 ) -> tuple[FloatArray, FloatArray]:
-    """Fit the training rows; return the coefficients and the centred scores of the other rows."""
+    """Fit the training rows; return the coefficients and the centred scores of the other rows.
+
+    ``start`` is the logistic regression of all rows.
+    """
     train, test = split
     part, train_design = sample.take(train), design.take(train)
-    anchor, _ = anchor_direction(train_design, part, C)
-    fit = anchored_fit(train_design, part, training_region(part, region)[0], anchor)
+    anchor, _ = anchor_direction(train_design, part, C, start)
+    trained_on, _ = training_region(part, region)
+    fit = anchored_fit(train_design, part, trained_on, anchor, objective_tol=_OBJECTIVE_TOL)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
-    mean, _ = mean_and_scale(train_design.scores(fit.coef), part.weight)
-    return fit.coef, design.take(test).scores(fit.coef)[np.newaxis] - mean
+    mean, _ = score_moments(fit.coef, train_design, part.weight)
+    held_out = design.arrays.host(design.take(test).scores(fit.coef))
+    return fit.coef, held_out[np.newaxis] - mean
 
 
 @one_blas_thread()
@@ -131,11 +161,13 @@ def convex_path(
     """
     train, test = split
     part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
-    risk, planes, rows = make_risk(surrogate, part, region), None, []
+    risk = make_risk(surrogate, part.moved_to(design.arrays), region)
+    planes, rows = None, []
     for solver in solvers:
         solution = solver.solve(train_design, risk, warm_start=planes)
         solution.raise_interrupt()
         planes = solution.warm_start
-        mean, scale = mean_and_scale(train_design.scores(solution.coef), part.weight)
-        rows.append((test_design.scores(solution.coef) - mean) / scale)
+        mean, scale = score_moments(solution.coef, train_design, part.weight)
+        held_out = design.arrays.host(test_design.scores(solution.coef))
+        rows.append((held_out - mean) / scale)
     return np.array(rows)

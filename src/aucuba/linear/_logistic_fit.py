@@ -1,15 +1,32 @@
-"""Logistic regression on a Design."""
+"""Logistic regression on a Design, along a path of C."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from aucuba._core._arrays import Vector
 from aucuba._core._logistic import logistic_regression
 from aucuba._core._typing import FloatArray
 from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
+from aucuba.solvers import minimize_lbfgs
+
+# A second derivative costs one product of size n d^2; beyond this many columns L-BFGS is cheaper.
+_NEWTON_FEATURES = 200
+# Where a pass over the data is dear, or products are cheap, more columns pay.
+_NEWTON_FEATURES_ELSEWHERE = 2000
+# Stop when the next step would lower the mean log-loss by less: scores are then right to about 1e-9.
+# In single precision that much is rounding.
+_DECREMENT = {True: 1e-18, False: 1e-11}
+_ROUNDING = {True: 1e-14, False: 1e-9}
+_MAX_STEPS = 100
+# A second derivative serves until a step brings the gradient, in its own norm, down by less than
+# this factor; computing it costs as much as a few gradients.
+_SLOW = 0.2
 
 
 @dataclass(frozen=True)
@@ -20,15 +37,145 @@ class LogisticFit:
     intercept: float
     n_iter: int
 
-    def log_odds(self, design: RowDesign) -> FloatArray:
+    def log_odds(self, design: RowDesign) -> Vector:
         """Score the rows of a Design."""
         return design.scores(self.coef) + self.intercept
 
 
-def fit_logistic(design: RowDesign, sample: Sample, C: float) -> LogisticFit:
-    """Fit logistic regression to a precision at which the order of the rows does not show."""
-    assert isinstance(design, TableDesign)
-    model = logistic_regression(design.X, sample.positive, sample.weight, C)
-    return LogisticFit(
-        model.coef_[0].astype(np.float64), float(model.intercept_[0]), int(model.n_iter_[0])
-    )
+@dataclass(frozen=True)
+class _Loss:
+    """The penalised mean log-loss at a model, its gradient, and its second derivative by row."""
+
+    value: float
+    gradient: FloatArray
+    curvature: Vector
+
+    @property
+    def value_and_gradient(self) -> tuple[float, FloatArray]:
+        return self.value, self.gradient
+
+
+class LogisticPath:
+    r"""Logistic regression of the same rows at several C, every fit started from the one before:
+
+    .. math::
+        \min_{w, b}\; \tfrac{1}{2C} |w|^2 + \sum_i v_i \log(1 + e^{-y_i (x_i w + b)})
+
+    Fits are so precise that the order of the rows does not show. Newton's method keeps its second
+    derivative while it serves; tables with many columns, or sparse, are fitted without one.
+
+    Parameters
+    ----------
+    design : RowDesign
+        The rows.
+    sample : Sample
+        Class and weight ``v`` of every row.
+    start : LogisticFit, default=None
+        Where the first fit of Newton's method starts, for example the fit of more rows. Less precise
+        fits do not use it: they would know rows that are to test them.
+    """
+
+    def __init__(self, design: RowDesign, sample: Sample, start: LogisticFit | None = None) -> None:
+        self.design, self.present = design, start
+        self.sample = sample.moved_to(design.arrays)
+        weight = self.sample.weights
+        self.total = float(weight.sum())
+        self.row_weight = weight / self.total
+        self.curvature: FloatArray | None = None
+
+    def fit(self, C: float) -> LogisticFit:
+        """Fit at one C, from the fit of the previous one."""
+        found = None if self._is_wide() else self._newton(1.0 / (C * self.total))
+        # Separated or badly scaled data may have no second derivative to solve with.
+        self.present = self._by_descent(C) if found is None else found
+        return self.present
+
+    def _is_wide(self) -> bool:
+        if not isinstance(self.design, TableDesign):
+            return self.design.zeros().size > _NEWTON_FEATURES_ELSEWHERE
+        return sparse.issparse(self.design.X) or self.design.X.shape[1] > _NEWTON_FEATURES
+
+    def _by_descent(self, C: float) -> LogisticFit:
+        """Fit by L-BFGS: that of scikit-learn where the table is in memory."""
+        if not isinstance(self.design, TableDesign):
+            return self._descent(1.0 / (C * self.total))
+        model = logistic_regression(self.design.X, self.sample.positive, self.sample.weight, C)
+        coef = model.coef_[0].astype(np.float64)
+        return LogisticFit(coef, float(model.intercept_[0]), int(model.n_iter_[0]))
+
+    def _descent(self, penalty: float) -> LogisticFit:
+        ridge = np.append(np.full(self.design.zeros().size, penalty), 0.0)
+        solution = minimize_lbfgs(
+            lambda model: self._loss(model, ridge).value_and_gradient, self._start(), max_iter=1000
+        )
+        solution.raise_interrupt()
+        return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
+
+    def _newton(self, penalty: float) -> LogisticFit | None:
+        """Minimise the mean log-loss plus ``penalty |w|^2 / 2``; None where no step can be found."""
+        model = self._start()
+        ridge = np.append(np.full(model.size - 1, penalty), 0.0)
+        loss, last, is_fresh = self._loss(model, ridge), np.inf, False
+        for n_iter in range(1, _MAX_STEPS + 1):
+            if self.curvature is None:
+                self.curvature, is_fresh = self._second_derivative(loss.curvature), True
+            try:
+                factor = cho_factor(self.curvature + np.diag(ridge))
+            except (LinAlgError, ValueError):
+                return None
+            step = cho_solve(factor, -loss.gradient)
+            decrement = float(-loss.gradient @ step)
+            if decrement <= _DECREMENT[self.design.is_exact]:
+                return LogisticFit(model[:-1], float(model[-1]), n_iter)
+            moved = None
+            if is_fresh or decrement <= _SLOW**2 * last:
+                moved = self._moved(model, step, loss, decrement, ridge, shorten=is_fresh)
+            if moved is not None:
+                (model, loss), last, is_fresh = moved, decrement, False
+            elif is_fresh:
+                return None
+            else:
+                self.curvature, last = None, np.inf
+        return None
+
+    def _moved(
+        self,
+        model: FloatArray,
+        step: FloatArray,
+        loss: _Loss,
+        decrement: float,
+        ridge: FloatArray,
+        *,
+        shorten: bool,
+    ) -> tuple[FloatArray, _Loss] | None:
+        """Take a step that does not raise the loss; None where there is none."""
+        # Where only rounding is left to gain, the values of two models compare by chance.
+        length, accepted = 1.0, loss.value
+        accepted += _ROUNDING[self.design.is_exact] * abs(loss.value)
+        there = self._loss(model + step, ridge)
+        while shorten and there.value > accepted - 1e-4 * length * decrement and length > 1e-8:
+            length /= 2
+            there = self._loss(model + length * step, ridge)
+        return None if there.value > accepted else (model + length * step, there)
+
+    def _start(self) -> FloatArray:
+        if self.present is not None:
+            return np.append(self.present.coef, self.present.intercept)
+        frequency = float(self.row_weight[self.sample.positive].sum())
+        return np.append(self.design.zeros(), np.log(frequency / (1.0 - frequency)))
+
+    def _loss(self, model: FloatArray, ridge: FloatArray) -> _Loss:
+        arrays = self.design.arrays
+        log_odds = self.design.scores(model[:-1]) + float(model[-1])
+        probability = arrays.expit(log_odds)
+        losses = arrays.log1p_exp(arrays.where(self.sample.positive, -log_odds, log_odds))
+        residual = self.row_weight * (probability - arrays.vector(self.sample.positive))
+        gradient = np.append(self.design.adjoint(residual), float(residual.sum())) + ridge * model
+        value = float(self.row_weight @ losses) + float(ridge @ model**2) / 2
+        return _Loss(value, gradient, self.row_weight * probability * (1.0 - probability))
+
+    def _second_derivative(self, curvature: Vector) -> FloatArray:
+        of_intercept = self.design.adjoint(curvature)[:, np.newaxis]
+        return np.block(
+            [[self.design.gram(curvature), of_intercept], [of_intercept.T, float(curvature.sum())]]
+        )

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._advice import ConvergenceAdvice, Remedy
 from aucuba._core._callbacks import fit_monitor, logged, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
 from aucuba._core._threads import one_blas_thread
@@ -20,6 +19,7 @@ from aucuba._roc._region import Region
 from aucuba.design import KernelDesign, RowDesign, TableDesign
 from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._convergence import convergence_advice
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
 from aucuba.risks import HingeDifference, Sample, make_risk
@@ -186,7 +186,7 @@ class PartialAUCClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
             Or the kernel matrix, for ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Two classes.
@@ -284,16 +284,16 @@ class PartialAUCClassifier(RegionClassifier):
         trained_on, notice = training_region(sample, region)
         if notice:
             warnings.warn(notice, UserWarning, stacklevel=5)
-        anchor, n_iter = anchor_direction(design, sample, self.C)
+        anchor, logistic = anchor_direction(design, sample, self.C)
         fit = anchored_fit(
             design, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
         )
-        scores = design.scores(fit.coef)
+        scores = design.exact().scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
         self.anchor_coef_ = self._oriented(fit.anchor[np.newaxis])
         if fit.solution is None:
             self.objective_ = self.lower_bound_ = self.gap_ = self.relative_gap_ = np.nan
-            self.n_iter_ = n_iter
+            self.n_iter_ = logistic.n_iter
             self.history_ = []
             self.status_ = "Logistic regression kept: too few rows in the range to train for it."
         else:
@@ -363,36 +363,10 @@ class PartialAUCClassifier(RegionClassifier):
     def _finish(self, solution: Solution) -> None:
         """Store how the solver ended, and warn if that is not what was asked for."""
         self._adopt_certificate(solution)
-        if solution.status is Status.ZERO_AS_GOOD:
-            advice = ConvergenceAdvice(
-                f"At C={self.C:g} the {self.surrogate} surrogate hardly ranks: its lower bound "
-                f"{self.lower_bound_:.6g} certifies that no model has an objective below that of the "
-                f"zero model by more than the tolerance (tol={self.tol:g}, rtol={self.rtol}). The "
-                "minimiser of its cutting planes is returned; other values of C rarely help.",
-                Remedy("use surrogate='direct'", "surrogate"),
-                Remedy("widen fpr_range", "fpr_range"),
-                Remedy("use a kernel", "kernel"),
-            )
-            warnings.warn(advice, stacklevel=5)
-        elif solution.status is Status.ITERATION_LIMIT and self.surrogate != "direct":
-            advice = ConvergenceAdvice(
-                f"Stopped after {self.n_iter_} iterations with a gap of {self.gap_:.2g} above "
-                f"tol={self.tol:g} or a relative gap of {self.relative_gap_:.2g} above "
-                f"rtol={self.rtol}.",
-                Remedy("raise max_iter", "max_iter"),
-                Remedy("raise the tolerance", "tol"),
-                Remedy("lower C", "C"),
-            )
-            warnings.warn(advice, stacklevel=5)
-        elif solution.status is Status.NO_PROGRESS and self.surrogate != "direct":
-            advice = ConvergenceAdvice(
-                f"Rounding errors stopped the fit at a gap of {self.gap_:.2g} (tol={self.tol:g}) and a "
-                f"relative gap of {self.relative_gap_:.2g} (rtol={self.rtol}).",
-                Remedy("centre and scale the columns of X", "pipeline"),
-                Remedy("raise the tolerance", "tol"),
-                Remedy("lower C", "C"),
-            )
-            warnings.warn(advice, stacklevel=5)
+        if self.surrogate != "direct":
+            advice = convergence_advice(solution, self.surrogate, self.C, self.tol, self.rtol)
+            if advice is not None:
+                warnings.warn(advice, stacklevel=5)
 
     def _uses_features(self, n_rows: int) -> bool:
         """Tell whether Nystroem features replace the kernel; warn where the size forces it."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._advice import Advice, ConvergenceAdvice, Remedy
+from aucuba._core._arrays import arrays_of
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._logistic import log_loss, mean_and_scale
+from aucuba._core._logistic import log_loss
 from aucuba._core._parallel import map_parallel
 from aucuba._core._resampling import OutOfFold, Split
 from aucuba._core._threads import one_blas_thread
@@ -21,21 +21,31 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import RowDesign
-from aucuba.linear._anchored_fit import anchor_direction, training_region
+from aucuba.linear._anchored_fit import (
+    anchor_direction,
+    normalised,
+    score_moments,
+    training_region,
+)
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
-from aucuba.linear._chosen import ChosenModel
-from aucuba.linear._cross_validation import Splits, anchored_half, convex_path, logistic_path
+from aucuba.linear._chosen import ChosenBlend, ChosenModel
+from aucuba.linear._convergence import chosen_zero_advice, few_rows_advice
+from aucuba.linear._cross_validation import (
+    Cs_to_try,
+    Splits,
+    anchored_half,
+    convex_path,
+    logistic_path,
+)
+from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver, Status
 
 _SURROGATES = ("direct", "tight", "structural")
-# A challenger replaces what it challenges when it is ahead by this many paired standard errors:
-# another C against the one of best log-loss, the half-half blend against logistic regression, and
-# the region's own model alone against the blend. With few positives near the top the analytic error
-# of a difference is small, so C asks for two; one let noise choose C on satimage-2.
+# Another C replaces the one of best log-loss when it is ahead in the region by this many paired
+# standard errors. With few positives near the top the analytic error of a difference is small; one
+# let noise choose C on satimage-2.
 _ERRORS_FOR_C = 2.0
-_ERRORS_FOR_BLEND = 0.5
-_ERRORS_FOR_REGION = 1.0
 
 
 class PartialAUCClassifierCV(RegionClassifier):
@@ -47,11 +57,11 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     For ``surrogate="direct"``: (1) C of logistic regression by cross-validated log-loss, unless another
     C is ahead in the region by more than two standard errors; (2) fits of `PartialAUCClassifier` on ten
-    random halvings of the data, averaged; (3) the blend of the two whose out-of-sample partial AUC is
-    best by more than its standard error. Logistic regression stays among the candidates, so on new data
-    the result is rarely worse and often better. For the convex surrogates, as in the paper: a
-    warm-started path over C in every fold, and the convex fit of the C that is best in the region out
-    of sample.
+    random halvings of the data (fewer of many rows), averaged; (3) the blend of the two whose
+    out-of-sample partial AUC is best by more than its standard error. Logistic regression stays among
+    the candidates, so on new data the result is rarely worse and often better. For the convex
+    surrogates, as in the paper: a warm-started path over C in every fold, and the convex fit of the C
+    that is best in the region out of sample.
 
     Probabilities are calibrated by logistic regression on the held-out scores of the model chosen.
     X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``.
@@ -65,8 +75,9 @@ class PartialAUCClassifierCV(RegionClassifier):
     Cs : int or array-like, default=7
         Values of C to try, or how many between 1e-3 and 1e3.
     cv : int, splitter, iterable of splits or None, default=None
-        None: five stratified folds for C and ten halvings for the fits on half the data (queries stay
-        whole). Other splits are used for both.
+        None: five stratified folds for C, and halvings for the fits on half the data (queries stay
+        whole): ten, of more than 10,000 rows in inverse proportion fewer, at least two. Other splits
+        are used for both.
     min_tpr, fpr_weight, tol, rtol, max_iter
         As in `PartialAUCClassifier`.
     pos_label : label, default=None
@@ -163,7 +174,7 @@ class PartialAUCClassifierCV(RegionClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -189,11 +200,12 @@ class PartialAUCClassifierCV(RegionClassifier):
         if self.rtol is not None:
             check_positive_number(self.rtol, "rtol")
         check_positive_number(self.max_iter, "max_iter", integer=True)
-        Cs = self._Cs()
+        Cs = Cs_to_try(self.Cs)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self):
             design, sample, kept = self._validate(X, y, sample_weight, qid)
-            kept = kept.resampled_by(groups, time)
+            # Scores of folds are compared on the host, wherever they were computed.
+            sample, kept = sample.on_host(), kept.resampled_by(groups, time)
             warn_if_badly_scaled(design)
             splits = Splits.from_cv(self.cv, kept, self.random_state)
             choose = self._choose if self.surrogate == "direct" else self._choose_convex
@@ -202,7 +214,7 @@ class PartialAUCClassifierCV(RegionClassifier):
                 limit += len(splits.halves) + len(splits.folds) * splits.in_time
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
                 chosen = choose(design, sample, region, splits, Cs, Progress(monitor))
-                scores = design.scores(chosen.coef)
+                scores = design.arrays.host(design.exact().scores(chosen.coef))
                 self._adopt_linear(chosen.coef, scores, sample, region.upper_limit)
                 self.calibration_ = chosen.calibration(scores, sample)
         return self
@@ -220,21 +232,13 @@ class PartialAUCClassifierCV(RegionClassifier):
             Probabilities in the order of ``classes_``.
         """
         scores = self._oriented(self._unmoved_scores(X))
+        scores = arrays_of(scores).host(scores)
         slope, intercept = self.calibration_
         if np.isnan(slope):
             raise ValueError(
                 "This model was saved by a version without probabilities; fit it again to have them."
             )
         return self._probabilities(slope * scores + intercept)
-
-    def _Cs(self) -> FloatArray:
-        if np.ndim(self.Cs) == 0:
-            n_values = int(check_positive_number(self.Cs, "Cs", integer=True))
-            return np.logspace(-3, 3, n_values) if n_values > 1 else np.ones(1)
-        Cs = np.array([check_positive_number(C, "Cs") for C in self.Cs])
-        if Cs.size == 0:
-            raise ValueError("Cs is empty; give at least one value of C.")
-        return np.sort(Cs)
 
     def _choose(
         self,
@@ -249,25 +253,34 @@ class PartialAUCClassifierCV(RegionClassifier):
         splits = splits.usable(sample)
         if not splits.can_compare(sample):
             return self._keep_logistic(design, sample, float(Cs[Cs.size // 2]))
-        parts = self._over(splits.folds, progress, logistic_path, design, sample, Cs)
+        path = LogisticPath(design, sample)
+        parts = self._over(
+            splits.folds, progress, logistic_path, design, sample, Cs, path.fit(float(Cs[0]))
+        )
         both = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
         logistic = OutOfFold(both.scores[: Cs.size], both.covered)
         chosen = self._choose_C(logistic, sample, region, Cs)
         standardised = both.scores[Cs.size + chosen]
         self.C_ = float(Cs[chosen])
-        anchor, self.n_iter_ = anchor_direction(design, sample, self.C_)
+        full = path.fit(self.C_)
+        anchor = normalised(full.coef, design, sample.weight)
+        self.n_iter_ = full.n_iter
         if progress.stopped:
             self._stop_at_logistic(anchor)
             return ChosenModel(anchor, both.covered, standardised)
         notice = training_region(sample, region)[1]
         if notice:
             warnings.warn(notice, UserWarning, stacklevel=4)
-        own, held_out = self._averaged(design, sample, region, splits, progress)
+        own, held_out = self._averaged(design, sample, region, splits, full, progress)
         rows, at_logistic, at_own = np.intersect1d(
             both.covered, held_out.covered, return_indices=True
         )
         own_scores = held_out.scores[0, at_own]
-        self._blend(sample.take(rows), region, logistic.scores[chosen, at_logistic], own_scores)
+        blend = ChosenBlend.from_scores(
+            sample.take(rows), region, logistic.scores[chosen, at_logistic], own_scores
+        )
+        self.blend_, self.status_ = blend.weight, blend.status
+        self.partial_auc_, self.partial_auc_error_ = blend.partial_auc, blend.errors
         self._keep_parts(anchor, own)
         blended = self._mixed(standardised[at_logistic], own_scores)
         return ChosenModel(self._mixed(anchor, own), rows, blended)
@@ -305,16 +318,17 @@ class PartialAUCClassifierCV(RegionClassifier):
         sample: Sample,
         region: Region,
         splits: Splits,
+        full: LogisticFit,
         progress: Progress,
     ) -> tuple[FloatArray, OutOfFold]:
         """Average anchored fits on half-samples, and score the rows left out in the same units."""
         judged = splits.judged
         wanted = [*judged, *splits.halves] if splits.in_time else judged
-        fits = self._over(wanted, progress, anchored_half, design, sample, region, self.C_)
+        fits = self._over(wanted, progress, anchored_half, design, sample, region, self.C_, full)
         averaged = fits[len(judged) :] if splits.in_time else fits
         # Stopped early, the fits on blocks of time are all there is.
         mean = np.mean([coef for coef, _ in averaged or fits], axis=0)
-        scale = mean_and_scale(design.scores(mean), sample.weight)[1]
+        scale = score_moments(mean, design, sample.weight)[1]
         parts = [part / scale for _, part in fits[: len(judged)]]
         return mean / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
 
@@ -331,7 +345,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         splits = Splits(splits.folds, splits.folds).usable(sample)
         self.blend_, self.C_ = 1.0, float(Cs[Cs.size // 2])
         self.partial_auc_, self.cv_results_ = {}, {}
-        self.partial_auc_error_: dict[str, float] = {}
+        self.partial_auc_error_ = {}
         tested, held_out = None, None
         if splits.can_compare(sample):
             parts = self._over(
@@ -354,51 +368,22 @@ class PartialAUCClassifierCV(RegionClassifier):
             self.C_, self.cv_results_ = float(Cs[best]), {"C": Cs, "region": values}
             self.partial_auc_ = {"region": float(values[best])}
         else:
-            self._warn_of_few_rows(f"C={self.C_:g} is used")
+            warnings.warn(few_rows_advice(f"C={self.C_:g} is used"), stacklevel=5)
         (solver,) = self._solvers([self.C_])
-        solution = solver.solve(design, make_risk(self.surrogate, sample, region))
+        risk = make_risk(self.surrogate, sample.moved_to(design.arrays), region)
+        solution = solver.solve(design, risk)
         solution.raise_interrupt()
         if solution.status is Status.ZERO_AS_GOOD:
-            advice = ConvergenceAdvice(
-                f"At C={self.C_:g}, the best in cross-validation, the {self.surrogate} surrogate "
-                "hardly ranks: its lower bound certifies that no model has an objective below that of "
-                f"the zero model by more than tol={self.tol:g}.",
-                Remedy("use surrogate='direct'", "surrogate"),
-                Remedy("widen fpr_range", "fpr_range"),
-            )
-            warnings.warn(advice, stacklevel=5)
+            warnings.warn(chosen_zero_advice(self.surrogate, self.C_, self.tol), stacklevel=5)
         self._adopt_certificate(solution)
         self.region_coef_ = self._oriented(solution.coef[np.newaxis])
         if held_out is not None:
             # Every fold's scores are standardised by its training rows; these are of all rows.
-            scores = design.scores(solution.coef)
-            held_out = held_out * mean_and_scale(scores, sample.weight)[1]
+            held_out = held_out * score_moments(solution.coef, design, sample.weight)[1]
         return ChosenModel(solution.coef, tested, held_out)
 
     def _solvers(self, Cs: Iterable[float]) -> list[BundleSolver]:
         return [BundleSolver(C, self.tol, int(self.max_iter), self.rtol) for C in Cs]
-
-    def _blend(self, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray) -> None:
-        """Choose the weight of the region's own model by out-of-sample partial AUC."""
-        first = _standardised(logistic, tested.weight)
-        second = _standardised(own, tested.weight)
-        scores = np.stack([first, (first + second) / 2, second])
-        comparison = RegionComparison.from_scores(tested, scores, region)
-        if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
-            self.blend_ = 0.0
-            self.status_ = "Logistic regression kept: the region's own model is not clearly better."
-        elif comparison.beats(2, 1, _ERRORS_FOR_REGION):
-            self.blend_ = 1.0
-            self.status_ = "The region's own model: clearly better than its blend."
-        else:
-            self.blend_ = 0.5
-            self.status_ = "Half logistic regression, half the region's own model."
-        names = ("logistic", "blend", "region")
-        self.partial_auc_ = dict(zip(names, map(float, comparison.values), strict=True))
-        self.partial_auc_error_ = {
-            "blend - logistic": float(comparison.errors[1, 0]),
-            "region - blend": float(comparison.errors[2, 1]),
-        }
 
     def _stop_at_logistic(self, anchor: FloatArray) -> None:
         """Keep logistic regression: a callback asked to stop before the region's own model."""
@@ -408,25 +393,12 @@ class PartialAUCClassifierCV(RegionClassifier):
 
     def _keep_logistic(self, design: RowDesign, sample: Sample, C: float) -> ChosenModel:
         """Keep logistic regression, with a warning: there are too few rows to cross-validate."""
-        self._warn_of_few_rows(f"plain logistic regression with C={C:g} is returned")
+        advice = few_rows_advice(f"plain logistic regression with C={C:g} is returned")
+        warnings.warn(advice, stacklevel=5)
         self.C_, self.blend_ = C, 0.0
-        coef, self.n_iter_ = anchor_direction(design, sample, C)
+        coef, full = anchor_direction(design, sample, C)
+        self.n_iter_ = full.n_iter
         self._keep_parts(coef, coef)
         self.status_ = "Logistic regression kept: too few rows for cross-validation."
         self.partial_auc_, self.partial_auc_error_, self.cv_results_ = {}, {}, {}
         return ChosenModel(coef)
-
-    @staticmethod
-    def _warn_of_few_rows(consequence: str) -> None:
-        advice = Advice(
-            "Too few rows (or queries) of each class for cross-validation, in the training or the test "
-            f"parts: {consequence}.",
-            Remedy("add data"),
-            Remedy("give other splits as cv", "splitter"),
-        )
-        warnings.warn(advice, stacklevel=6)
-
-
-def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
-    mean, scale = mean_and_scale(scores, weight)
-    return (scores - mean) / scale

@@ -30,6 +30,7 @@ from aucuba.metrics._scorers import (
     make_tpr_at_fpr_scorer,
     make_two_way_partial_auc_scorer,
 )
+from aucuba.metrics._sketch import RocSketch
 from aucuba.metrics._top_ranks import (
     bedroc_score,
     enrichment_factor_score,
@@ -42,6 +43,7 @@ __all__ = [
     "OperatingPoint",
     "Rates",
     "RocBandDisplay",
+    "RocSketch",
     "SampleSize",
     "ScoreComparison",
     "ScoreInterval",

@@ -27,11 +27,14 @@ class LBFGSSolver:
     ----------
     tol : float, default=1e-6
         Stop when no entry of the gradient exceeds it.
+    objective_tol : float, default=1e-12
+        Stop when an iteration lowers the objective by less, relative to its size.
     max_iter : int, default=100
         Limit on the number of iterations.
     """
 
     tol: float = 1e-6
+    objective_tol: float = 1e-12
     max_iter: int = 100
 
     def solve(
@@ -63,6 +66,7 @@ class LBFGSSolver:
             objective,
             design.zeros() if start is None else start,
             tol=self.tol,
+            objective_tol=self.objective_tol,
             max_iter=self.max_iter,
             merit=None if merit is None else merit_of,
             monitor=monitor,

@@ -1,0 +1,395 @@
+"""A summary of scored rows that can be merged and answers for low false positive rates exactly."""
+
+from __future__ import annotations
+
+import binascii
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.utils import check_consistent_length
+
+from aucuba._core._typing import ArrayLike, BoolArray
+from aucuba._core._validation import (
+    check_fpr_range,
+    check_fraction,
+    check_positive_number,
+    finite_scores,
+    identifiers,
+    row_weights,
+)
+from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._placements import placements
+from aucuba._roc._points import tpr_within_fpr, vertex_within_fpr
+from aucuba._roc._rank_weights import FprWeight
+from aucuba.metrics._intervals import ScoreInterval, normal_limits
+from aucuba.metrics._measures import Measure, bind
+from aucuba.metrics._operating_points import point_at
+from aucuba.metrics._study import check_level, warn_of_few_rows
+from aucuba.metrics._top_rows import CLASSES, TopRows
+
+_FORMAT = "aucuba.RocSketch"
+_VERSION = 1
+_EPS = np.finfo(np.float64).eps
+
+
+class RocSketch:
+    r"""Mergeable summary of scored rows, exact at low false positive rates.
+
+    It keeps the ``capacity`` highest negatives (rows of equal score as one entry with their count), the
+    positives at or above the lowest of them, and of all other rows only how many there are and what
+    they weigh. The ROC curve is known exactly up to the false positive rate of the kept negatives,
+    ``covered_fpr``, however many rows were seen: 4 million negatives cover :math:`\mathrm{FPR} \le
+    0.05` of 80 million. A measure that needs more raises one error that names the capacity needed.
+
+    The state does not depend on the order of updates and merges: with whole-number weights it is the
+    same bit for bit, with other weights up to rounding. So one sketch per partition of a Dask or Spark
+    job, per file or per batch of an evaluation loop can be merged in any order.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.05)
+        The false positive rates that measures speak of unless another range is given.
+    capacity : int, default=4_000_000
+        Number of negatives to keep. An entry takes 16 bytes, 32 with weights.
+    pos_label : label, default=None
+        The positive class; every other label is negative. By default labels must be 0 and 1, -1 and 1,
+        or booleans: one chunk of a stream may hold a single class, so it cannot tell which is which.
+
+    Attributes
+    ----------
+    n_rows, n_positives, n_negatives : int
+        Numbers of rows seen, those of zero weight apart.
+
+    See Also
+    --------
+    partial_auc_score : The same value from all rows at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.metrics import RocSketch, partial_auc_score
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(100_000) < 0.02
+    >>> score = rng.normal(size=y.size) + y
+    >>> sketch = RocSketch((0.0, 0.05), capacity=10_000)
+    >>> for part in np.array_split(np.arange(y.size), 10):
+    ...     sketch = sketch.merge(RocSketch((0.0, 0.05), capacity=10_000).update(y[part], score[part]))
+    >>> round(sketch.covered_fpr, 3)
+    0.102
+    >>> abs(sketch.partial_auc() - partial_auc_score(y, score, fpr_range=(0.0, 0.05))) < 1e-12
+    True
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.05),
+        *,
+        capacity: int = 4_000_000,
+        pos_label: Any = None,
+    ) -> None:
+        self.fpr_range = check_fpr_range(fpr_range)
+        self.capacity = int(check_positive_number(capacity, "capacity", integer=True))
+        self.pos_label = _check_label(pos_label)
+        self._rows = TopRows(self.capacity)
+
+    @property
+    def n_negatives(self) -> int:
+        return self._rows.totals[0].count
+
+    @property
+    def n_positives(self) -> int:
+        return self._rows.totals[1].count
+
+    @property
+    def n_rows(self) -> int:
+        return self._rows.n_rows
+
+    @property
+    def covered_fpr(self) -> float:
+        """The highest false positive rate up to which the ROC curve is known."""
+        kept, seen = self._rows.kept[0].totals, self._rows.totals[0]
+        return 1.0 if kept.count == seen.count else kept.weight / seen.weight
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the kept scores and weights."""
+        return sum(array.nbytes for one in self._rows.kept for array in one.arrays.values())
+
+    def update(
+        self, y_true: ArrayLike, y_score: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> RocSketch:
+        """Add rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels; one class alone is fine.
+        y_score : array-like of shape (n_samples,)
+            Scores; larger means more positive.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k equal rows.
+
+        Returns
+        -------
+        RocSketch
+            The sketch itself.
+        """
+        score = finite_scores(y_score)
+        check_consistent_length(y_true, score)
+        weight = None if sample_weight is None else np.asarray(sample_weight)
+        if weight is not None and not weight.any():
+            # A chunk whose rows all count for nothing is no error of the stream.
+            check_consistent_length(weight, score)
+        elif score.size > 0:
+            self._rows.add(self._is_positive(y_true), score, row_weights(weight, score.size))
+        return self
+
+    def merge(self, *others: RocSketch) -> RocSketch:
+        """Join the rows of sketches of equal parameters into a new one.
+
+        Parameters
+        ----------
+        *others : RocSketch
+            Sketches of other rows; they stay as they are.
+
+        Returns
+        -------
+        RocSketch
+        """
+        merged = RocSketch(self.fpr_range, capacity=self.capacity, pos_label=self.pos_label)
+        for one in (self, *others):
+            if not isinstance(one, RocSketch):
+                raise TypeError(f"Only sketches can be merged, got {type(one).__name__}.")
+            if one._params != self._params:
+                raise ValueError(
+                    f"Sketches of different parameters cannot be merged: {self._params} and "
+                    f"{one._params}."
+                )
+            merged._rows.add_rows_of(one._rows)
+        return merged
+
+    def partial_auc(
+        self,
+        *,
+        fpr_range: tuple[float, float] | None = None,
+        min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
+    ) -> float:
+        """Compute the partial AUC of all rows seen, as `partial_auc_score` does.
+
+        Parameters
+        ----------
+        fpr_range : (float, float), default=None
+            Limits of the false positive rate; None is the sketch's own range.
+        min_tpr, fpr_weight
+            As in `partial_auc_score`.
+
+        Returns
+        -------
+        float
+        """
+        measure = self._measure(fpr_range, min_tpr, fpr_weight)
+        return float(measure.of_curve(self._curve(), self.n_rows))
+
+    def tpr_at_fpr(self, fpr: float | None = None, *, attainable: bool = False) -> float:
+        """Compute the true positive rate at one false positive rate, as `tpr_at_fpr_score` does.
+
+        Parameters
+        ----------
+        fpr : float, default=None
+            False positive rate; None is the upper limit of the sketch's range.
+        attainable : bool, default=False
+            As in `tpr_at_fpr_score`.
+
+        Returns
+        -------
+        float
+        """
+        limit = self._rate(fpr)
+        return float(tpr_within_fpr(self._curve(), limit, self.n_rows, attainable))
+
+    def threshold(self, fpr: float | None = None) -> float:
+        """Find the lowest score whose false positive rate is within a limit, as `operating_point` does.
+
+        Rows at or above it are flagged; it is infinite where nothing may be flagged.
+
+        Parameters
+        ----------
+        fpr : float, default=None
+            The highest false positive rate allowed; None is the upper limit of the sketch's range.
+
+        Returns
+        -------
+        float
+        """
+        limit, curve = self._rate(fpr), self._curve()
+        return point_at(curve, vertex_within_fpr(curve, limit, self.n_rows)).threshold
+
+    def interval(
+        self,
+        *,
+        fpr_range: tuple[float, float] | None = None,
+        min_tpr: float = 0.0,
+        fpr_weight: FprWeight = None,
+        confidence: float = 0.95,
+    ) -> ScoreInterval:
+        """Estimate the partial AUC with a confidence interval from placement values.
+
+        That of ``score_interval("partial_auc", ..., method="delong")`` on all rows seen, each of them
+        one independent unit whatever its weight.
+
+        Parameters
+        ----------
+        fpr_range, min_tpr, fpr_weight
+            As in `partial_auc`.
+        confidence : float, default=0.95
+            Coverage of the interval, in (0, 1).
+
+        Returns
+        -------
+        ScoreInterval
+        """
+        level = check_level(confidence)
+        # The slope of the curve at the limit is taken over half a row on either side.
+        measure = self._measure(fpr_range, min_tpr, fpr_weight, n_beyond=0.5)
+        assert measure.region is not None
+        value = float(measure.of_curve(self._curve(), self.n_rows))
+        in_range = round(self.n_negatives * measure.region.weights.total, 9)
+        warn_of_few_rows(self.n_positives, self.n_positives, in_range)
+        tail, fewest = (1 - level) / 2, min(self.n_positives, in_range)
+        n_errors = float(norm.ppf(1 - tail))
+        low, high = normal_limits(value, self._error(measure), n_errors, tail, fewest, measure)
+        low, high = np.clip((low, high), *measure.limits).tolist()
+        return ScoreInterval(value, low, high, level, 0, "delong", measure.sampling)
+
+    def to_json(self) -> str:
+        """Write the state as JSON text, arrays in base64.
+
+        Returns
+        -------
+        str
+        """
+        state: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **self._params}
+        return json.dumps({**state, **self._rows.to_json()})
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> RocSketch:
+        """Read what `to_json` has written.
+
+        Parameters
+        ----------
+        text : str or bytes
+
+        Returns
+        -------
+        RocSketch
+        """
+        try:
+            state = json.loads(text)
+            if state["format"] != _FORMAT or state["version"] != _VERSION:
+                raise KeyError("format")
+            sketch = cls(
+                tuple(state["fpr_range"]), capacity=state["capacity"], pos_label=state["pos_label"]
+            )
+            sketch._rows = TopRows.from_json(sketch.capacity, state)
+        except (KeyError, TypeError, ValueError, binascii.Error) as error:
+            raise ValueError(
+                f"This is not the JSON text of a RocSketch of version {_VERSION} ({error}); write it "
+                "again with to_json."
+            ) from None
+        return sketch
+
+    def __repr__(self) -> str:
+        covered = f", covered_fpr={self.covered_fpr:.6g}" if self.n_negatives else ""
+        return (
+            f"RocSketch(fpr_range={self.fpr_range}, capacity={self.capacity}): {self.n_positives} "
+            f"positives, {self.n_negatives} negatives{covered}"
+        )
+
+    @property
+    def _params(self) -> dict[str, Any]:
+        return {
+            "fpr_range": self.fpr_range,
+            "capacity": self.capacity,
+            "pos_label": self.pos_label,
+        }
+
+    def _is_positive(self, y_true: ArrayLike) -> BoolArray:
+        y = identifiers(y_true, "y_true")
+        if self.pos_label is not None:
+            return np.asarray(y == self.pos_label, dtype=bool)
+        if y.dtype.kind not in "biuf" or not np.isin(y, (-1, 0, 1)).all():
+            raise ValueError(
+                f"y_true has labels such as {y[0].item()!r}; name the positive one as pos_label, or "
+                "give 0 and 1."
+            )
+        return np.asarray(y == 1, dtype=bool)
+
+    def _curve(self) -> RocCurve:
+        for name, seen in zip(CLASSES, self._rows.totals, strict=True):
+            if seen.count == 0:
+                raise ValueError(f"The sketch has seen no {name} rows; a ROC curve needs both.")
+        return roc_curve(self._rows.sample()[0])
+
+    def _error(self, measure: Measure) -> float:
+        """Compute the standard error, a row being one unit; see `aucuba._roc._standard_error`."""
+        sample, square = self._rows.sample()
+        assert measure.region is not None
+        even = replace(sample, weight=sample.weights / self._rows.mean_weight)
+        region = measure.region
+        influence = placements(even, sample.ranked, region.weights, region.min_tpr).influence
+        variance = 0.0
+        for rows, seen in zip((~sample.positive, sample.positive), self._rows.totals, strict=True):
+            part = sample.weights[rows] / seen.weight
+            centred = influence[rows] - part @ influence[rows]
+            debias = seen.count / (seen.count - 1) if seen.count > 1 else np.inf
+            variance += float(square[rows] @ centred**2) / seen.weight**2 * debias
+        return float(np.sqrt(variance))
+
+    def _measure(
+        self,
+        fpr_range: tuple[float, float] | None,
+        min_tpr: float,
+        fpr_weight: FprWeight,
+        n_beyond: float = 0.0,
+    ) -> Measure:
+        chosen = self.fpr_range if fpr_range is None else fpr_range
+        params = {"fpr_range": chosen, "min_tpr": min_tpr, "fpr_weight": fpr_weight}
+        measure = bind("partial_auc", params)
+        assert measure.region is not None
+        beyond = n_beyond * self._rows.mean_weight if self.n_rows else 0.0
+        self._check_covered(measure.region.upper_limit, beyond=beyond)
+        return measure
+
+    def _rate(self, fpr: float | None) -> float:
+        limit = self.fpr_range[1] if fpr is None else check_fraction(fpr, "fpr")
+        # The curve may rise at the rate itself, up to the next negative.
+        self._check_covered(limit * (1 + (self.n_rows + 8) * _EPS), strict=True)
+        return limit
+
+    def _check_covered(self, fpr: float, *, beyond: float = 0.0, strict: bool = False) -> None:
+        """Refuse a rate that the kept negatives, and a weight beyond it, do not reach or exceed."""
+        kept, seen = self._rows.kept[0].totals, self._rows.totals[0]
+        asked = fpr * seen.weight + beyond
+        reached = kept.weight > asked if strict else kept.weight * (1 + 8 * _EPS) >= asked
+        if kept.count == seen.count or reached:
+            return
+        needed = seen.count
+        if seen.weight == seen.square == seen.count:
+            needed = min(needed, int(asked) + 1 if strict else int(np.ceil(asked * (1 - 8 * _EPS))))
+        raise ValueError(
+            f"The kept negatives cover false positive rates up to {self.covered_fpr:.6g}, and "
+            f"{fpr:g} was asked for. After {seen.count} negatives this takes capacity={needed}, not "
+            f"{self.capacity}; sketch the rows again with it."
+        )
+
+
+def _check_label(label: Any) -> Any:
+    """Return a label that JSON can hold."""
+    label = label.item() if isinstance(label, np.generic) else label
+    if label is not None and not isinstance(label, str | int | float | bool):
+        raise ValueError(f"pos_label must be text, a number or a boolean, got {label!r}.")
+    return label

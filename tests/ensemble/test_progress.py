@@ -1,0 +1,101 @@
+"""What a long training of a stack shows and tells: the bar of verbose=1, and callbacks."""
+
+import io
+import itertools
+import re
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from aucuba import RegionStack
+from aucuba._core import _progress_bar
+from aucuba._core._callbacks import HAS_CALLBACKS
+from aucuba._core._progress_bar import progress_bar
+from tests.ensemble.data import numbers
+from tests.listeners import StopAfter
+
+QUICKSTART = Path(__file__).parents[2] / "docs" / "quickstart.rst"
+MEMBERS = [("first", LogisticRegression()), ("second", LogisticRegression(C=0.1))]
+LINE = re.compile(
+    r"RegionStack: (first|second) \[([#.]{24})\] (\d) of 8 fits, \d+:\d\d, about \d+:\d\d left"
+)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def stack(**params):
+    return RegionStack((0.0, 0.2), estimators=MEMBERS, cv=3, random_state=0, **params)
+
+
+def test_a_bar_is_on_stderr_only_if_asked_for(capsys):
+    X, y = numbers()
+    stack().fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    stack(verbose=1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    # Not a terminal: a line per member, and one at the end.
+    lines = [LINE.fullmatch(line) for line in err.splitlines()]
+    assert [(line[1], line[3]) for line in lines] == [
+        ("first", "1"),
+        ("second", "5"),
+        ("second", "8"),
+    ]
+    assert lines[0][2] == "#" * 3 + "." * 21
+    assert lines[2][2] == "#" * 24
+
+
+def test_a_terminal_has_one_line_with_the_time_left(monkeypatch):
+    now = itertools.count(0.0, 30.0)
+    clock = SimpleNamespace(monotonic=lambda: next(now))
+    monkeypatch.setattr(_progress_bar, "time", clock)
+    monkeypatch.setattr("sys.stderr", Terminal())
+    X, y = numbers()
+    stack(verbose=1).fit(X, y)
+    written = _progress_bar.sys.stderr.getvalue()
+    states = written.removesuffix("\n").split("\r")[1:]
+    assert written.count("\n") == 1
+    assert len(states) == 8
+    assert all(LINE.fullmatch(state.rstrip()) for state in states)
+    # Half a minute per fit.
+    assert "2 of 8 fits, 1:00, about 3:00 left" in states[1]
+    assert "8 of 8 fits, 4:00, about 0:00 left" in states[7]
+    # A shorter state covers the longer one before it.
+    assert len(states[7]) >= len(states[6].rstrip())
+
+
+def test_a_bar_passes_the_wish_to_stop_on(capsys):
+    with progress_bar(lambda row: row["stage"] == "b", "Fit", 3, 1) as monitor:
+        assert not monitor({"stage": "a"})
+        assert monitor({"stage": "b"})
+    assert capsys.readouterr().err.count("\n") == 2
+    with progress_bar(None, "Fit", 3, 0) as monitor:
+        assert monitor is None
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+def test_the_bar_and_a_callback_hear_the_same(capsys):
+    X, y = numbers()
+    listener = StopAfter(10_000)
+    stack(verbose=1).set_callbacks(listener).fit(X, y)
+    assert listener.heard.count("end iteration") == 8
+    assert "8 of 8 fits" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+def test_the_callback_of_the_quickstart_ends_a_training():
+    text = QUICKSTART.read_text(encoding="utf-8").partition(":caption: time_budget.py\n")[2]
+    block = itertools.takewhile(lambda line: not line or line[:3] == "   ", text.splitlines())
+    X, y = numbers()
+    names = {"stack": stack(), "X_train": X, "y_train": y}
+    exec(textwrap.dedent("\n".join(block)), names)
+    assert names["budget"].fits == ["first"] * 4 + ["second"] * 4
+    assert len(names["stack"].members_) == 2
+    cut = stack().set_callbacks(names["TimeBudget"](seconds=0)).fit(X, y)
+    assert [name for name, _ in cut.members_] == ["first"]

@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucuba._roc._curve import roc_curve, top_of_curve
+from aucuba._roc._placements import region_average
+from aucuba._roc._region import Region
+from aucuba._roc._sample import RankingSample
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_levels=st.integers(2, 40),
+    limits=st.sampled_from([(0.0, 0.1), (0.1, 0.3), (0.0, 0.05), (0.25, 0.5), (0.0, 1.0)]),
+    min_tpr=st.sampled_from([0.0, 0.4]),
+    fpr_weight=st.sampled_from([None, ("exponential", 3.0)]),
+    weighted=st.booleans(),
+)
+def test_region_average_needs_the_top_only(seed, n_levels, limits, min_tpr, fpr_weight, weighted):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(30) < 9
+    weight = rng.integers(1, 4, size=30).astype(float) if weighted else None
+    sample = RankingSample(positive, weight, score=rng.integers(0, n_levels, size=30) * 0.1)
+    region = Region.from_params(limits, fpr_weight, min_tpr)
+    whole = region_average(roc_curve(sample), region)
+    part = region_average(top_of_curve(sample, region.upper_limit), region)
+    assert part == pytest.approx(whole, abs=1e-12)
+
+
+def test_rows_below_are_not_sorted():
+    rng = np.random.default_rng(0)
+    sample = RankingSample(np.arange(2000) < 100, score=rng.normal(size=2000))
+    top = top_of_curve(sample, 0.05)
+    assert top.threshold.size < 250
+    assert (top.false_positive[-1], top.true_positive[-1]) == (1900, 100)
+    assert top.false_positive[-2] == 95

@@ -1,0 +1,74 @@
+"""The checker of the documentation's links, and what continuous integration keeps of the pages."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def broken_links():
+    spec = importlib.util.spec_from_file_location("check_links", ROOT / "docs" / "check_links.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.broken_links
+
+
+def site(folder, **pages):
+    for name, body in pages.items():
+        (folder / f"{name}.html").write_text(f"<html><body>{body}</body></html>")
+    return folder
+
+
+def test_links_that_lead_somewhere(tmp_path, broken_links):
+    (tmp_path / "picture.png").write_bytes(b"")
+    site(
+        tmp_path,
+        index='<a href="other.html#there">a</a> <a href="#here" id="here">b</a> <a href="#">c</a>'
+        '<img src="picture.png?v=1"> <a href="https://example.org/x">d</a>',
+        other='<h1 id="there">x</h1> <a href="index.html">e</a> <a href="mailto:a@b.c">f</a>',
+    )
+    assert broken_links(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ('<a href="gone.html">a</a>', "index.html: gone.html (no such file)"),
+        ('<a href="#gone">a</a>', "index.html: #gone (no such place)"),
+        ('<a href="index.html#gone">a</a>', "index.html: index.html#gone (no such place)"),
+        ('<img src="gone.png">', "index.html: gone.png (no such file)"),
+        ('<script src="gone.js"></script>', "index.html: gone.js (no such file)"),
+        ('<link rel="icon" href="gone.svg">', "index.html: gone.svg (no such file)"),
+    ],
+)
+def test_links_that_lead_nowhere(tmp_path, broken_links, body, problem):
+    assert broken_links(site(tmp_path, index=body)) == [problem]
+
+
+def test_pictures_of_examples_that_were_not_run(tmp_path, broken_links):
+    site(tmp_path, index='<img src="images/sphx_glr_plot_a_001.png"> <img src="images/b.png">')
+    assert broken_links(tmp_path, with_gallery=False) == ["index.html: images/b.png (no such file)"]
+    assert len(broken_links(tmp_path)) == 2
+
+
+def test_a_folder_without_pages_is_an_error(tmp_path, broken_links):
+    with pytest.raises(ValueError, match="no html page below"):
+        broken_links(tmp_path)
+
+
+def test_pages_install_from_a_checkout():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "docs/guides").glob("*")]
+    named = [path.name for path in pages if "aucuba[" in path.read_text(encoding="utf-8")]
+    assert named == []
+
+
+def test_continuous_integration_checks_links_and_keeps_pictures():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert makefile.count("python docs/check_links.py") == 2
+    assert "make screenshots" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    taken, kept = workflow.index("docs/make_screenshots.py"), workflow.index("name: screenshots")
+    assert taken < kept
