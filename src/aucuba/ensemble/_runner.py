@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import clone
 
 import aucuba
 from aucuba._core._callbacks import Progress
@@ -21,8 +20,8 @@ from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
-from aucuba.ensemble._scores import final_step, log_odds
-from aucuba.ensemble._table import Table, fit_weighted
+from aucuba.ensemble._scores import final_step
+from aucuba.ensemble._table import Table
 
 
 class OutOfTime(Exception):
@@ -108,8 +107,7 @@ def _cache_key() -> tuple[str, str, bool]:
 def _score_fold(split: Split, table: Table, estimator: Any, cache_key: Any) -> FloatArray:
     train, test = split
     model = _fit_rows(table.take(train), estimator, cache_key)
-    with one_thread():
-        return log_odds(model, table.take(test).X)[np.newaxis]
+    return table.take(test).scores(model)[np.newaxis]
 
 
 def _grow_fold(
@@ -130,5 +128,4 @@ def _grow_fold(
 
 
 def _fit_rows(table: Table, estimator: Any, cache_key: Any) -> Any:
-    with one_thread():
-        return fit_weighted(clone(estimator), table)
+    return table.fitted(estimator)
