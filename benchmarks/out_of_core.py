@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import os
 import subprocess
 import sys
@@ -67,14 +68,30 @@ def write_table(folder: Path, n_rows: int) -> None:
     (folder / "done").touch()
 
 
+def mapped_rows(path: Path, start: int, stop: int) -> Any:
+    """Return rows of a stored array as a view of the file."""
+    return np.load(path, mmap_mode="r")[start:stop]
+
+
 def collection(folder: Path, kind: str) -> Any:
     """Open the table lazily."""
+    import dask
     import dask.array as da
     import dask.dataframe as dd
 
     if kind == "memmap":
-        X = np.load(folder / "X.npy", mmap_mode="r")
-        return da.from_array(X, chunks=(-(-X.shape[0] // N_BLOCKS), -1))
+        # `da.from_array` would copy the mapped array into memory.
+        n_rows = np.load(folder / "X.npy", mmap_mode="r").shape[0]
+        cuts = np.linspace(0, n_rows, N_BLOCKS + 1).astype(int).tolist()
+        read = dask.delayed(mapped_rows, pure=False)
+        return da.concatenate(
+            [
+                da.from_delayed(
+                    read(folder / "X.npy", start, stop), (stop - start, N_FEATURES), np.float32
+                )
+                for start, stop in itertools.pairwise(cuts)
+            ]
+        )
     return dd.read_parquet(sorted(map(str, (folder / "parts").glob("*.parquet"))))
 
 

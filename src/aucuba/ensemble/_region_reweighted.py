@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._resampling import partition
+from aucuba._core._resampling import KeptRows
 from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._calibration import logistic_calibration
@@ -23,8 +23,10 @@ from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
+    Table,
     check_range_is_covered,
     check_strength,
+    is_of_dask,
     make_table,
     weight_keyword,
 )
@@ -158,8 +160,10 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Whatever the estimator takes.
+        X : {array-like, DataFrame, Dask collection} of shape (n_samples, n_features)
+            Whatever the estimator takes. A Dask array or DataFrame stays in its blocks: the estimator
+            is then that of ``xgboost.dask`` or ``lightgbm.dask``, a number ``cv`` splits by a hash of
+            the row number, and the fitted models are plain ones that need no cluster.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -183,11 +187,10 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         check_strength(self.strength)
         max_rows = check_max_rows(self.max_rows)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
-        table, kept = make_table(self, X, y, sample_weight)
-        kept = kept.resampled_by(groups, time)
+        table, kept = self._table(X, y, sample_weight, groups, time)
         check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
-        folds = partition(self.cv, kept, seed)
+        folds = table.folds(self.cv, kept, seed)
         memory = check_memory(self.memory)
         with fit_monitor(self, X, y, max_iter=2 * len(folds.splits) + 2) as monitor:
             base = with_fixed_seed(clone(self.estimator), seed)
@@ -200,6 +203,21 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         self.oof_scores_ = kept.among_all(folds.among_rows(pair.scores, np.nan), np.nan)
         self.weights_ = kept.among_all(pair.factors, 0.0)
         return self
+
+    def _table(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
+    ) -> tuple[Table, KeptRows]:
+        """Check the rows and what resampling has to respect."""
+        if not is_of_dask(X):
+            table, kept = make_table(self, X, y, sample_weight)
+            return table, kept.resampled_by(groups, time)
+        from aucuba.ensemble._dask_table import make_dask_table
+
+        if groups is not None or time is not None:
+            raise ValueError(
+                "groups and time are for tables in memory; for a Dask collection give splits as cv."
+            )
+        return make_dask_table(self, X, y, sample_weight)
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         slope, intercept = self.calibration_

@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from aucuba._core._resampling import Split
-from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import check_positive_number
 from aucuba._roc._region import Region
-from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import Table, fit_weighted
+from aucuba.ensemble._table import Table
 
 # Negatives up to so many times the upper limit of the region are kept, as far as there is room.
 _TIMES_UPPER_LIMIT = 20.0
@@ -106,8 +103,6 @@ def _highest(
 ) -> IntArray:
     """Return the negatives that a model of the first sample ranks highest."""
     wanted = int(np.ceil(_TIMES_UPPER_LIMIT * region.upper_limit * negatives.size))
-    with one_thread():
-        model = fit_weighted(clone(base), first.trained(table))
-        scores = log_odds(model, table.take(negatives).X)
+    scores = table.take(negatives).scores(first.trained(table).fitted(base))
     count = min(wanted, most)
     return negatives[np.argsort(-scores, kind="stable")[:count]]
