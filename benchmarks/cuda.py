@@ -352,7 +352,7 @@ def main() -> None:
             continue
         text.append(f"## {title}\n\n{markdown_table(columns, rows)}")
         print(text[-1], flush=True)
-    write_signed(options.output, "\n\n".join(text), "python -m benchmarks cuda", ["torch"])
+    write_signed(options.output, "\n\n".join(text), "benchmarks cuda", ["torch"])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Losses for neural networks: partial AUC with a memory of past scores, and AUM.
 
-Needs PyTorch (``pip install torch``), which nothing else in the library imports.
+Needs PyTorch (``pip install torch``); everything is computed on the device of the scores.
 """
 
 from __future__ import annotations
