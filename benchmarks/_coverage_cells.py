@@ -65,13 +65,13 @@ class Cell:
         weight = rng.uniform(*WEIGHTS, self.n_rows) if self.kind == "weights" else None
         return y, score, weight, cluster
 
-    def population(self) -> RocCurve:
+    def population(self, shift: float = SHIFT) -> RocCurve:
         """The curve of the population, in units of the weight of a sample."""
         step = STEP if self.kind == "ties" else 1e-4
         # Rounded scores are cut halfway between two steps.
         cuts = (np.arange(round(9 / step), round(-9 / step), -1) - 0.5) * step
         total = self.n_rows * (MEAN_WEIGHT if self.kind == "weights" else 1.0)
-        tails = (norm.sf(cuts), norm.sf(cuts - SHIFT))
+        tails = (norm.sf(cuts), norm.sf(cuts - shift))
         parts = (1 - self.prevalence, self.prevalence)
         curves = [
             total * part * np.concatenate([[0.0], tail, [1.0]])
