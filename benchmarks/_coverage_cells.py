@@ -14,7 +14,7 @@ SHIFT = 1.5
 STEP = 0.1
 WEIGHTS = (0.2, 3.0)
 MEAN_WEIGHT = sum(WEIGHTS) / 2
-SIZES = ((20, 200), (100, 2_000), (200, 20_000), (1_000, 20_000))
+SIZES = ((20, 200), (30, 300), (100, 2_000), (200, 20_000), (1_000, 20_000))
 KINDS = ("plain", "ties", "weights", "clusters, ICC 0", "clusters, ICC .3")
 # The recall at which recall_at_precision is asked for, and the fraction of rows that k is.
 RECALL, TOP = 0.3, 0.05
