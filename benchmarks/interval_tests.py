@@ -141,7 +141,7 @@ def plan_rows():
     yield "half-width", "AUC", "partial_auc", {}, 0.02
     yield "half-width", "partial AUC [0, 0.05]", "partial_auc", BAND, 0.05
     yield "half-width", "TPR at FPR 0.05", "tpr_at_fpr", FPR, 0.08
-    yield "power", "AUC", "partial_auc", {}, (300, 3_000)
+    yield "power", "AUC", "partial_auc", {}, (100, 1_000)
     yield "power", "partial AUC [0, 0.05]", "partial_auc", BAND, (200, 2_000)
     yield "power", "TPR at FPR 0.05", "tpr_at_fpr", FPR, (300, 3_000)
 

@@ -83,10 +83,9 @@ def _limits(
     doubt = np.sqrt(1 / (found + 0.5) + 1 / (n_positives - found + 0.5))
     spread = np.maximum(spread, doubt)
     distance = np.abs(drawn - centre) / spread
+    factor = float(norm.isf(tail))
     if kind == "simultaneous":
-        factor = float(np.quantile(distance.max(axis=1), 1 - 2 * tail))
-    else:
-        factor = float(norm.isf(tail))
+        factor = max(factor, float(np.quantile(distance.max(axis=1), 1 - 2 * tail)))
     reach = factor * spread
     smooth = [expit(centre - reach), expit(centre + reach)]
     low, high = ((one * (n_positives + 1) - 0.5) / n_positives for one in smooth)

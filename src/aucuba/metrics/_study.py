@@ -201,7 +201,7 @@ class Study:
     def _deciding(self) -> tuple[float, float]:
         """Count the positives and the negatives that decide the value."""
         of_positives, of_negatives = self.measure.parts
-        n_negatives = self.samples[0].n_rows - self._n_positives
+        n_negatives = self._count(positive=False)
         return round(self._n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
 
     def warn_if_few(self) -> None:
@@ -222,14 +222,21 @@ class Study:
         few = FEWEST_POSITIVES <= self._n_positives < _POSITIVES_FOR_NORMAL
         if method == "delong" and self.sampling == "by_class" and few:
             warn_user(
-                f"Intervals by method='delong' are too narrow with {self._n_positives} positives, fewer "
-                f"than {_POSITIVES_FOR_NORMAL}; method='auto' takes one that is not.",
+                f"Intervals by method='delong' are too narrow with {self._n_positives} positives, "
+                f"fewer than {_POSITIVES_FOR_NORMAL}; method='auto' takes one that is not.",
                 FewRowsWarning,
             )
 
     @property
     def _n_positives(self) -> int:
-        return int(self.samples[0].positive.sum())
+        return self._count(positive=True)
+
+    def _count(self, *, positive: bool) -> int:
+        """Count the independent rows of a class: copies where weights are numbers of rows."""
+        one = self.samples[0]
+        if self.frequency:
+            return int(one.class_weight(positive=positive))
+        return int(np.count_nonzero(one.positive == positive))
 
 
 def warn_of_few_rows(n_positives: int, positives: float, negatives: float) -> None:
