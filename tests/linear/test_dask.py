@@ -236,7 +236,7 @@ class Cluster:
     def __enter__(self):
         distributed = pytest.importorskip("distributed", reason="it is of the dask extra")
         self.cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         )
         self.client = distributed.Client(self.cluster)
         return self

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._core._arrays import Vector, arrays_of
 from aucuba._core._typing import AnyArray, FloatArray
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._threshold import count_within
@@ -95,6 +96,33 @@ def band_average(
     # The widths add up to the band but for rounding, which would show in narrow bands.
     mean: FloatArray = np.sum(width * height, axis=-1) / (m * np.sum(width, axis=-1))
     return np.minimum(mean, 1.0)
+
+
+def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: float) -> float:
+    """`band_average` of rows that count once each, on any device, from the top of the ranking alone.
+
+    The curve beyond beta does not matter: only rows at or above the first negative outside the band are
+    sorted.
+    """
+    arrays = arrays_of(score)
+    negatives = score[~positive]
+    n = len(negatives)
+    m = len(score) - n
+    lowest = arrays.kth_largest(negatives, min(n, int(beta * n) + 2))
+    rows = arrays.places(score >= lowest)
+    order = arrays.flip(arrays.order(score[rows]))
+    ranked = score[rows][order]
+    ends = arrays.places(ranked[1:] != ranked[:-1])
+    found = arrays.running_sum(arrays.vector(positive[rows][order]))[1:]
+    y = arrays.join([arrays.zeros(1), found[ends], found[-1:]])
+    x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
+    left, right = x[:-1], x[1:]
+    low, high = left.clip(alpha * n, beta * n), right.clip(alpha * n, beta * n)
+    run = right - left
+    middle = ((low + high) / 2 - left) / (run + (run == 0))
+    height = y[:-1] + (y[1:] - y[:-1]) * middle
+    width = high - low
+    return min(float(width @ height / (m * width.sum())), 1.0)
 
 
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> FloatArray:

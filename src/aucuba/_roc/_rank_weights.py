@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from aucuba._core._arrays import arrays_of
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import check_fpr_range
 
@@ -175,9 +176,11 @@ class RankWeights:
         """Return the weight of the ranks between neighbouring edges, of ``n`` in all."""
         if self.density is None:
             # The overlap itself, so that ranks inside the range weigh exactly 1.
-            return np.diff(np.clip(edges, self.knots[1] * n, self.knots[2] * n))
-        mass: FloatArray = n * np.diff(self.cumulated(edges / n))
-        return mass
+            sums = edges.clip(float(self.knots[1] * n), float(self.knots[2] * n))
+        else:
+            arrays = arrays_of(edges)
+            sums = arrays.vector(n * self.cumulated(arrays.host(edges) / n))
+        return sums[..., 1:] - sums[..., :-1]
 
     def cuts(self, n: float) -> FloatArray:
         """Ranks between which one rank weighs as much as the next, of ``n`` in all."""

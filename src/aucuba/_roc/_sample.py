@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from aucuba._core._arrays import NUMPY, Arrays, arrays_of, on_host
 from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import binary_target, finite_scores, query_index, row_weights
 
@@ -34,12 +35,15 @@ class Sample:
 
     @property
     def n_rows(self) -> int:
-        return int(self.positive.size)
+        return len(self.positive)
 
     @property
     def weights(self) -> FloatArray:
         """Weight of every row, ones where none was given."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight
+        if self.weight is None:
+            ones: FloatArray = arrays_of(self.positive).ones(self.n_rows)
+            return ones
+        return self.weight
 
     @property
     def has_pairs(self) -> bool:
@@ -66,6 +70,24 @@ class Sample:
     def as_one_query(self, rows: AnyArray) -> Self:
         """Select rows and treat them as a single query."""
         return replace(self, query=None).take(rows)
+
+    def moved_to(self, arrays: Arrays) -> Sample:
+        """Return class and weight of the rows where scores live; queries stay on the host."""
+        if arrays is NUMPY:
+            return self.on_host()
+        weight = None if self.weight is None else arrays.vector(self.weight)
+        return Sample(arrays.vector(self.positive) == 1, weight, self.query)
+
+    def on_host(self) -> Self:
+        """Return the sample as NumPy arrays, wherever it lives."""
+        arrays = arrays_of(self.positive)
+        if arrays is NUMPY:
+            return self
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        moved: dict[str, Any] = {
+            name: None if one is None else arrays.host(one) for name, one in columns.items()
+        }
+        return replace(self, **moved)
 
     def rankable_queries(self) -> list[IntArray]:
         """Return the rows of every query that has a positive and a negative row."""
@@ -122,7 +144,9 @@ class RankingSample(Sample):
         qid: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> RankingSample:
-        """Validate the inputs of a metric and drop rows of zero weight."""
+        """Validate the inputs of a metric, copied to the host, and drop rows of zero weight."""
+        y_true, y_score = on_host(y_true), on_host(y_score)
+        sample_weight, qid = on_host(sample_weight), on_host(qid)
         score = finite_scores(y_score)
         check_consistent_length(y_true, score)
         weight = row_weights(sample_weight, score.size)

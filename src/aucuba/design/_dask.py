@@ -14,6 +14,7 @@ import pandas as pd
 from dask.delayed import Delayed
 from scipy import sparse
 
+from aucuba._core._arrays import NUMPY, Arrays
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 from aucuba.design._table import TableDesign
@@ -53,6 +54,8 @@ class DaskDesign:
 
     def __init__(self, X: Any) -> None:
         self._blocks = _blocks_of(X)
+        self.arrays: Arrays = NUMPY
+        self.is_exact = True
         self.n_passes = 0
         facts: list[_Facts] = self._pass(_facts)
         _require_alike(facts)
@@ -73,6 +76,9 @@ class DaskDesign:
     @property
     def n_rows(self) -> int:
         return int(self.block_rows.sum())
+
+    def exact(self) -> DaskDesign:
+        return self
 
     def zeros(self) -> FloatArray:
         return np.zeros(self.n_features)
@@ -136,6 +142,8 @@ class DaskRows:
 
     def __init__(self, design: DaskDesign, rows: IntArray) -> None:
         self.design, self.rows = design, rows
+        self.arrays: Arrays = NUMPY
+        self.is_exact = True
 
     @property
     def n_rows(self) -> int:
@@ -148,6 +156,9 @@ class DaskRows:
     @property
     def is_sparse(self) -> bool:
         return self.design.is_sparse
+
+    def exact(self) -> DaskRows:
+        return self
 
     def zeros(self) -> FloatArray:
         return self.design.zeros()

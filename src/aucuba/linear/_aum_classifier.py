@@ -16,7 +16,7 @@ from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, BoolArray
 from aucuba._core._validation import check_fraction
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
-from aucuba.design import RowDesign, TableDesign
+from aucuba.design import HostScores, RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier
 from aucuba.risks import Sample
 from aucuba.solvers import Solution, Status
@@ -144,6 +144,7 @@ class AUMClassifier(RegionClassifier):
         solver = self._solver()
         with fresh_fit(self):
             design, sample, _ = self._validate(X, y, sample_weight, None)
+            sample = sample.on_host()
             subtrain_rows, validation_rows = self._split(sample.positive)
             subtrain = _labelled(design, sample, subtrain_rows)
             validation = (
@@ -152,7 +153,8 @@ class AUMClassifier(RegionClassifier):
             with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
                 start = subtrain.difference_of_means()
                 solution = solver.solve(subtrain, start, validation, monitor)
-                self._adopt_linear(solution.coef, design.scores(solution.coef), sample, 1.0)
+                scores = design.arrays.host(design.exact().scores(solution.coef))
+                self._adopt_linear(solution.coef, scores, sample, 1.0)
             self._report(solution)
         # The best model so far is kept, and the interrupt still ends what called for it.
         solution.raise_interrupt()
@@ -200,7 +202,8 @@ def _labelled(design: RowDesign, sample: Sample, rows: Any) -> LabelledData:
     if not isinstance(design, TableDesign):
         # Copies can be joined only where all rows are at hand.
         errors = ErrorFunctions.from_sample(sample.take(rows))
-        return LabelledData(design if rows.size == design.n_rows else design.take(rows), errors)
+        some = design if rows.size == design.n_rows else design.take(rows)
+        return LabelledData(HostScores(some), errors)
     X, sample = _without_copies(design.X[rows], sample.take(rows))
     return LabelledData(TableDesign(X), ErrorFunctions.from_sample(sample))
 
