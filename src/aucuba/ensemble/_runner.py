@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.base import clone
 
 import aucuba
 from aucuba._core._callbacks import Progress
@@ -21,7 +22,7 @@ from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step
-from aucuba.ensemble._table import Table
+from aucuba.ensemble._table import Table, fit_weighted
 
 
 class OutOfTime(Exception):
