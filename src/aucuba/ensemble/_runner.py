@@ -54,6 +54,12 @@ class Runner:
         """Rows to train on, and all rows to score."""
         return self.sampling.restricted(self.folds.splits)
 
+    @property
+    def n_trained(self) -> int:
+        """Count the rows that a model of all rows is trained on."""
+        rows = self.sampling.rows
+        return self.table.sample.n_rows if rows is None else int(rows.size)
+
     @cached_property
     def scored(self) -> Sample:
         """The rows that have out-of-fold scores: all, or those after the first block of time."""
