@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.special import expit
 
@@ -53,7 +52,7 @@ class LogisticPath:
         \min_{w, b}\; \tfrac{1}{2C} |w|^2 + \sum_i v_i \log(1 + e^{-y_i (x_i w + b)})
 
     Fits are so precise that the order of the rows does not show. Newton's method keeps its second
-    derivative while it serves; tables with many columns, or sparse, are fitted by scikit-learn.
+    derivative while it serves; tables with many columns are fitted by scikit-learn.
 
     Parameters
     ----------
@@ -81,9 +80,7 @@ class LogisticPath:
         return self.present
 
     def _is_left_to_sklearn(self) -> bool:
-        if not isinstance(self.design, TableDesign):
-            return False
-        return sparse.issparse(self.design.X) or self.design.X.shape[1] > _NEWTON_FEATURES
+        return isinstance(self.design, TableDesign) and self.design.X.shape[1] > _NEWTON_FEATURES
 
     def _by_sklearn(self, C: float) -> LogisticFit:
         assert isinstance(self.design, TableDesign)
