@@ -75,4 +75,4 @@ release-check: .venv/.base  ## Build wheel and sdist, check them, run the README
 	.venv/release/bin/python -c "import aucuba; print('aucuba', aucuba.__version__, 'runs from its wheel')"
 
 clean:  ## Remove the environment and everything built
-	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated demo_output
+	rm -rf .venv dist build docs/_build docs/gallery docs/api/generated docs/results demo_output

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from aucuba import PartialAUCClassifierCV
 from aucuba.ensemble import RegionReweighted, RegionStack
+from benchmarks.any_model_presets import PLAIN
 from benchmarks.any_model_quality import SETS, halves, tuned_lightgbm
 from reproductions.tables import write_signed
 
@@ -40,7 +41,12 @@ def estimators(X, y):
         "PartialAUCClassifierCV": lambda: PartialAUCClassifierCV((0.0, 0.05), random_state=0).fit(
             X, y
         ),
-        "RegionStack": lambda: RegionStack(random_state=0).fit(X, y),
+        "RegionStack, fast": lambda: RegionStack(preset="fast", random_state=0).fit(X, y),
+        "RegionStack, default": lambda: RegionStack(random_state=0).fit(X, y),
+        "RegionStack, best": lambda: RegionStack(preset="best", random_state=0).fit(X, y),
+        "plain stack of the default's members": lambda: RegionStack(
+            plan=PLAIN["plain default"], random_state=0
+        ).fit(X, y),
     }
 
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks dot_plot
 
-Reads the committed cells of ``any_model_quality`` and ``partial_auc_quality`` and writes
+Reads the committed cells of the studies named below and writes a table and
 ``docs/_static/all_cells.png``, the picture of the README and of "How to choose". A cell is a data set
 and a range of false positive rates; a dot is the mean paired gain of a model of ours over a rival on
 the five splits, filled where its paired t-test has p < .01. A rival is drawn once its cells are there.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,30 +25,27 @@ import numpy as np
 from matplotlib.lines import Line2D
 from scipy import stats
 
+from reproductions.tables import markdown_table, write_signed
+
 RESULTS = Path(__file__).parent / "results"
 PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "all_cells.png"
+TABLE = RESULTS / "dot_plot.md"
 N_SPLITS = 5
-# Study, method of ours as the cells call it, its name, and rivals with their names.
+# The studies have the same sets, splits and ranges, so that their cells can be compared in pairs.
+STUDIES = ("any_model_quality", "any_model_presets", "partial_auc_quality")
+_SINGLE = {"LightGBM": "LightGBM", "HGB": "histogram boosting", "forest": "random forest"}
+_OTHERS = {
+    "CatBoost": "CatBoost",
+    "StackingClassifier": "StackingClassifier",
+    "plain default": "plain stack",
+    "direct CV": "PartialAUCClassifierCV",
+}
+# A method of ours as the cells call it, its name, and rivals with their names. The stack of today comes
+# before the one of the earlier study.
 PANELS = [
-    (
-        "any_model_quality",
-        "stack",
-        "RegionStack",
-        {
-            "LightGBM": "LightGBM",
-            "XGBoost": "XGBoost",
-            "CatBoost": "CatBoost",
-            "HGB": "histogram boosting",
-            "forest": "random forest",
-            "plain stack": "plain stack",
-        },
-    ),
-    (
-        "partial_auc_quality",
-        "direct CV",
-        "PartialAUCClassifierCV",
-        {"logistic CV": "logistic regression"},
-    ),
+    ("default", "RegionStack", {**_SINGLE, **_OTHERS}),
+    ("stack", "RegionStack", {**_SINGLE, **_OTHERS}),
+    ("direct CV", "PartialAUCClassifierCV", {"logistic CV": "logistic regression"}),
 ]
 # Colours that differ in lightness too.
 RANGES = {
@@ -71,16 +69,17 @@ class Cell:
         return self.p_value < 0.01
 
 
-def compared_cells(path: Path, method: str, rival: str) -> list[Cell]:
+def compared_cells(paths: Iterable[Path], method: str, rival: str) -> list[Cell]:
     """Gains in points of pAUC x 100, of the cells that have every split of both."""
     values: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(
         lambda: {method: {}, rival: {}}
     )
-    with path.open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["method"] in (method, rival):
-                found = values[row["set"], row["range"]][row["method"]]
-                found[row["split"]] = 100 * float(row["pauc"])
+    for path in paths:
+        with path.open(encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                if row["method"] in (method, rival):
+                    found = values[row["set"], row["range"]][row["method"]]
+                    found[row["split"]] = 100 * float(row["pauc"])
     cells = []
     for (name, limits), found in values.items():
         splits = sorted(set(found[method]) & set(found[rival]))
@@ -91,26 +90,68 @@ def compared_cells(path: Path, method: str, rival: str) -> list[Cell]:
     return cells
 
 
-def panels(results: Path = RESULTS) -> dict[str, list[Cell]]:
-    """Cells of every comparison that the committed studies have, by title."""
-    found = {}
-    for study, method, ours, rivals in PANELS:
+def panels(results: Path = RESULTS) -> dict[tuple[str, str], list[Cell]]:
+    """Cells of every comparison that the committed studies have, by model and rival."""
+    paths = [results / f"{study}.csv" for study in STUDIES]
+    paths = [path for path in paths if path.exists()]
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for method, ours, rivals in PANELS:
         for rival, name in rivals.items():
-            cells = compared_cells(results / f"{study}.csv", method, rival)
+            cells = compared_cells(paths, method, rival)
             if cells:
-                found[f"{ours}\nminus {name}"] = cells
+                found.setdefault((ours, name), cells)
     return found
+
+
+def against_rivals(found: dict[tuple[str, str], list[Cell]]) -> dict[tuple[str, str], list[Cell]]:
+    """Leave out comparisons among models of ours, whose gains are on another scale."""
+    ours = {model for _, model, _ in PANELS}
+    return {pair: cells for pair, cells in found.items() if pair[1] not in ours}
+
+
+def won_and_lost(cells: list[Cell]) -> tuple[int, int]:
+    """Count the cells with a clear gain and with a clear loss."""
+    clear = [cell.gain for cell in cells if cell.is_clear]
+    return sum(gain > 0 for gain in clear), sum(gain < 0 for gain in clear)
 
 
 def counts(cells: list[Cell]) -> str:
     """Wins and losses in words."""
-    won = sum(cell.is_clear and cell.gain > 0 for cell in cells)
-    lost = sum(cell.is_clear and cell.gain < 0 for cell in cells)
+    won, lost = won_and_lost(cells)
     mean = np.mean([cell.gain for cell in cells])
     return f"{won} won, {lost} lost of {len(cells)}\nmean {mean:+.1f}"
 
 
-def draw(found: dict[str, list[Cell]], path: Path = PICTURE) -> plt.Figure:
+def summary(found: dict[tuple[str, str], list[Cell]]) -> str:
+    """Tabulate the comparisons, with the sets where they turn out best and worst."""
+    rows = []
+    for (ours, name), cells in found.items():
+        by_set = defaultdict(list)
+        for cell in cells:
+            by_set[cell.name].append(cell.gain)
+        means = sorted((float(np.mean(gains)), name) for name, gains in by_set.items())
+        ends = [
+            "; ".join(f"{one} {gain:+.1f}" for gain, one in part)
+            for part in (means[:-4:-1], means[:3])
+        ]
+        gains = [cell.gain for cell in cells]
+        points = [f"{value:+.1f}" for value in (np.mean(gains), np.median(gains))]
+        rows.append([ours, name, len(cells), *won_and_lost(cells), *points, *ends])
+    header = [
+        "model",
+        "minus",
+        "cells",
+        "won",
+        "lost",
+        "mean",
+        "median",
+        "most gained",
+        "least gained",
+    ]
+    return markdown_table(header, rows)
+
+
+def draw(found: dict[tuple[str, str], list[Cell]], path: Path = PICTURE) -> plt.Figure:
     """Draw one panel per comparison, one row per data set, and save the picture."""
     gains = defaultdict(list)
     for cells in found.values():
@@ -121,7 +162,7 @@ def draw(found: dict[str, list[Cell]], path: Path = PICTURE) -> plt.Figure:
     figure, axes = plt.subplots(
         1, len(found), figsize=(1.4 + 2.5 * len(found), 5.4), sharey=True, layout="constrained"
     )
-    for ax, (title, cells) in zip(np.atleast_1d(axes), found.items(), strict=True):
+    for ax, ((ours, rival), cells) in zip(np.atleast_1d(axes), found.items(), strict=True):
         for cell in cells:
             _, colour, marker = RANGES[cell.limits]
             # The ranges of a set stand under each other, so that no dot hides another.
@@ -132,7 +173,7 @@ def draw(found: dict[str, list[Cell]], path: Path = PICTURE) -> plt.Figure:
         ax.grid(axis="y", color="0.92")
         ax.set_axisbelow(True)
         ax.set(xlim=(min(every) - 1, max(every) + 1), ylim=(-0.6, len(names) - 0.4))
-        ax.set_title(title, fontsize=9.5)
+        ax.set_title(f"{ours}\nminus {rival}", fontsize=9.5)
         place = {"ha": "right", "va": "bottom", "transform": ax.transAxes}
         ax.text(0.97, 0.02, counts(cells), fontsize=9, **place)
         ax.spines[["top", "right"]].set_visible(False)
@@ -152,10 +193,19 @@ def draw(found: dict[str, list[Cell]], path: Path = PICTURE) -> plt.Figure:
 
 def main() -> None:
     found = panels()
-    draw(found)
-    for title, cells in found.items():
-        print(" ".join(title.split()), "|", " ".join(counts(cells).split()))
-    print(f"Picture: {PICTURE}")
+    draw(against_rivals(found))
+    lines = [
+        "# All cells of the studies of quality",
+        "",
+        "Points of pAUC x 100 on held-out rows, paired over five splits; a cell is a data set and a",
+        "range of false positive rates, won or lost if p < .01. The last columns have the means over",
+        "the ranges of the three sets where most and least was gained. The picture is",
+        "`docs/_static/all_cells.png`; when and by what the cells were measured is in",
+        "`benchmarks/results/any_model_quality.md` and `benchmarks/results/partial_auc_quality.md`.",
+        "",
+        summary(found),
+    ]
+    write_signed(TABLE, "\n".join(lines), "benchmarks dot_plot")
 
 
 if __name__ == "__main__":

@@ -1,232 +1,295 @@
-"""Coverage of the intervals and size of the tests, by simulation from known score laws.
+"""Coverage of the intervals, by simulation from score laws whose values are known exactly.
 
-Run with ``python -m benchmarks interval_coverage``; it goes on where it was interrupted (the cells done
-are in ``benchmarks/results/interval_coverage.csv``) and rewrites the table. All measures of a simulated
-sample use the same resamples.
+Run with ``python -m benchmarks interval_coverage``. All measures and methods of a cell see the same
+samples and resamples. Counts are kept in ``results/interval_coverage.csv``: a run goes on where the
+last one stopped, small samples first, until every cell has its simulations or the minutes are spent.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import os
-from dataclasses import dataclass, replace
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from scipy.stats import norm
 
-from aucuba._roc._curve import SortedRows, roc_curve
 from aucuba._roc._sample import RankingSample
-from aucuba.metrics import compare_scores
-from aucuba.metrics._influence import acceleration
-from aucuba.metrics._intervals import _corrected
-from aucuba.metrics._measures import Measure, bind
-from aucuba.metrics._resampling import Draw
+from aucuba.metrics._intervals import direct_limits, percentile_limits
+from aucuba.metrics._resampling import Draw, resampled_curves
+from aucuba.metrics._study import METHODS, Study
+from benchmarks._coverage_cells import (
+    KINDS,
+    SHIFT,
+    SIZES,
+    THRESHOLD,
+    Cell,
+    all_cells,
+    measures,
+    truth,
+)
 from reproductions.tables import markdown_table, write_signed
 
+NAME = "interval_coverage"
 RESULTS = Path(__file__).parent / "results"
-SHIFT = 1.5
-POPULATION = 2_000_000
-TAILS = np.array([0.025, 0.975])
+STORE = RESULTS / f"{NAME}.csv"
+FIELDS = ("cell", "measure", "method", "simulations", "too_low", "too_high")
+TAIL = 0.025
+N_RESAMPLES = 500
+BLOCK = 50
+# A table with few simulations in every cell comes before one with many in some.
+STAGES = (100, 250, 500, 1_000, 2_000)
+LOWEST, HIGHEST = 92.5, 98.0
+# Where "auto" has to keep the limits: positives, and negatives in the range.
+ENOUGH = (100, 10)
+BY_COUNTING = ("exact", "conservative")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """How a sample is drawn; ``kind`` is plain, ties, weights or clusters."""
-
-    n_positives: int
-    n_negatives: int
-    kind: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.n_positives} + {self.n_negatives}, {self.kind}"
-
-    def draw(self, rng: np.random.Generator, n_rows: int, positives: int | None) -> tuple:
-        """Labels, scores, weights and clusters; random labels where ``positives`` is None."""
-        rate = self.n_positives / (self.n_positives + self.n_negatives)
-        y = rng.random(n_rows) < rate if positives is None else np.arange(n_rows) < positives
-        noise, cluster = rng.normal(size=n_rows), None
-        if self.kind == "clusters":
-            cluster = np.arange(n_rows) % max(40, n_rows // 20)
-            common = rng.normal(size=int(cluster.max()) + 1)[cluster]
-            noise = np.sqrt(0.3) * common + np.sqrt(0.7) * noise
-        score = noise + SHIFT * y
-        if self.kind == "ties":
-            score = np.round(score, 1)
-        weight = rng.uniform(0.2, 3.0, n_rows) if self.kind == "weights" else None
-        return y, score, weight, cluster
-
-
-CELLS = [
-    Cell(20, 200, "plain"),
-    Cell(100, 2000, "plain"),
-    Cell(100, 2000, "ties"),
-    Cell(100, 2000, "weights"),
-    Cell(100, 2000, "clusters"),
-]
-
-
-def measures(cell: Cell) -> dict[str, Measure]:
-    """Every measure with one setting; k is a twentieth of the rows."""
-    k = (cell.n_positives + cell.n_negatives) // 20
-    return {
-        "AUC": bind("partial_auc", {}),
-        "pAUC [0, .05]": bind("partial_auc", {"fpr_range": (0.0, 0.05)}),
-        "two-way [0, .3] x [.5, 1]": bind("partial_auc", {"fpr_range": (0.0, 0.3), "min_tpr": 0.5}),
-        "log AUC [.01, .2]": bind("log_auc", {"fpr_range": (0.01, 0.2)}),
-        "TPR at FPR .05": bind("tpr_at_fpr", {"fpr": 0.05}),
-        "FPR at TPR .9": bind("fpr_at_tpr", {"tpr": 0.9}),
-        "equal error rate": bind("equal_error_rate", {}),
-        "precision at recall .5": bind("precision_at_recall", {"recall": 0.5}),
-        "recall at precision .4": bind("recall_at_precision", {"precision": 0.4}),
-        f"precision at k = {k}": bind("precision_at_k", {"k": k}),
-        f"recall at k = {k}": bind("recall_at_k", {"k": k}),
-        "enrichment at .05": bind("enrichment_factor", {"fraction": 0.05}),
-        "RIE, alpha 20": bind("rie", {"alpha": 20.0}),
-        "BEDROC, alpha 20": bind("bedroc", {"alpha": 20.0}),
-    }
-
-
-def population_values(cell: Cell) -> dict[str, float]:
-    """Values on a sample so large that its own error does not matter."""
-    rate = cell.n_positives / (cell.n_positives + cell.n_negatives)
-    rng = np.random.default_rng(12345)
-    plain = replace(cell, kind="ties" if cell.kind == "ties" else "plain")
-    y, score, _, _ = plain.draw(rng, POPULATION, round(rate * POPULATION))
-    sample = RankingSample.from_arrays(y, score)
-    found = {}
-    for name, measure in measures(cell).items():
-        if " at k = " in name:
-            of_all = round(POPULATION / 20)
-            measure = bind(measure.name, {"k": of_all})
-        found[name] = measure.value(sample)
-    return found
-
-
-def covered(cell: Cell, n_simulations: int, n_resamples: int) -> dict[str, float]:
-    """Percentage of simulations whose interval holds the population's value, per measure."""
-    truth, chosen = population_values(cell), measures(cell)
-    n_rows = cell.n_positives + cell.n_negatives
-    hits, trials = dict.fromkeys(chosen, 0), dict.fromkeys(chosen, 0)
+def simulate(cell: Cell, block: int, n_simulations: int, on_device: bool = False) -> Counter:
+    """Count the limits beyond the population's values, per measure and method."""
+    common_draws = _device_draws() if on_device else _common_draws
+    chosen, target, counts = measures(cell), truth(cell), Counter()
     for number in range(n_simulations):
-        rng = np.random.default_rng(number)
+        rng = np.random.default_rng([block, number, *cell.name.encode()])
         for unit in ("by_class", "random"):
-            names = [name for name, one in chosen.items() if one.sampling == unit]
-            drawn = cell.draw(rng, n_rows, cell.n_positives if unit == "by_class" else None)
-            y, score, weight, cluster = drawn
+            y, score, weight, cluster = cell.draw(rng, unit)
             if min(y.sum(), (~y).sum()) < 2:
                 continue
             sample = RankingSample.from_arrays(y, score, weight)
-            plan = Draw(sample, unit == "by_class", cluster)
-            state, rows = np.random.RandomState(number), SortedRows.from_scores(score)
-            values = np.empty((len(names), n_resamples))
-            for resample in range(n_resamples):
-                curve = roc_curve(replace(sample, weight=plan.weights(state)), rows)
-                for place, name in enumerate(names):
-                    values[place, resample] = chosen[name].of_curve(curve, n_rows)
-            for place, name in enumerate(names):
-                levels, measure = TAILS, chosen[name]
-                if measure.region is not None and cluster is None:
-                    value = measure.of_query(sample)
-                    levels = _corrected(levels, values[place], value, acceleration(measure, sample))
-                low, high = np.quantile(values[place], levels)
-                hits[name] += low <= truth[name] <= high
-                trials[name] += 1
-    return {name: 100 * hits[name] / trials[name] for name in chosen}
+            names = [name for name, one in chosen.items() if one.sampling == unit]
+            draw, seed = Draw(sample, unit == "by_class", cluster), int(rng.integers(2**31))
+            draws = common_draws(sample, draw, [chosen[one] for one in names], seed)
+            for name, drawn in zip(names, draws, strict=True):
+                study = Study(chosen[name], [sample], _unit(unit, cluster), cluster)
+                for method, low, high in _intervals(study, drawn):
+                    counts[name, method, "simulations"] += 1
+                    counts[name, method, "too_low"] += high < target[name]
+                    counts[name, method, "too_high"] += low > target[name]
+    return counts
 
 
-def sizes(n_simulations: int, n_resamples: int) -> list[list[str]]:
-    """How often tests at 5 % reject a true null hypothesis: equal scorers, and the margin itself."""
-    rows = []
-    # Adding noise of this size lowers the AUC of the population by the margin below.
-    noise = 0.5
-    margin = _auc(SHIFT) - _auc(SHIFT / np.sqrt(1 + noise**2))
-    for label, method, options in (
-        ("equal scorers, DeLong", "delong", {}),
-        ("equal scorers, bootstrap", "bootstrap", {}),
-        ("non-inferiority at the margin, DeLong", "delong", {"alternative": "non-inferior"}),
-        ("non-inferiority at the margin, bootstrap", "bootstrap", {"alternative": "non-inferior"}),
-    ):
-        rejected = 0
-        for number in range(n_simulations):
-            rng = np.random.default_rng(number)
-            y = np.arange(1100) < 100
-            base = rng.normal(size=y.size) + SHIFT * y
-            if options:
-                a, b = base + noise * rng.normal(size=y.size), base
-                extra = {"margin": margin, **options}
-            else:
-                a, b = (base + rng.normal(size=y.size) for _ in range(2))
-                extra = {}
-            found = compare_scores(
-                "partial_auc",
-                y,
-                a,
-                b,
-                method=method,
-                n_resamples=n_resamples,
-                random_state=number,
-                **extra,
-            )
-            rejected += found.p_value < 0.05
-        rows.append([label, f"{100 * rejected / n_simulations:.1f}"])
-    return rows
+def _unit(unit, cluster):
+    return unit if cluster is None else "clusters"
 
 
-def _auc(shift: float) -> float:
-    return float(norm.cdf(shift / np.sqrt(2)))
+def _common_draws(sample, draw, chosen, seed):
+    """Values of the measures on common resamples."""
+    values = [[] for _ in chosen]
+    for curves in resampled_curves(sample, draw, N_RESAMPLES, seed, (THRESHOLD,)):
+        for place, measure in enumerate(chosen):
+            values[place].append(measure.of_curve(curves, sample.n_rows))
+    return [np.concatenate(one) for one in values]
+
+
+def _device_draws():
+    """The same by a GPU; CuPy is imported only where it is asked for."""
+    from benchmarks._coverage_device import common_draws
+
+    return functools.partial(common_draws, n_resamples=N_RESAMPLES, cuts=(THRESHOLD,))
+
+
+def _intervals(study, drawn):
+    """All methods that fit, and their limits."""
+    value = float(study.values[0])
+    for method in METHODS:
+        if method in ("auto", "normal") or study._reason_against(method):
+            continue
+        if method in ("bootstrap", "bca"):
+            yield method, *percentile_limits(study, method, value, TAIL, drawn)
+        else:
+            yield method, *direct_limits(study, method, value, TAIL)
+
+
+def read_store() -> dict[str, Counter]:
+    """Counts of earlier runs, by cell."""
+    found = {}
+    if STORE.exists():
+        with STORE.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                counts = found.setdefault(row["cell"], Counter())
+                for field in FIELDS[3:]:
+                    counts[row["measure"], row["method"], field] = int(row[field])
+    return found
+
+
+def write_store(found: dict[str, Counter]) -> None:
+    with STORE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(FIELDS)
+        for cell in all_cells():
+            counts = found.get(cell.name, Counter())
+            for measure, method in _pairs(counts):
+                row = [counts[measure, method, field] for field in FIELDS[3:]]
+                writer.writerow([cell.name, measure, method, *row])
+
+
+def _pairs(counts: Counter) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(key[:2] for key in counts))
+
+
+def n_done(counts: Counter) -> int:
+    """Simulations of a cell: those of its most frequent measure, since a few samples may fail."""
+    return max((n for key, n in counts.items() if key[2] == "simulations"), default=0)
+
+
+def run(found: dict[str, Counter], wanted: int, minutes: float) -> None:
+    """Add blocks of simulations, saving after each."""
+    end = time.monotonic() + 60 * minutes
+    for cell, block in _missing(found, wanted):
+        if time.monotonic() > end:
+            return
+        found.setdefault(cell.name, Counter()).update(simulate(cell, block, BLOCK))
+        write_store(found)
+
+
+def run_on_device(found: dict[str, Counter], wanted: int, minutes: float, n_processes: int) -> None:
+    """The same with a GPU that several processes share; all blocks of a stage are in flight."""
+    end = time.monotonic() + 60 * minutes
+    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
+        tasks = {}
+        for cell, block in _missing(found, wanted):
+            tasks[pool.submit(simulate, cell, block, BLOCK, True)] = cell
+        for task in as_completed(tasks):
+            found.setdefault(tasks[task].name, Counter()).update(task.result())
+            write_store(found)
+            if time.monotonic() > end:
+                pool.shutdown(cancel_futures=True)
+                return
+
+
+def _missing(found: dict[str, Counter], wanted: int) -> list[tuple[Cell, int]]:
+    """Cells and numbers of the blocks to come, small samples first in each stage."""
+    blocks, first = [], {cell: n_done(found.get(cell.name, Counter())) for cell in all_cells()}
+    for stage in (one for one in STAGES if one <= wanted):
+        for cell in all_cells():
+            blocks += [(cell, start // BLOCK) for start in range(first[cell], stage, BLOCK)]
+            first[cell] = max(first[cell], stage)
+    return blocks
+
+
+def coverage(counts: Counter, measure: str, method: str) -> float:
+    missed = counts[measure, method, "too_low"] + counts[measure, method, "too_high"]
+    return 100 * (1 - missed / counts[measure, method, "simulations"])
+
+
+def chosen_by_auto(cell: Cell) -> dict[str, str]:
+    """The method that "auto" takes for every measure."""
+    found = {}
+    for name, one in measures(cell).items():
+        y, score, weight, cluster = cell.draw(np.random.default_rng(0), one.sampling)
+        sample = RankingSample.from_arrays(y, score, weight)
+        study = Study(one, [sample], _unit(one.sampling, cluster), cluster)
+        found[name] = study.choose("auto")
+    return found
+
+
+def must_hold(cell: Cell, measure: str) -> bool:
+    """Whether "auto" is recommended: enough positives, and enough negatives in the range."""
+    one = measures(cell)[measure]
+    of_positives, of_negatives = one.parts
+    enough = (
+        cell.n_positives * of_positives >= ENOUGH[1]
+        and cell.n_negatives * of_negatives >= ENOUGH[1]
+    )
+    return cell.n_positives >= ENOUGH[0] and enough
+
+
+def within(value: float, method: str) -> bool:
+    return value >= LOWEST and (value <= HIGHEST or method in BY_COUNTING)
+
+
+def auto_tables(found: dict[str, Counter]) -> tuple[list[str], list[str]]:
+    """One table per size of what "auto" gives, and the cells that fail where they must hold."""
+    text, failed = [], []
+    for size in SIZES:
+        cells = [Cell(*size, kind) for kind in KINDS if found.get(Cell(*size, kind).name)]
+        rows, chosen = [], {cell: chosen_by_auto(cell) for cell in cells}
+        for measure in measures(cells[0]) if cells else ():
+            row = [measure]
+            for cell in cells:
+                method = chosen[cell][measure]
+                value = coverage(found[cell.name], measure, method)
+                good = within(value, method)
+                row.append(f"{value:.1f} {method}" if good else f"**{value:.1f}** {method}")
+                if not good and must_hold(cell, measure):
+                    failed.append(f"{cell.name}: {measure} by {method}, {value:.1f} %")
+            rows.append(row)
+        if cells:
+            header = ["measure", *(f"{c.kind} ({n_done(found[c.name]):,})" for c in cells)]
+            text += [f"## {size[0]:,} positives and {size[1]:,} negatives"]
+            text += [markdown_table(header, rows)]
+    return text, failed
+
+
+def method_rows(found: dict[str, Counter]):
+    """Lowest and highest coverage of every method and measure over the cells of a size."""
+    for size in SIZES:
+        cells = [Cell(*size, kind) for kind in KINDS]
+        known = [found[cell.name] for cell in cells if found.get(cell.name)]
+        pairs = dict.fromkeys(pair for counts in known for pair in _pairs(counts))
+        for measure, method in pairs:
+            values = [
+                coverage(counts, measure, method)
+                for counts in known
+                if counts[measure, method, "simulations"]
+            ]
+            shown = [f"{one:.1f}" for one in (min(values), float(np.mean(values)), max(values))]
+            yield [f"{size[0]:,} + {size[1]:,}", measure, method, *shown]
+
+
+def report(found: dict[str, Counter]) -> str:
+    tables, failed = auto_tables(found)
+    fewest = min(n_done(counts) for counts in found.values())
+    error = 100 * np.sqrt(0.05 * 0.95 / fewest)
+    verdict = "None of them is outside." if not failed else "Outside: " + "; ".join(failed) + "."
+    text = [
+        "# Coverage of 95 % intervals",
+        f'Percentage of simulated samples whose interval by `method="auto"` holds the population\'s '
+        f"value, with the method that it chose; the number of samples is in the header ({fewest:,} or "
+        f"more: one standard error is at most {error:.1f} points). {N_RESAMPLES} resamples, common to "
+        f"all measures of a sample. Normal scores, positives {SHIFT:g} standard deviations above "
+        "negatives; the numbers of either class are fixed for measures of the ROC curve and random "
+        "with these means for the others and in clusters. Ties: scores rounded to one decimal. "
+        "Weights: uniform from .2 to 3. Clusters: at least 40, of five or 20 rows, drawn whole. k is a "
+        "twentieth of all rows (by weight); recall is asked for at the precision that a recall of .3 "
+        "has; the fixed threshold is 1.25.",
+        f"With {ENOUGH[0]} or more positives and {ENOUGH[1]} or more rows of either class in the range "
+        f"that decides, coverage must lie between {LOWEST:g} and {HIGHEST:g} % (no upper limit for "
+        f"methods that count: {', '.join(BY_COUNTING)}). {verdict} Values outside the limits are bold "
+        "wherever they are.",
+        *tables,
+        "## Every method",
+        "Lowest, mean and highest coverage over the kinds of samples above.",
+        markdown_table(
+            ["size", "measure", "method", "lowest", "mean", "highest"], list(method_rows(found))
+        ),
+    ]
+    return "\n\n".join(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=400)
-    parser.add_argument("--resamples", type=int, default=300)
+    parser.add_argument("--simulations", type=int, default=2_000, help="per cell")
+    parser.add_argument("--minutes", type=float, default=240.0, help="time for this run")
+    parser.add_argument(
+        "--gpu-processes", type=int, default=0, help="resample on a GPU, from so many processes"
+    )
     options = parser.parse_args()
-    store = RESULTS / "interval_coverage.csv"
-    done = {}
-    if store.exists():
-        with store.open(encoding="utf-8", newline="") as file:
-            for row in csv.reader(file):
-                done.setdefault(row[0], {})[row[1]] = float(row[2])
-    for cell in CELLS:
-        if cell.name not in done:
-            done[cell.name] = covered(cell, options.simulations, options.resamples)
-            with store.open("a", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows(
-                    (cell.name, name, f"{value:.2f}") for name, value in done[cell.name].items()
-                )
-            print(cell.name, flush=True)
-    shown = [cell for cell in CELLS if cell.name in done]
-    labels = [name.partition(" = ")[0] for name in measures(CELLS[0])]
-    rows = []
-    for place, label in enumerate(labels):
-        rows.append([label, *(f"{list(done[cell.name].values())[place]:.1f}" for cell in shown)])
-    error = 100 * np.sqrt(0.05 * 0.95 / options.simulations)
-    table = markdown_table(["measure", *(cell.name for cell in shown)], rows)
-    tests = markdown_table(["test", "rejected (%)"], sizes(options.simulations, options.resamples))
-    text = f"""# Coverage of 95 % intervals
-
-Percentage of {options.simulations} simulated samples whose interval holds the population's value;
-one standard error is {error:.1f} points. Normal scores, positives {SHIFT:g} standard deviations above
-negatives; columns name the numbers of positives and negatives (random numbers with these means
-for measures that depend on the prevalence). "ties": scores rounded to one decimal; "weights":
-uniform from .2 to 3; "clusters": 105 clusters of 20 rows with intraclass correlation .3, drawn
-whole. {options.resamples} resamples; BCa for areas of the curve, percentiles for the others and for
-clusters.
-
-{table}
-
-Tests of the AUC at 5 %, 100 positives and 1,000 negatives: percentage of rejections where the null
-hypothesis holds.
-
-{tests}
-"""
-    command = "benchmarks interval_coverage"
-    write_signed(RESULTS / "interval_coverage.md", text, command)
+    found = read_store()
+    if options.gpu_processes:
+        run_on_device(found, options.simulations, options.minutes, options.gpu_processes)
+    else:
+        run(found, options.simulations, options.minutes)
+    done = {name: counts for name, counts in found.items() if counts}
+    command = f"benchmarks {NAME} --simulations {options.simulations}"
+    write_signed(RESULTS / f"{NAME}.md", report(done), command)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "markdown_table",
+    "results_pages",
 ]
 # Ships MathJax with the pages, so that formulas are drawn without network; from the CDN without it.
 if importlib.util.find_spec("sphinx-mathjax-offline"):
@@ -79,6 +80,7 @@ html_sidebars = {
         "how_to_choose",
         "anatomy",
         "reproduced",
+        "results",
         "faq",
         "glossary",
         "bibliography",

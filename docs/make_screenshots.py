@@ -64,7 +64,7 @@ def main(built: Path, out: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder, headless_browser() as browser:
         pages = {
             "landing": built / "index.html",
-            "guide": built / "guides" / "promised_thresholds.html",
+            "guide": built / "guides" / "operating_points.html",
             "report": write_report(Path(folder)),
         }
         for (name, page), width, scheme in itertools.product(pages.items(), WIDTHS, SCHEMES):

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from aucuba._core._arrays import arrays_of
 from aucuba.design import KernelDesign, TableDesign
 from aucuba.risks import (
     Anchored,
@@ -40,6 +41,7 @@ def designs(rng, n_rows=30):
 
 def risks(labels):
     """Every kind of Risk on the given labels, by name."""
+    arrays = arrays_of(labels.positive)
     members = {"pairwise": PairwiseHinge(labels)}
     for limits in RANGES:
         weights = RankWeights.from_range(limits)
@@ -48,7 +50,7 @@ def risks(labels):
         members[f"direct{limits}"] = SmoothRamp(labels, weights, width=0.7)
         if limits[0] > 0:
             members[f"difference{limits}"] = HingeDifference(labels, limits)
-            at = np.linspace(-1.0, 1.0, labels.positive.size)
+            at = arrays.vector(np.linspace(-1.0, 1.0, labels.n_rows))
             members[f"tilted{limits}"] = HingeDifference(labels, limits).linearised(at)
     members["tight two-way"] = TightHinge(labels, RankWeights.from_range((0.0, 0.4)), 0.3)
     members["tight two-way band"] = TightHinge(labels, RankWeights.from_range((0.1, 0.4)), 0.33)
@@ -63,11 +65,12 @@ def risks(labels):
         members[f"direct {name}"] = SmoothRamp(labels, weights, width=0.7)
     members["anchored"] = Anchored(
         SmoothRamp(labels, RankWeights.from_range((0.0, 0.4)), width=0.7),
-        np.zeros(labels.positive.size),
+        arrays.zeros(labels.n_rows),
         0.1,
         labels.weight,
     )
-    halves = Sample(labels.positive, labels.weight, np.arange(labels.positive.size) % 2)
+    half = arrays.vector(np.arange(labels.n_rows) % 2)
+    halves = Sample(labels.positive, labels.weight, half == 1)
     grouped = over_queries(
         lambda part: StructuralHinge(part, RankWeights.from_range((0.0, 0.5))), halves
     )

@@ -1,6 +1,8 @@
 """The checker of the documentation's links, and what continuous integration keeps of the pages."""
 
 import importlib.util
+import itertools
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,12 @@ def test_a_folder_without_pages_is_an_error(tmp_path, broken_links):
         broken_links(tmp_path)
 
 
+def test_pages_install_from_a_checkout():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.rst"), *(ROOT / "docs/guides").glob("*")]
+    named = [path.name for path in pages if "aucuba[" in path.read_text(encoding="utf-8")]
+    assert named == []
+
+
 def test_continuous_integration_checks_links_and_keeps_pictures():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert makefile.count("python docs/check_links.py") == 2
@@ -66,3 +74,15 @@ def test_continuous_integration_checks_links_and_keeps_pictures():
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     taken, kept = workflow.index("docs/make_screenshots.py"), workflow.index("name: screenshots")
     assert taken < kept
+
+
+def test_the_lines_of_the_landing_page_print_what_they_say(capsys):
+    text = (ROOT / "docs" / "index.rst").read_text(encoding="utf-8")
+    lines = text.partition(".. code-block:: python\n")[2].splitlines()
+    block = itertools.takewhile(lambda line: not line or line[:3] == "   ", lines)
+    code = textwrap.dedent("\n".join(block))
+    exec(code, {})
+    logistic, ours, promise = capsys.readouterr().out.splitlines()
+    assert (f"{float(logistic):.2f}", f"{float(ours):.2f}") == ("0.10", "0.28")
+    assert "# 0.10, then 0.28" in code
+    assert "at most 0.01, with confidence 0.95" in promise

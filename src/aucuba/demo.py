@@ -95,10 +95,13 @@ def two_kinds_of_fraud() -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
 
 
 def _models() -> dict[str, Any]:
-    """The baseline, two rivals and three models of ours; the stack with fewer folds than by default."""
+    """The baseline, two rivals and three models of ours; the stack with fewer folds than by default.
+
+    Boosting has smaller trees than by default, which are better here.
+    """
     return {
         _BASE: LogisticRegression(),
-        "histogram boosting": HistGradientBoostingClassifier(random_state=0),
+        "histogram boosting": HistGradientBoostingClassifier(max_leaf_nodes=8, random_state=0),
         "random forest": RandomForestClassifier(random_state=0, n_jobs=2),
         "AUMClassifier": AUMClassifier(max_iter=200, tol=1e-2),
         "PartialAUCClassifierCV": PartialAUCClassifierCV(FPR_RANGE, n_jobs=2, random_state=0),

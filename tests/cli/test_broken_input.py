@@ -158,7 +158,7 @@ class TestFit:
         lines = run("fit", path, *options, "--out", tmp_path / "m").err.splitlines()
         assert len(lines) == 3
         for line, name in zip(lines, ("outcome", "city", "times"), strict=True):
-            assert f"did you mean {name!r}" in line
+            assert f"did you mean {name!r}?" in line
 
     def test_negative_weights(self, refuse_fit, frame, tmp_path):
         path = written(frame.assign(times=-1), tmp_path)

@@ -17,7 +17,7 @@ import aucuba.cli._table
 import aucuba.cli._tables
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import compare_partial_auc, partial_auc_interval
-from aucuba.persistence import load_model
+from aucuba.persistence import load_model, save_model
 
 NAMED = ["--target", "outcome", "--pos-label", "bad", "--drop", "times", "--drop", "query"]
 FORMATS = {
@@ -113,6 +113,22 @@ def test_progress_follows_the_callbacks_of_scikit_learn():
     model.set_callbacks(FitProgress(bar)).fit(X, y)
     (task,) = progress.tasks
     assert (task.completed, task.total) == (model.n_iter_, 500)
+
+
+def test_predict_and_info_say_at_which_rate(run, files, model, tmp_path):
+    words = ("predict", model, files / "test.csv", "--out", tmp_path / "s.csv")
+    said = "predicted positive at the threshold for a false positive rate of 0.2\n"
+    assert said in run(*words).out
+    assert run(*words, "--json").json["predict_fpr"] == 0.2
+    assert said in run(*words[:-1], "-").err
+    assert run("info", model, "--json").json["fit"]["predict_fpr"] == 0.2
+    saved = load_model(model)
+    saved.model[-1].predict_fpr_ = float("nan")
+    older = tmp_path / "older.aucuba"
+    metadata, labels = saved.metadata, saved.labels
+    save_model(older, saved.model, baseline=saved.baseline, metadata=metadata, labels=labels)
+    out = run("predict", older, files / "test.csv", "--out", tmp_path / "s.csv").out
+    assert "predicted positive\n" in out
 
 
 def test_scores_and_metrics_are_those_of_the_saved_pipeline(run, files, model, tmp_path):

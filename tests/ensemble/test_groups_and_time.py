@@ -15,7 +15,7 @@ from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score, score_interval
 from aucuba.risks import Sample
-from tests.ensemble.data import numbers
+from tests.ensemble.data import blended, numbers
 
 RANGE = (0.0, 0.2)
 MEMBERS = [("logistic", LogisticRegression()), ("forest", RandomForestClassifier(30))]
@@ -62,16 +62,14 @@ def test_the_first_block_enters_neither_blend_nor_report():
     for row, column in zip(stack.report_, scores.T, strict=False):
         expected = partial_auc_score(labels, column, fpr_range=RANGE)
         assert row["partial_auc"] == pytest.approx(expected)
-    scaler = StandardScaler().fit(scores)
-    blend = LogisticRegression(solver="newton-cholesky", tol=1e-8)
-    blend.fit(scaler.transform(scores), labels)
-    assert stack.coef_ == pytest.approx(blend.coef_[0], abs=1e-6)
+    by_hand = blended(scores, labels, stack.shrinkage_, stack.member_scores(X))
+    assert stack.decision_function(X) + stack.threshold_ == pytest.approx(by_hand, abs=1e-4)
     stacked = np.empty(labels.size)
     for number in (1, 2, 3):
         others = block[scored] != number
-        scaler = StandardScaler().fit(scores[others])
-        blend.fit(scaler.transform(scores[others]), labels[others])
-        stacked[~others] = blend.decision_function(scaler.transform(scores[~others]))
+        stacked[~others] = blended(
+            scores[others], labels[others], stack.shrinkage_, scores[~others]
+        )
     expected = partial_auc_score(labels, stacked, fpr_range=RANGE)
     assert stack.report_[-1]["partial_auc"] == pytest.approx(expected)
 

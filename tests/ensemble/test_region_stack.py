@@ -1,8 +1,8 @@
 """RegionStack: the blend step by step, the default members, and what it refuses."""
 
-import builtins
 import logging
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -18,10 +18,10 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.ensemble._defaults import DEFAULT_MEMBERS
-from aucuba.ensemble._members import _moving_mean
+from aucuba.ensemble._boosting_member import moving_mean
+from aucuba.ensemble._defaults import PRESETS
 from aucuba.metrics import partial_auc_score
-from tests.ensemble.data import mixed_frame, numbers
+from tests.ensemble.data import blended, mixed_frame, numbers
 from tests.listeners import StopAfter
 
 RANGE = (0.0, 0.1)
@@ -37,16 +37,14 @@ def test_is_logistic_regression_on_standardised_out_of_fold_scores():
     p = np.clip(p, 1e-12, 1 - 1e-12)
     oof = np.column_stack([first, np.log(p / (1 - p))])
     assert stack.oof_scores_ == pytest.approx(oof)
-    scaler = StandardScaler().fit(oof)
-    blend = LogisticRegression(solver="newton-cholesky", tol=1e-8).fit(scaler.transform(oof), y)
     models = LogisticRegression().fit(X, y), GaussianNB().fit(X, y)
     p = np.clip(models[1].predict_proba(X)[:, 1], 1e-12, 1 - 1e-12)
     scores = np.column_stack([models[0].decision_function(X), np.log(p / (1 - p))])
     assert stack.member_scores(X) == pytest.approx(scores)
-    expected = blend.predict_proba(scaler.transform(scores))
-    assert stack.predict_proba(X) == pytest.approx(expected, abs=1e-7)
+    expected = blended(oof, y, stack.shrinkage_, scores)
     ranked = stack.decision_function(X) + stack.threshold_
-    assert 1 / (1 + np.exp(-ranked)) == pytest.approx(expected[:, 1], abs=1e-7)
+    assert ranked == pytest.approx(expected, abs=1e-4)
+    assert stack.predict_proba(X)[:, 1] == pytest.approx(1 / (1 + np.exp(-ranked)))
 
 
 def test_report_has_out_of_fold_values_with_errors():
@@ -63,14 +61,34 @@ def test_the_value_of_the_stack_is_cross_fitted():
     X, y = numbers()
     folds = StratifiedKFold(3)
     stack = RegionStack(RANGE, estimators=SMALL, cv=folds).fit(X, y)
-    blended = np.empty(y.size)
-    for train, test in folds.split(X, y):
-        scaler = StandardScaler().fit(stack.oof_scores_[train])
-        model = LogisticRegression(solver="newton-cholesky", tol=1e-8)
-        model.fit(scaler.transform(stack.oof_scores_[train]), y[train])
-        blended[test] = model.decision_function(scaler.transform(stack.oof_scores_[test]))
-    expected = partial_auc_score(y, blended, fpr_range=RANGE)
+    stacked = cross_blended(stack.oof_scores_, y, folds, stack.shrinkage_)
+    expected = partial_auc_score(y, stacked, fpr_range=RANGE)
     assert stack.report_[-1]["partial_auc"] == pytest.approx(expected)
+
+
+def cross_blended(scores, y, folds, shrinkage):
+    stacked = np.empty(y.size)
+    for train, test in folds.split(scores, y):
+        stacked[test] = blended(scores[train], y[train], shrinkage, scores[test])
+    return stacked
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_drawn_together_as_far_as_log_loss_allows(seed):
+    X, y = numbers(250, seed)
+    folds = StratifiedKFold(3)
+    stack = RegionStack(RANGE, estimators=[*SMALL, "forest"], cv=folds, random_state=0).fit(X, y)
+
+    def losses(shrinkage):
+        log_odds = cross_blended(stack.oof_scores_, y, folds, shrinkage)
+        return np.logaddexp(0.0, np.where(y == 1, -log_odds, log_odds))
+
+    plain, allowed = losses(0.0), [0.0]
+    for shrinkage in (1.0, 4.0, 9.0):
+        excess = losses(shrinkage) - plain
+        if excess.mean() <= excess.std() / np.sqrt(250):
+            allowed.append(shrinkage)
+    assert stack.shrinkage_ == max(allowed)
 
 
 def test_probabilities_are_calibrated_on_new_rows():
@@ -84,7 +102,7 @@ def test_probabilities_are_calibrated_on_new_rows():
 def test_default_members_take_categories_strings_and_missing_values():
     frame, y = mixed_frame(240)
     stack = RegionStack((0.0, 0.2), cv=2, random_state=0).fit(frame[:160], y[:160])
-    assert [name for name, _ in stack.members_] == list(DEFAULT_MEMBERS)
+    assert [name for name, _ in stack.members_] == list(PRESETS["default"])
     new = frame[160:].copy()
     new["colour"] = new["colour"].astype(object)
     new.loc[new.index[0], "colour"] = "never seen"
@@ -103,7 +121,7 @@ def test_arrays_may_have_missing_values_and_constant_columns():
 
 def test_boosting_rounds_are_chosen_by_the_mean_over_neighbours():
     values = np.array([0.0, 1.0, 0.0, 0.7, 0.7, 0.7, 0.7, 0.7])
-    smooth = _moving_mean(values)
+    smooth = moving_mean(values)
     by_loop = [values[max(0, k - 2) : k + 3].mean() for k in range(values.size)]
     assert smooth == pytest.approx(by_loop)
     assert int(np.argmax(smooth)) == 5
@@ -203,7 +221,10 @@ def test_progress_is_logged(caplog):
     X, y = numbers(100)
     with caplog.at_level(logging.INFO, logger="aucuba"):
         RegionStack(RANGE, estimators=SMALL, random_state=0, verbose=1).fit(X, y)
-    assert [record.args[0] for record in caplog.records] == ["logistic", "bayes"]
+    assert [record.args[:2] for record in caplog.records] == [
+        ("logistic", "fitted"),
+        ("bayes", "fitted"),
+    ]
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
@@ -211,7 +232,6 @@ def test_progress_is_logged(caplog):
     ("model", "n_fits"),
     [
         (RegionStack(RANGE, estimators=SMALL), 12),
-        (RegionStack(RANGE, estimators=["boosting"], cv=2), 8),
         (RegionStack(RANGE, estimators=[("r", RegionReweighted(GaussianNB()))], cv=3), 8),
         (RegionReweighted(LogisticRegression(), RANGE), 12),
     ],
@@ -238,7 +258,7 @@ def test_a_stack_may_be_stopped_between_members():
     ("params", "message"),
     [
         ({"estimators": ["booosting"]}, "Unknown member 'booosting'; the names are 'boosting'"),
-        ({"estimators": []}, "or None for the default members"),
+        ({"estimators": []}, "the members of preset"),
         ({"estimators": "forest"}, "must be a list of names"),
         ({"estimators": {"forest": GaussianNB()}}, "must be a list of names"),
         ({"estimators": [("ridge", Ridge())]}, "'ridge' must be a classifier"),
@@ -279,24 +299,26 @@ def test_weights_need_members_that_take_them():
     assert stack.fit(X, y).score(X, y) > 0.5
 
 
-def test_missing_lightgbm_names_the_extra(monkeypatch):
-    real = builtins.__import__
-
-    def without_lightgbm(name, *args, **kwargs):
-        if name == "lightgbm":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_lightgbm)
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("lightgbm", "LightGBM: pip install lightgbm"),
+        ("xgboost", "XGBoost: pip install xgboost"),
+        ("catboost", "CatBoost: pip install catboost"),
+    ],
+)
+def test_a_missing_library_is_named(monkeypatch, name, remedy):
+    monkeypatch.setitem(sys.modules, name, None)
     X, y = numbers(100)
-    with pytest.raises(ImportError, match=r"aucuba\[boosting\]"):
-        RegionStack(RANGE, estimators=["lightgbm"]).fit(X, y)
+    with pytest.raises(ImportError, match=remedy):
+        RegionStack(RANGE, estimators=[name]).fit(X, y)
 
 
-def test_lightgbm_when_asked_for():
-    pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+@pytest.mark.parametrize("name", ["lightgbm", "xgboost", "catboost"])
+def test_other_boosters_when_asked_for(name):
+    pytest.importorskip(name, reason=f"{name} is not installed")
     X, y = numbers(150)
-    stack = RegionStack((0.0, 0.2), estimators=["lightgbm", "linear"], cv=2, random_state=0)
+    stack = RegionStack((0.0, 0.2), estimators=[name, "linear"], cv=2, random_state=0)
     assert np.all(np.isfinite(stack.fit(X, y).decision_function(X)))
 
 

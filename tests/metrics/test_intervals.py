@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.utils import check_random_state
 
 from aucuba._roc._sample import RankingSample
 from aucuba.metrics import _study, compare_partial_auc, partial_auc_interval, partial_auc_score
@@ -23,9 +24,9 @@ def test_resamples_equal_resampled_rows():
     sample = RankingSample.from_arrays(y, score, weight)
     measure = bind("partial_auc", {"fpr_range": (0.1, 0.4)})
     got = bootstrap(measure, [sample], Draw(sample, by_class=True), 30, 0)[0]
-    draws, state = Draw(sample, by_class=True), np.random.RandomState(0)
+    draws, state = Draw(sample, by_class=True), check_random_state(0)
     for value in got:
-        count = np.round(draws.weights(state) / weight).astype(int)
+        count = np.round(draws.weights(state.randint(2**64, dtype=np.uint64)) / weight).astype(int)
         assert (count[y == 1].sum(), count[y == 0].sum()) == (8, 15)
         repeated = np.repeat(np.arange(y.size), count)
         want = partial_auc_score(

@@ -12,7 +12,6 @@ from aucuba.metrics import (
     sample_size_for,
     score_interval,
 )
-from aucuba.metrics._influence import acceleration
 from aucuba.metrics._measures import MEASURES, bind
 from aucuba.metrics._study import make_study
 
@@ -220,7 +219,7 @@ def test_acceleration_has_the_sign_of_the_skewness(shift):
         sampling="auto",
         weight_kind="sampling",
     )
-    found = acceleration(study.measure, study.samples[0])
+    found = study.acceleration()
     draws = study.resampled(4000, 0)[0]
     # For a mean the skewness is six times the acceleration; second-order terms add to it near 1.
     assert 6 * found == pytest.approx(stats.skew(draws), abs=0.2)

@@ -3,7 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba.risks._ranking import count_at_or_below, top
+from aucuba._core._arrays import NumpyArrays
+from aucuba.risks._ranking import top
+
+count_at_or_below = NumpyArrays().count_at_or_below
 
 SCORES = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float)
 

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from aucuba._core._advice import Advice, Remedy
+from aucuba._core._arrays import arrays_of
 from aucuba._core._callbacks import CallbackSupport
 from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
 
@@ -46,6 +47,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             Labels from ``classes_``.
         """
         scores = self.decision_function(X)
+        scores = arrays_of(scores).host(scores)
         positive, index = self._oriented(scores) > 0, self._positive_index
         return np.asarray(self.classes_[np.where(positive, index, 1 - index)])
 
@@ -90,7 +92,7 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _probabilities(self, log_odds: FloatArray) -> FloatArray:
         """Probabilities in the order of ``classes_`` from the log-odds of ``pos_label_``."""
         towards_second = self._oriented(log_odds)
-        return np.column_stack([expit(-towards_second), expit(towards_second)])
+        return np.stack([expit(-towards_second), expit(towards_second)], axis=1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

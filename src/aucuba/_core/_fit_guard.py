@@ -41,9 +41,16 @@ def fresh_fit(estimator: Any) -> Iterator[dict[str, Any]]:
 def _restored_on_failure(estimator: Any, before: dict[str, Any]) -> Iterator[None]:
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         _forget(estimator)
         vars(estimator).update(before)
+        if type(error).__name__ == "OutOfMemoryError":
+            # PyTorch's own message speaks of its allocator.
+            raise MemoryError(
+                "The device has too little memory for this fit, which needs room for X, for about a "
+                "dozen vectors with one double per row, and for one more per iteration. Train on "
+                "fewer rows, or store X in half precision."
+            ) from error
         raise
 
 

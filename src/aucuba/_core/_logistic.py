@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from aucuba._core._arrays import Vector
 from aucuba._core._typing import BoolArray, FloatArray
 
 # Newton's method costs one product of size n d^2 per iteration and ends at machine precision; beyond
@@ -41,11 +42,14 @@ def log_loss(log_odds: FloatArray, positive: BoolArray, weight: FloatArray | Non
     return float(np.average(np.logaddexp(0.0, signed), weights=weight))
 
 
-def mean_and_scale(scores: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def mean_and_scale(scores: Vector, weight: Vector | None) -> tuple[Any, Any]:
     """Compute the mean and the standard deviation of each column; a row of weight k counts k times.
 
     The standard deviation of constant scores is replaced by 1, so that they can be divided by it.
     """
-    mean = np.average(scores, axis=0, weights=weight)
-    sd = np.sqrt(np.average((scores - mean) ** 2, axis=0, weights=weight))
-    return mean, np.where(sd > 0, sd, 1.0)
+    part = None if weight is None else weight / weight.sum()
+    mean = scores.mean(axis=0) if part is None else part @ scores
+    squares = (scores - mean) ** 2
+    sd = (squares.mean(axis=0) if part is None else part @ squares) ** 0.5
+    # Adding the truth value leaves positive deviations as they are.
+    return mean, sd + (sd == 0)

@@ -119,11 +119,15 @@ class Folds:
     n_rows : int
     group : ndarray of int, default=None
         Group of every row.
+    interchangeable : bool, default=False
+        Whether rows may be scored by any model that has not seen them: no groups, times or splits of
+        the user's say otherwise.
     """
 
     splits: list[Split]
     n_rows: int
     group: IntArray | None = None
+    interchangeable: bool = False
 
     @property
     def covered(self) -> IntArray:
@@ -174,7 +178,8 @@ def partition(cv: Any, kept: KeptRows, seed: int) -> Folds:
         _require_one_test_each(folds, labels.size)
         _require_whole_groups(folds, group)
     require_both_classes(folds, labels)
-    found = Folds(folds, labels.size, group)
+    free = kept.time is None and group is None and _is_number(cv)
+    found = Folds(folds, labels.size, group, free)
     if np.unique(labels[found.covered]).size < 2:
         raise ValueError(
             f"The {found.covered.size} rows after the first block of time are of one class only; give "

@@ -9,13 +9,13 @@ import numpy as np
 from aucuba._core._typing import FloatArray
 from aucuba._roc._placements import Placements, placements
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._roc._sample import Sample, SortedRows
 from aucuba._roc._standard_error import standard_error
 
 
 def region_placements(sample: Sample, scores: FloatArray, region: Region) -> Placements:
     """Placement values of one query in a region."""
-    return placements(sample, scores, region.weights, region.min_tpr)
+    return placements(sample, SortedRows.from_scores(scores), region.weights, region.min_tpr)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ weights, so that a resample of the rows needs no other sort.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
+from aucuba._core._arrays import Vector, arrays_of
+from aucuba._core._typing import AnyArray, FloatArray
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._threshold import count_within
 
@@ -29,37 +32,20 @@ class RocCurve:
     true_positive: FloatArray
     threshold: FloatArray
 
-    @property
+    @cached_property
     def fpr(self) -> FloatArray:
         rate: FloatArray = self.false_positive / self.false_positive[..., -1:]
         return rate
 
-    @property
+    @cached_property
     def tpr(self) -> FloatArray:
         rate: FloatArray = self.true_positive / self.true_positive[..., -1:]
         return rate
 
 
-@dataclass(frozen=True)
-class SortedRows:
-    """Rows in decreasing order of score, with the last position of each block of equal score."""
-
-    order: IntArray
-    block_end: IntArray
-    threshold: FloatArray
-
-    @classmethod
-    def from_scores(cls, score: FloatArray) -> SortedRows:
-        order = np.argsort(score)[::-1]
-        ranked = score[order]
-        block_end = np.flatnonzero(ranked[1:] != ranked[:-1])
-        block_end = np.append(block_end, ranked.size - 1)
-        return cls(order, block_end, ranked[block_end])
-
-
-def roc_curve(sample: RankingSample, rows: SortedRows | None = None) -> RocCurve:
+def roc_curve(sample: RankingSample) -> RocCurve:
     """Return the curve of one sample, O(n log n) for the sort and O(n) after it."""
-    rows = SortedRows.from_scores(sample.score) if rows is None else rows
+    rows = sample.ranked
     positive = sample.positive[rows.order]
     if sample.weight is None:
         # Counting is exact and needs one running sum; the other follows from the positions.
@@ -91,12 +77,17 @@ def top_of_curve(sample: RankingSample, fpr: float) -> RocCurve:
     )
 
 
-def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
+def band_average(
+    curve: RocCurve, alpha: float | FloatArray, beta: float | FloatArray
+) -> FloatArray:
     """Compute the mean TPR over FPR in [alpha, beta], the area under the segments inside the band."""
     x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
     n, m = x[..., -1:], y[..., -1]
     left, right = x[..., :-1], x[..., 1:]
-    low, high = np.clip(left, alpha * n, beta * n), np.clip(right, alpha * n, beta * n)
+    inside = np.clip(
+        x, np.asarray(alpha)[..., np.newaxis] * n, np.asarray(beta)[..., np.newaxis] * n
+    )
+    low, high = inside[..., :-1], inside[..., 1:]
     width = high - low
     run = right - left
     # Where a segment is vertical its width is zero, so any finite height serves.
@@ -107,20 +98,53 @@ def band_average(curve: RocCurve, alpha: float, beta: float) -> FloatArray:
     return np.minimum(mean, 1.0)
 
 
-def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> float:
+def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: float) -> float:
+    """`band_average` of rows that count once each, on any device, from the top of the ranking alone.
+
+    The curve beyond beta does not matter: only rows at or above the first negative outside the band are
+    sorted.
+    """
+    arrays = arrays_of(score)
+    negatives = score[~positive]
+    n = len(negatives)
+    m = len(score) - n
+    lowest = arrays.kth_largest(negatives, min(n, int(beta * n) + 2))
+    rows = arrays.places(score >= lowest)
+    order = arrays.flip(arrays.order(score[rows]))
+    ranked = score[rows][order]
+    ends = arrays.places(ranked[1:] != ranked[:-1])
+    found = arrays.running_sum(arrays.vector(positive[rows][order]))[1:]
+    y = arrays.join([arrays.zeros(1), found[ends], found[-1:]])
+    x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
+    left, right = x[:-1], x[1:]
+    low, high = left.clip(alpha * n, beta * n), right.clip(alpha * n, beta * n)
+    run = right - left
+    middle = ((low + high) / 2 - left) / (run + (run == 0))
+    height = y[:-1] + (y[1:] - y[:-1]) * middle
+    width = high - low
+    return min(float(width @ height / (m * width.sum())), 1.0)
+
+
+def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> FloatArray:
     """Compute the mean of ``max(TPR - min_tpr, 0) / (1 - min_tpr)`` over FPR in [alpha, beta]."""
     if min_tpr == 0:
-        return float(band_average(curve, alpha, beta))
+        return band_average(curve, alpha, beta)
     x, y = curve.fpr, curve.tpr
     # The curve crosses the horizontal line once, since it never falls.
-    first = int(np.searchsorted(y, min_tpr, side="left"))
-    rise = y[first] - y[first - 1]
-    start = x[first - 1] + (x[first] - x[first - 1]) * (min_tpr - y[first - 1]) / rise
-    start = max(start, alpha)
-    if start >= beta:
-        return 0.0
-    mean_above = float(band_average(curve, start, beta)) - min_tpr
-    return float(mean_above * (beta - start) / ((1 - min_tpr) * (beta - alpha)))
+    first = np.count_nonzero(y < min_tpr, axis=-1)
+    x0, y0, x1, y1 = (at_vertex(z, i) for i in (first - 1, first) for z in (x, y))
+    start = np.maximum(x0 + (x1 - x0) * (min_tpr - y0) / (y1 - y0), alpha)
+    reached = start < beta
+    mean_above = band_average(curve, np.where(reached, start, alpha), beta) - min_tpr
+    part = (beta - start) / ((1 - min_tpr) * (beta - alpha))
+    return np.where(reached, mean_above * part, 0.0)
+
+
+def at_vertex(values: FloatArray, vertex: Any) -> FloatArray:
+    """Return the values at one vertex of every curve; ``vertex`` has the leading axes."""
+    place = np.asarray(vertex)[..., np.newaxis]
+    taken: FloatArray = np.take_along_axis(values, place, axis=-1)[..., 0]
+    return taken
 
 
 def heights(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> FloatArray:
@@ -134,16 +158,15 @@ def heights(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> Floa
     return tpr[index - 1] + (tpr[index] - tpr[index - 1]) * along
 
 
-def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> float:
+def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> FloatArray:
     """Return the highest TPR that the curve of so many rows reaches at the given FPR."""
     x, y = curve.fpr, curve.tpr
     # The curve jumps where a rate is reached, so rates that differ by rounding must count as equal.
-    right = count_within(x, fpr, n_rows)
-    if right == x.size:
-        return 1.0
-    left = right - 1
-    along = max(fpr - x[left], 0.0) / (x[right] - x[left])
-    return float(y[left] + along * (y[right] - y[left]))
+    n_within = count_within(x, fpr, n_rows)
+    right = np.minimum(n_within, x.shape[-1] - 1)
+    x0, y0, x1, y1 = (at_vertex(z, i) for i in (right - 1, right) for z in (x, y))
+    along = np.maximum(fpr - x0, 0.0) / np.where(x1 > x0, x1 - x0, 1.0)
+    return np.where(n_within == x.shape[-1], 1.0, y0 + along * (y1 - y0))
 
 
 def of_unit_size(cumulated: FloatArray) -> FloatArray:

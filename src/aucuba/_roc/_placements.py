@@ -10,7 +10,7 @@ from aucuba._core._typing import FloatArray
 from aucuba._roc._curve import RocCurve, corner_average
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._roc._sample import Sample, SortedRows
 
 _TINY = np.finfo(np.float64).tiny
 # A density is not taken over less of the FPR axis than this, where differences of ``G`` lose digits.
@@ -40,13 +40,15 @@ class Placements:
 
 
 def placements(
-    sample: Sample, scores: FloatArray, weights: RankWeights, min_tpr: float = 0.0
+    sample: Sample,
+    ranked: SortedRows,
+    weights: RankWeights,
+    min_tpr: float = 0.0,
 ) -> Placements:
-    """Compute the placement values of one query."""
-    weight = sample.weights
-    levels, block = np.unique(-scores, return_inverse=True)
-    tp = np.cumsum(np.bincount(block, weight * sample.positive, levels.size))
-    fp = np.cumsum(np.bincount(block, weight * ~sample.positive, levels.size))
+    """Compute the placement values of one query, whose rows are ranked by their scores."""
+    weight, block = sample.weights, ranked.blocks()
+    tp = np.cumsum(np.bincount(block, weight * sample.positive))
+    fp = np.cumsum(np.bincount(block, weight * ~sample.positive))
     tpr, fpr = (np.concatenate([[0.0], count / count[-1]]) for count in (tp, fp))
     of_positive = _of_positives(fpr, tpr, weights, min_tpr)
     # The density where the curve is vertical is taken over half a negative on either side.
@@ -63,8 +65,8 @@ def placements(
     return Placements(float(counted @ of_positive) / kept, influence / kept)
 
 
-def region_average(curve: RocCurve, region: Region) -> float:
-    r"""Compute the mean height of one ROC curve above ``min_tpr``, as a part of what is possible.
+def region_average(curve: RocCurve, region: Region) -> FloatArray:
+    r"""Compute the mean height of a ROC curve above ``min_tpr``, as a part of what is possible.
 
     .. math::
         \frac{\int g(u) \max(\mathrm{TPR}(u) - a, 0)\, du}{(1 - a) \int g(u)\, du}
@@ -76,7 +78,7 @@ def region_average(curve: RocCurve, region: Region) -> float:
     tpr = curve.tpr
     counted = np.diff(np.maximum(tpr, region.min_tpr))
     heights = _of_positives(curve.fpr, tpr, region.weights, region.min_tpr)
-    return float(np.clip(counted @ heights / (1.0 - region.min_tpr), 0.0, 1.0))
+    return np.clip(np.sum(counted * heights, axis=-1) / (1.0 - region.min_tpr), 0.0, 1.0)
 
 
 def _of_positives(
@@ -85,6 +87,8 @@ def _of_positives(
     """Compute the mean of ``1 - G(u)/G(1)`` over the positives of every segment above ``min_tpr``."""
     # Positives that tie with negatives lie evenly along a straight piece of the curve; of a piece
     # that crosses the lowest TPR the part above counts.
-    below = np.clip(min_tpr - tpr[:-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
-    first = fpr[:-1] + np.minimum(below, 1.0) * np.diff(fpr)
-    return 1.0 - weights.mean_cumulated(first, fpr[1:]) / weights.total
+    below = np.clip(min_tpr - tpr[..., :-1], 0.0, None) / np.maximum(np.diff(tpr), _TINY)
+    first = fpr[..., :-1] + np.minimum(below, 1.0) * np.diff(fpr)
+    # Pieces without positives do not count; as points they cost less.
+    first = np.where(tpr[..., 1:] > tpr[..., :-1], first, fpr[..., 1:])
+    return 1.0 - weights.mean_cumulated(first, fpr[..., 1:]) / weights.total

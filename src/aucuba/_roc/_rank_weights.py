@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from aucuba._core._arrays import arrays_of
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import check_fpr_range
 
@@ -129,18 +131,34 @@ class RankWeights:
         """Compute the mean of ``G`` between two rates, exactly; ``G`` itself where they are equal."""
         low = np.minimum(low, high)
         first, last = self._cell(low), self._cell(high)
+        alone = first == last
+        if alone.all():
+            return self._mean_in(first, low, high)
         # Areas divided by a small gap would lose digits, so the parts of the cells at either end are
         # means too; cells that lie between them are wide.
-        every = np.arange(self.knots.size - 1)
-        area = self._mean_in(every, self.knots[:-1], self.knots[1:]) * np.diff(self.knots)
-        before = np.concatenate([[0.0], np.cumsum(area)])
+        before = self._area_before
         head, tail = self.knots[first + 1], self.knots[last]
         across = (head - low) * self._mean_in(first, low, head)
         across += before[last] - before[first + 1]
         across += (high - tail) * self._mean_in(last, tail, high)
-        alone = first == last
         gap = np.where(alone, 1.0, high - low)
         return np.where(alone, self._mean_in(first, low, high), across / gap)
+
+    @cached_property
+    def _area_before(self) -> FloatArray:
+        """Area under ``G`` before every knot."""
+        every = np.arange(self.knots.size - 1)
+        area = self._mean_in(every, self.knots[:-1], self.knots[1:]) * np.diff(self.knots)
+        return np.concatenate([[0.0], np.cumsum(area)])
+
+    @cached_property
+    def _lines(self) -> tuple[FloatArray, FloatArray]:
+        """``g`` at the beginning of every cell, and its slope there."""
+        width = np.diff(self.knots)
+        width = np.where(width > 0, width, 1.0)
+        if self.density is None:
+            return np.diff(self.integral) / width, np.zeros_like(width)
+        return self.density[:-1], np.diff(self.density) / width
 
     def _cell(self, rate: FloatArray) -> IntArray:
         """Return the knot at or below a rate, the last excepted."""
@@ -149,13 +167,7 @@ class RankWeights:
 
     def _mean_in(self, cell: IntArray, low: FloatArray, high: FloatArray) -> FloatArray:
         """Compute the mean of ``G`` between two rates of one cell, where it is a parabola."""
-        width = np.diff(self.knots)
-        width = np.where(width > 0, width, 1.0)
-        if self.density is None:
-            start = np.diff(self.integral) / width
-            slope = np.zeros_like(start)
-        else:
-            start, slope = self.density[:-1], np.diff(self.density) / width
+        start, slope = self._lines
         a, b = low - self.knots[cell], high - self.knots[cell]
         mean: FloatArray = self.integral[cell] + start[cell] * (a + b) / 2
         return mean + slope[cell] * (a * a + a * b + b * b) / 6
@@ -164,9 +176,11 @@ class RankWeights:
         """Return the weight of the ranks between neighbouring edges, of ``n`` in all."""
         if self.density is None:
             # The overlap itself, so that ranks inside the range weigh exactly 1.
-            return np.diff(np.clip(edges, self.knots[1] * n, self.knots[2] * n))
-        mass: FloatArray = n * np.diff(self.cumulated(edges / n))
-        return mass
+            sums = edges.clip(float(self.knots[1] * n), float(self.knots[2] * n))
+        else:
+            arrays = arrays_of(edges)
+            sums = arrays.vector(n * self.cumulated(arrays.host(edges) / n))
+        return sums[..., 1:] - sums[..., :-1]
 
     def cuts(self, n: float) -> FloatArray:
         """Ranks between which one rank weighs as much as the next, of ``n`` in all."""

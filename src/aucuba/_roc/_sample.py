@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_consistent_length
 
+from aucuba._core._arrays import NUMPY, Arrays, arrays_of, on_host
 from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._core._validation import binary_target, finite_scores, query_index, row_weights
 
@@ -33,12 +35,15 @@ class Sample:
 
     @property
     def n_rows(self) -> int:
-        return int(self.positive.size)
+        return len(self.positive)
 
     @property
     def weights(self) -> FloatArray:
         """Weight of every row, ones where none was given."""
-        return np.ones(self.n_rows) if self.weight is None else self.weight
+        if self.weight is None:
+            ones: FloatArray = arrays_of(self.positive).ones(self.n_rows)
+            return ones
+        return self.weight
 
     @property
     def has_pairs(self) -> bool:
@@ -66,6 +71,24 @@ class Sample:
         """Select rows and treat them as a single query."""
         return replace(self, query=None).take(rows)
 
+    def moved_to(self, arrays: Arrays) -> Sample:
+        """Return class and weight of the rows where scores live; queries stay on the host."""
+        if arrays is NUMPY:
+            return self.on_host()
+        weight = None if self.weight is None else arrays.vector(self.weight)
+        return Sample(arrays.vector(self.positive) == 1, weight, self.query)
+
+    def on_host(self) -> Self:
+        """Return the sample as NumPy arrays, wherever it lives."""
+        arrays = arrays_of(self.positive)
+        if arrays is NUMPY:
+            return self
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        moved: dict[str, Any] = {
+            name: None if one is None else arrays.host(one) for name, one in columns.items()
+        }
+        return replace(self, **moved)
+
     def rankable_queries(self) -> list[IntArray]:
         """Return the rows of every query that has a positive and a negative row."""
         assert self.query is not None
@@ -77,10 +100,40 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class SortedRows:
+    """Rows in decreasing order of score, with the last position of each block of equal score."""
+
+    order: IntArray
+    block_end: IntArray
+    threshold: FloatArray
+
+    @classmethod
+    def from_scores(cls, score: FloatArray) -> SortedRows:
+        order = np.argsort(score)[::-1]
+        ranked = score[order]
+        block_end = np.flatnonzero(ranked[1:] != ranked[:-1])
+        block_end = np.append(block_end, ranked.size - 1)
+        return cls(order, block_end, ranked[block_end])
+
+    def blocks(self) -> IntArray:
+        """Return the number of every row's block, from the top."""
+        block = np.empty(self.order.size, dtype=np.intp)
+        block[self.order] = np.repeat(
+            np.arange(self.threshold.size), np.diff(self.block_end, prepend=-1)
+        )
+        return block
+
+
+@dataclass(frozen=True)
 class RankingSample(Sample):
     """Hold a score beside the class, weight and query of every row."""
 
     score: FloatArray = field(kw_only=True)
+
+    @cached_property
+    def ranked(self) -> SortedRows:
+        """The rows in decreasing order of score, sorted once."""
+        return SortedRows.from_scores(self.score)
 
     @classmethod
     def from_arrays(
@@ -91,7 +144,9 @@ class RankingSample(Sample):
         qid: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> RankingSample:
-        """Validate the inputs of a metric and drop rows of zero weight."""
+        """Validate the inputs of a metric, copied to the host, and drop rows of zero weight."""
+        y_true, y_score = on_host(y_true), on_host(y_score)
+        sample_weight, qid = on_host(sample_weight), on_host(qid)
         score = finite_scores(y_score)
         check_consistent_length(y_true, score)
         weight = row_weights(sample_weight, score.size)

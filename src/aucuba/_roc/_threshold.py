@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._core._arrays import Vector, arrays_of
+from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 
 
-def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
+def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> Any:
     """Count the entries of increasing rates at or below a limit, up to rounding.
 
     Sums of weights that are equal on paper differ by up to one rounding per row, so rates up to
@@ -17,17 +20,18 @@ def count_within(rates: FloatArray, limit: float, n_rows: int) -> int:
     Parameters
     ----------
     rates : ndarray
-        Rates in increasing order, cumulated over rows.
-    limit : float
-        The highest rate allowed.
+        Rates in increasing order along the last axis, cumulated over rows.
+    limit : float or ndarray
+        The highest rate allowed, or one for every entry of the leading axes.
     n_rows : int
         Number of rows that the rates were cumulated over.
     """
     allowance = (n_rows + 8) * np.finfo(np.float64).eps
-    return int(np.searchsorted(rates, limit * (1 + allowance), side="right"))
+    allowed = np.asarray(limit)[..., np.newaxis] * (1 + allowance)
+    return np.count_nonzero(rates <= allowed, axis=-1)
 
 
-def first_beyond(scores: FloatArray, weight: FloatArray | None, rate: float) -> tuple[float, int]:
+def first_beyond(scores: Vector, weight: Vector | None, rate: float) -> tuple[float, int]:
     """Find the highest row of a class that a rate keeps out: a negative for a false positive rate.
 
     Parameters
@@ -46,13 +50,25 @@ def first_beyond(scores: FloatArray, weight: FloatArray | None, rate: float) -> 
     n_above : int
         Number of rows that may pass.
     """
-    order = np.argsort(-scores)
-    passed = np.arange(1.0, scores.size + 1) if weight is None else np.cumsum(weight[order])
-    n_above = count_within(passed / passed[-1], rate, scores.size)
-    return float(scores[order[min(n_above, scores.size - 1)]]), n_above
+    arrays, size = arrays_of(scores), len(scores)
+    if weight is None:
+        n_above = _rows_within(rate, size)
+        return float(arrays.kth_largest(scores, min(n_above, size - 1) + 1)), n_above
+    order = arrays.flip(arrays.order(scores))
+    passed = arrays.host(arrays.running_sum(weight[order])[1:])
+    n_above = int(count_within(passed / passed[-1], rate, size))
+    return float(scores[order[min(n_above, size - 1)]]), n_above
 
 
-def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> float:
+def _rows_within(rate: float, n_rows: int) -> int:
+    """Count the k from 1 to ``n_rows`` with ``k / n_rows`` at or below a rate: `count_within`."""
+    near = min(int(rate * n_rows), n_rows)
+    first = max(near - 2, 0)
+    rates = np.arange(first + 1, min(near + 2, n_rows) + 1) / n_rows
+    return first + int(count_within(rates, rate, n_rows))
+
+
+def threshold_for(scores: Vector, sample: Sample, upper_limit: float) -> float:
     """Choose the threshold whose training FPR is the upper limit.
 
     Rows strictly above it are called positive, and the FPR is the largest possible value at or below
@@ -64,10 +80,10 @@ def threshold_for(scores: FloatArray, sample: Sample, upper_limit: float) -> flo
     weight = None if sample.weight is None else sample.weight[negative]
     below, _ = first_beyond(scores[negative], weight, upper_limit)
     above = scores[scores > below]
-    return float(below if above.size == 0 else (below + above.min()) / 2)
+    return float(below if len(above) == 0 else (below + above.min()) / 2)
 
 
-def operating_point(scores: FloatArray, sample: Sample, upper_limit: float) -> tuple[float, float]:
+def operating_point(scores: Vector, sample: Sample, upper_limit: float) -> tuple[float, float]:
     """Choose the threshold of a classifier by `threshold_for`.
 
     Returns
@@ -81,17 +97,23 @@ def operating_point(scores: FloatArray, sample: Sample, upper_limit: float) -> t
     if upper_limit < 1.0:
         return threshold, float(upper_limit)
     negative = ~sample.positive
-    passed = scores[negative] > threshold
-    return threshold, float(np.average(passed, weights=sample.weights[negative]))
+    weight = sample.weights[negative]
+    return threshold, float(weight[scores[negative] > threshold].sum() / weight.sum())
 
 
-def _best_balanced_threshold(scores: FloatArray, positive: BoolArray, weight: FloatArray) -> float:
-    order = np.argsort(scores)
+def _best_balanced_threshold(scores: Vector, positive: Vector, weight: Vector) -> float:
+    arrays = arrays_of(scores)
+    order = arrays.flip(arrays.order(scores))
     ranked = scores[order]
-    first = np.concatenate([[0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1])
-    levels = ranked[first]
-    gain = np.where(positive, weight / weight[positive].sum(), -weight / weight[~positive].sum())
-    # Balanced accuracy of calling positive all rows at or above each level.
-    at_or_above = np.cumsum(np.add.reduceat(gain[order], first)[::-1])[::-1]
-    best = int(np.argmax(np.round(at_or_above, 12)))
-    return float(levels[0] - 1.0 if best == 0 else (levels[best - 1] + levels[best]) / 2)
+    gain = arrays.where(
+        positive, weight / weight[positive].sum(), -weight / weight[~positive].sum()
+    )
+    # Balanced accuracy of calling positive all rows down to the last of each level.
+    at_or_above = arrays.running_sum(gain[order])[1:]
+    last = arrays.places(ranked[1:] != ranked[:-1])
+    # Sums that differ by rounding only are equal; of equals the lowest level is taken.
+    reached = arrays.flip(arrays.join([at_or_above[last], at_or_above[-1:]])).round(decimals=12)
+    best = len(reached) - 1 - int(reached.argmax())
+    if best == len(reached) - 1:
+        return float(ranked[-1] - 1.0)
+    return float((ranked[last[best]] + ranked[last[best] + 1]) / 2)

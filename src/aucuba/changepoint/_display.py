@@ -254,6 +254,6 @@ def _axes(ax: Any) -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
-            "Drawing needs matplotlib: install it with `pip install aucuba[plot]`."
+            "Drawing needs matplotlib: install it with `pip install matplotlib`."
         ) from None
     return plt.subplots()[1] if ax is None else ax

@@ -29,8 +29,8 @@ def main(
         from aucuba.cli._app import run
     except ModuleNotFoundError as error:
         sys.stderr.write(
-            f"error: the command line needs {error.name}; install it with `pip install "
-            '"aucuba[cli]"`, or from a checkout with `pip install ".[cli]"`.\n'
+            f"error: the command line needs {error.name}; install all of it with `pip install "
+            '".[cli]"` in a checkout of aucuba.\n'
         )
         return 2
     except KeyboardInterrupt:

@@ -47,7 +47,7 @@ class Table:
         """Find a column by name; ``role`` is the option that asks for it."""
         if name not in self.frame.columns:
             names = [str(one) for one in self.frame.columns]
-            raise TableError(f"There is no column {name!r} for {role}; {suggestion(name, names)}.")
+            raise TableError(f"There is no column {name!r} for {role}; {suggestion(name, names)}")
         return self.frame[name]
 
 
@@ -56,9 +56,9 @@ def suggestion(name: str, names: Sequence[str]) -> str:
     folded = {one.casefold(): one for one in names}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     if close:
-        return f"did you mean {folded[close[0]]!r}"
+        return f"did you mean {folded[close[0]]!r}?"
     more = ", ..." if len(names) > 8 else ""
-    return f"the columns are {', '.join(names[:8])}{more}"
+    return f"the columns are {', '.join(names[:8])}{more or '.'}"
 
 
 def finite_numbers(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

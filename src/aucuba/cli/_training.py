@@ -161,7 +161,16 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
             "base": base["estimator"],
             **promise,
         }
-    names = ("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_")
+    names = (
+        "status_",
+        "n_iter_",
+        "objective_",
+        "lower_bound_",
+        "gap_",
+        "C_",
+        "blend_",
+        "predict_fpr_",
+    )
     facts = {name[:-1]: vars(classifier)[name] for name in names if name in vars(classifier)}
     if vars(classifier).get("partial_auc_"):
         facts["partial_auc"] = classifier.partial_auc_

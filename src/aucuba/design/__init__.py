@@ -1,7 +1,42 @@
-"""Where the data live: the only code that touches X."""
+"""Where the data live: the only code that touches X.
+
+- `TableDesign`, `KernelDesign`: arrays in memory
+- `TorchDesign`: tensors on any device; using it imports PyTorch
+- `DaskDesign`: Dask arrays and DataFrames; using it imports Dask
+- `HostScores`: any of these, with scores copied to the host
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from aucuba.design._base import Design, RowDesign
+from aucuba.design._host_scores import HostScores
 from aucuba.design._kernel import KernelDesign
 from aucuba.design._table import TableDesign
 
-__all__ = ["Design", "KernelDesign", "RowDesign", "TableDesign"]
+if TYPE_CHECKING:
+    from aucuba.design._dask import DaskDesign
+    from aucuba.design._torch import TorchDesign
+
+# Designs whose packages are imported when first used.
+_ON_DEMAND = {"DaskDesign": "aucuba.design._dask", "TorchDesign": "aucuba.design._torch"}
+
+__all__ = [
+    "DaskDesign",
+    "Design",
+    "HostScores",
+    "KernelDesign",
+    "RowDesign",
+    "TableDesign",
+    "TorchDesign",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return getattr(import_module(_ON_DEMAND[name]), name)
+    raise AttributeError(f"module 'aucuba.design' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

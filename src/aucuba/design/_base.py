@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._core._arrays import Arrays, Vector
+from aucuba._core._typing import FloatArray
 
 
 class Design(Protocol):
@@ -26,19 +27,33 @@ class Design(Protocol):
         ...
 
     @property
+    def arrays(self) -> Arrays:
+        """Return where scores and their gradients live."""
+        ...
+
+    @property
     def largest(self) -> float:
         """Bound the entries of A: ``scores(a)`` never exceed ``largest * sum |a|``."""
+        ...
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether products with the data are in double precision, as certificates need."""
+        ...
+
+    def exact(self) -> Design:
+        """Return the same map with products in double precision."""
         ...
 
     def zeros(self) -> FloatArray:
         """Return the model that scores every row zero."""
         ...
 
-    def scores(self, model: FloatArray) -> FloatArray:
+    def scores(self, model: FloatArray) -> Vector:
         """Apply A to a model: ``X @ w`` for a table, ``K @ v`` for a kernel."""
         ...
 
-    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+    def adjoint(self, gradient: Vector | Sequence[Vector]) -> FloatArray:
         """Apply the adjoint of A: ``X.T @ g`` for a table, ``g`` itself for a kernel.
 
         A list of k gradients gives a stack of models ``(k, size)`` in one pass over the data.
@@ -56,7 +71,9 @@ class Design(Protocol):
 class RowDesign(Design, Protocol):
     """The Design of a table, whose models are one weight per column: ``scores = X @ w``."""
 
-    def take(self, rows: IntArray) -> RowDesign:
+    def exact(self) -> RowDesign: ...
+
+    def take(self, rows: Vector) -> RowDesign:
         """Return the Design of some of the rows."""
         ...
 
@@ -64,6 +81,6 @@ class RowDesign(Design, Protocol):
         """Return at most ``count`` evenly spaced rows as an array or CSR matrix in memory."""
         ...
 
-    def gram(self, weight: FloatArray) -> FloatArray:
+    def gram(self, weight: Vector) -> FloatArray:
         """Compute ``X.T @ diag(weight) @ X`` in one pass."""
         ...

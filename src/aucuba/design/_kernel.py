@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aucuba._core._arrays import NUMPY, Arrays
 from aucuba._core._typing import FloatArray
 
 
@@ -23,6 +24,8 @@ class KernelDesign:
 
     def __init__(self, K: FloatArray) -> None:
         self.K = K
+        self.arrays: Arrays = NUMPY
+        self.is_exact = True
 
     @property
     def n_rows(self) -> int:
@@ -31,6 +34,9 @@ class KernelDesign:
     @property
     def largest(self) -> float:
         return float(self.K.diagonal().max())
+
+    def exact(self) -> KernelDesign:
+        return self
 
     def zeros(self) -> FloatArray:
         return np.zeros(self.K.shape[0])

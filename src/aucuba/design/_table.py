@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucuba._core._arrays import NUMPY, Arrays
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 
@@ -37,6 +38,8 @@ class TableDesign:
 
     def __init__(self, X: Any) -> None:
         self.X = X
+        self.arrays: Arrays = NUMPY
+        self.is_exact = True
 
     @property
     def n_rows(self) -> int:
@@ -45,6 +48,9 @@ class TableDesign:
     @cached_property
     def largest(self) -> float:
         return largest_entry(self.X if isinstance(self.X, np.ndarray) else self.X.data)
+
+    def exact(self) -> TableDesign:
+        return self
 
     def zeros(self) -> FloatArray:
         return np.zeros(self.X.shape[1])

@@ -11,7 +11,7 @@ from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 from aucuba._roc._threshold import operating_point
-from aucuba.ensemble._table import check_columns
+from aucuba.ensemble._table import check_columns, is_of_dask
 
 
 class RegionEnsemble(BinaryClassifier):
@@ -57,6 +57,11 @@ class RegionEnsemble(BinaryClassifier):
 
     def _checked_scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
+        if is_of_dask(X):
+            from aucuba.ensemble._dask_table import check_dask_columns, lazy_scores
+
+            check_dask_columns(self, X, reset=False)
+            return lazy_scores(X, self._scores)
         check_columns(self, X)
         return self._scores(X)
 

@@ -17,6 +17,8 @@ from aucuba._roc._sample import Sample
 from aucuba._roc._standard_error import WeightMeaning, standard_error
 
 _C = 1.0
+# Values of lambda to try, largest first.
+_SHRINKAGES = (9.0, 4.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,54 @@ class Blend:
         return np.asarray((scores - self.mean) / self.scale @ self.coef + self.intercept)
 
 
-def blend_scores(scores: FloatArray, sample: Sample) -> Blend:
-    """Fit logistic regression to standardised out-of-fold scores, shape (n_rows, n_members)."""
-    mean, scale = mean_and_scale(scores, sample.weight)
-    with one_blas_thread():
-        model = logistic_regression((scores - mean) / scale, sample.positive, sample.weight, _C)
-    return Blend(model.coef_[0], float(model.intercept_[0]), mean, scale)
+@dataclass(frozen=True)
+class Blender:
+    r"""Logistic regression on standardised out-of-fold scores, its weights drawn towards each other.
+
+    The log-loss has the penalty
+
+    .. math:: \tfrac12 \sum_k c_k^2 + \tfrac{\lambda}{2} \sum_k (c_k - \bar c)^2.
+
+    Where positives are few, members of equal weight beat weights that follow noise. In the coordinates
+    :math:`A^{-1} c`, with A the projection on equal weights plus :math:`1 / \sqrt{1 + \lambda}` times
+    that on their differences, this is the common penalty.
+    """
+
+    shrinkage: float
+
+    @classmethod
+    def from_scores(cls, scores: FloatArray, sample: Sample, splits: list[Split]) -> Blender:
+        """Choose the largest lambda whose cross-fitted log-loss is within one standard error of 0's."""
+        plain = _losses(cls(0.0).cross_fitted(scores, sample, splits), sample)
+        for shrinkage in _SHRINKAGES:
+            blender = cls(shrinkage)
+            excess = _losses(blender.cross_fitted(scores, sample, splits), sample) - plain
+            mean, sd = mean_and_scale(excess, sample.weight)
+            if mean <= sd / np.sqrt(sample.weights.sum()):
+                return blender
+        return cls(0.0)
+
+    def fit(self, scores: FloatArray, sample: Sample) -> Blend:
+        """Fit the weights of the members to scores of shape (n_rows, n_members)."""
+        mean, scale = mean_and_scale(scores, sample.weight)
+        n_members = scores.shape[1]
+        equal = np.full((n_members, n_members), 1.0 / n_members)
+        coordinates = equal + (np.eye(n_members) - equal) / np.sqrt(1.0 + self.shrinkage)
+        with one_blas_thread():
+            standardised = (scores - mean) / scale @ coordinates
+            model = logistic_regression(standardised, sample.positive, sample.weight, _C)
+        return Blend(coordinates @ model.coef_[0], float(model.intercept_[0]), mean, scale)
+
+    def cross_fitted(self, scores: FloatArray, sample: Sample, splits: list[Split]) -> FloatArray:
+        """Blend the out-of-fold scores of every row by a blend that was fitted to the other folds."""
+        stacked = np.empty(sample.n_rows)
+        for train, test in splits:
+            stacked[test] = self.fit(scores[train], sample.take(train)).log_odds(scores[test])
+        return stacked
 
 
-def cross_fitted(scores: FloatArray, sample: Sample, folds: list[Split]) -> FloatArray:
-    """Blend the out-of-fold scores of every row by a blend that was fitted to the other folds."""
-    stacked = np.empty(sample.n_rows)
-    for train, test in folds:
-        stacked[test] = blend_scores(scores[train], sample.take(train)).log_odds(scores[test])
-    return stacked
+def _losses(log_odds: FloatArray, sample: Sample) -> FloatArray:
+    return np.logaddexp(0.0, np.where(sample.positive, -log_odds, log_odds))
 
 
 def member_report(

@@ -1,7 +1,9 @@
-"""Default members of RegionStack, and the others that it knows by name."""
+"""The presets of RegionStack, and the members that it knows by name."""
 
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,16 +11,50 @@ from typing import Any
 
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import _num_samples
 
 from aucuba._core._columns import Columns
+from aucuba._core._validation import check_positive_number
 from aucuba._roc._region import Region
-from aucuba.ensemble._members import BoostingMember, Member, PlainMember, ReweightedMember
+from aucuba.ensemble._boosting_member import MAX_ROUNDS, BoostingMember
+from aucuba.ensemble._forest_member import ForestMember
+from aucuba.ensemble._members import Member, PlainMember, ReweightedMember
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.linear import PartialAUCClassifier
 
-DEFAULT_MEMBERS = ("boosting", "forest", "extra_trees", "nystroem", "splines", "linear")
-# More trees tell rates near the ends apart, where ranges lie; those of extra trees are cheap.
-_N_TREES, _N_EXTRA_TREES = 100, 300
+# Names of members with their settings; the cheapest comes first: it is fitted whatever the time limit.
+PRESETS: dict[str, dict[str, dict[str, int]]] = {
+    "fast": {
+        "splines_logistic": {},
+        "forest": {"n_trees": 150},
+        "extra_trees_bagged": {"n_trees": 150},
+        "boosting_tuned": {"max_rounds": 80},
+    },
+    "default": {
+        "splines_logistic": {},
+        "nystroem_logistic": {},
+        "forest": {},
+        "extra_trees": {},
+        "boosting_tuned": {},
+    },
+    "best": {
+        "linear": {},
+        "splines": {},
+        "nystroem": {},
+        "forest": {"n_trees": 500},
+        "extra_trees": {"n_trees": 500},
+        "boosting": {"max_rounds": 240},
+    },
+}
+_N_TREES = 200
+# Grown on all rows, extremely randomised trees have no rows left to score and need folds.
+_N_EXTRA_TREES = 150
+_LANDMARKS = 300
+# Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
+_NYSTROEM_C = 10.0
 
 
 @dataclass(frozen=True)
@@ -34,8 +70,8 @@ class NamedMembers:
         """Kinds of the columns, found by one scan of the table."""
         return Columns.from_table(self.X)
 
-    def member(self, name: str) -> Member:
-        """Make one of `MEMBERS`."""
+    def member(self, name: str, **settings: Any) -> Member:
+        """Make one of `MEMBERS`, with the settings of a plan."""
         if name not in MEMBERS:
             raise ValueError(
                 f"Unknown member {name!r}; the names are {', '.join(map(repr, MEMBERS))}. Give any "
@@ -47,54 +83,103 @@ class NamedMembers:
                 "Pass X.toarray() if it fits into memory, else pairs (name, estimator) of classifiers "
                 "that take sparse input."
             )
-        return MEMBERS[name](self)
+        unknown = sorted(set(settings) - set(inspect.signature(MEMBERS[name]).parameters))
+        if unknown:
+            raise ValueError(f"The member {name!r} has no setting {unknown[0]!r}.")
+        for key, value in settings.items():
+            check_positive_number(value, f"{key} of {name!r}", integer=True)
+        return MEMBERS[name](self, **settings)
 
-    def boosting(self) -> Member:
-        """Gradient boosting, tuned and re-weighted for the region."""
-        return BoostingMember(self.columns, self.strength)
+    def boosting(self, max_rounds: int = MAX_ROUNDS) -> Member:
+        """Gradient boosting, its rounds chosen in the region, then re-weighted for the region."""
+        return BoostingMember(self.columns, self.strength, max_rounds=max_rounds)
+
+    def boosting_tuned(self, max_rounds: int = MAX_ROUNDS) -> Member:
+        """Gradient boosting, its rounds chosen in the region."""
+        return BoostingMember(self.columns, max_rounds=max_rounds)
+
+    def boosting_log_loss(self, max_rounds: int = MAX_ROUNDS) -> Member:
+        """Gradient boosting, its rounds chosen by log-loss."""
+        return BoostingMember(self.columns, by_log_loss=True, max_rounds=max_rounds)
 
     def lightgbm(self) -> Member:
         """LightGBM, re-weighted for the region."""
-        try:
-            from lightgbm import LGBMClassifier
-        except ImportError as error:
-            raise ImportError(
-                "The member 'lightgbm' needs LightGBM: pip install 'aucuba[boosting]'."
-            ) from error
-        booster = LGBMClassifier(n_estimators=200, learning_rate=0.05, n_jobs=1, verbose=-1)
+        model = _imported("lightgbm", "LGBMClassifier", "LightGBM: pip install lightgbm")
+        return self._reweighted(model(n_estimators=200, learning_rate=0.05, n_jobs=1, verbose=-1))
+
+    def xgboost(self) -> Member:
+        """XGBoost, re-weighted for the region."""
+        model = _imported("xgboost", "XGBClassifier", "XGBoost: pip install xgboost")
+        return self._reweighted(model(n_estimators=200, learning_rate=0.05, n_jobs=1))
+
+    def catboost(self) -> Member:
+        """CatBoost, re-weighted for the region."""
+        model = _imported("catboost", "CatBoostClassifier", "CatBoost: pip install catboost")
+        return self._reweighted(
+            model(iterations=300, thread_count=1, verbose=False, allow_writing_files=False)
+        )
+
+    def _reweighted(self, booster: Any) -> Member:
         model = self.columns.for_trees(booster)
         return ReweightedMember(
             RegionReweighted(model, **self.region.params, strength=self.strength)
         )
 
-    def forest(self) -> Member:
+    def forest(self, n_trees: int = _N_TREES) -> Member:
         """A random forest."""
-        return PlainMember(self.columns.for_trees(RandomForestClassifier(_N_TREES)))
+        return ForestMember(self.columns.for_trees(RandomForestClassifier(n_trees)))
 
-    def extra_trees(self) -> Member:
+    def extra_trees(self, n_trees: int = _N_EXTRA_TREES) -> Member:
         """Extremely randomised trees."""
-        return PlainMember(self.columns.for_trees(ExtraTreesClassifier(_N_EXTRA_TREES)))
+        return ForestMember(self.columns.for_trees(ExtraTreesClassifier(n_trees)))
+
+    def extra_trees_bagged(self, n_trees: int = _N_TREES) -> Member:
+        """Extremely randomised trees on bootstrap samples, which need no folds."""
+        trees = ExtraTreesClassifier(n_trees, bootstrap=True)
+        return ForestMember(self.columns.for_trees(trees))
 
     def nystroem(self) -> Member:
         """Nystroem features of a Gaussian kernel, trained for the region."""
         model = PartialAUCClassifier(**self.region.params, kernel="rbf")
         return PlainMember(self.columns.for_linear(model))
 
+    def nystroem_logistic(self) -> Member:
+        """Logistic regression on Nystroem features of a Gaussian kernel."""
+        # Half of the rows suffice for landmarks, also where a fold leaves out some.
+        n_landmarks = min(_LANDMARKS, max(_num_samples(self.X) // 2, 1))
+        features = Nystroem(n_components=n_landmarks)
+        model = make_pipeline(features, LogisticRegression(C=_NYSTROEM_C, max_iter=300))
+        return PlainMember(self.columns.for_linear(model))
+
     def splines(self) -> Member:
         """Splines of the columns, trained for the region."""
         return PlainMember(self.columns.for_splines(PartialAUCClassifier(**self.region.params)))
+
+    def splines_logistic(self) -> Member:
+        """Logistic regression on splines of the columns."""
+        return PlainMember(self.columns.for_splines(LogisticRegression(max_iter=300)))
 
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
         return PlainMember(self.columns.for_linear(PartialAUCClassifier(**self.region.params)))
 
+    def linear_logistic(self) -> Member:
+        """Logistic regression."""
+        return PlainMember(self.columns.for_linear(LogisticRegression(max_iter=300)))
 
-MEMBERS: dict[str, Callable[[NamedMembers], Member]] = {
-    "boosting": NamedMembers.boosting,
-    "lightgbm": NamedMembers.lightgbm,
-    "forest": NamedMembers.forest,
-    "extra_trees": NamedMembers.extra_trees,
-    "nystroem": NamedMembers.nystroem,
-    "splines": NamedMembers.splines,
-    "linear": NamedMembers.linear,
+
+MEMBERS: dict[str, Callable[..., Member]] = {
+    name: getattr(NamedMembers, name)
+    for name in (
+        *("boosting", "boosting_tuned", "boosting_log_loss", "forest", "extra_trees"),
+        *("extra_trees_bagged", "nystroem", "nystroem_logistic", "splines", "splines_logistic"),
+        *("linear", "linear_logistic", "lightgbm", "xgboost", "catboost"),
+    )
 }
+
+
+def _imported(module: str, name: str, remedy: str) -> Any:
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        raise ImportError(f"The member {module!r} needs {remedy}.") from error

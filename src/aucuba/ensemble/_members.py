@@ -9,28 +9,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import ConvergenceWarning
 
-from aucuba._core._columns import Columns
-from aucuba._core._logistic import log_loss
 from aucuba._core._seeds import with_fixed_seed
 from aucuba._core._typing import FloatArray
 from aucuba._roc._calibration import logistic_calibration
-from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._table import check_columns, check_strength, weight_keyword
-
-# Rounds of boosting times its rate: beyond this, out-of-fold scores had stopped improving.
-_RATE_TIMES_ROUNDS = 12.0
-_ROUND_STEP = 10
-# Neighbouring numbers of rounds whose partial AUC is averaged on either side; a single one is noisy.
-_NEIGHBOURS = 2
-# Decimals of partial AUC compared; smaller differences are rounding error.
-_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -51,6 +40,15 @@ class Member(ABC):
     @abstractmethod
     def n_fits(self, n_folds: int) -> int:
         """Count the models that this takes."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a plan has to say of this member besides its name."""
+        return {}
+
+    def reduced(self, fraction: float) -> Member | None:
+        """Return a member of this kind that takes a fraction of its time; None if there is none."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -75,56 +73,10 @@ class ReweightedMember(Member):
     estimator: RegionReweighted
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
-        return _fit_on_stack(self.estimator, runner, seed)
+        return fit_on_stack(self.estimator, runner, seed)
 
     def n_fits(self, n_folds: int) -> int:
         return 2 * n_folds + 2
-
-
-@dataclass(frozen=True)
-class BoostingMember(Member):
-    """Gradient boosting: rate and rounds by partial AUC out of fold, then re-weighted.
-
-    Log-loss ends boosting early for a ranking, so every tenth number of rounds is judged by the
-    partial AUC of its out-of-fold scores, averaged over neighbouring numbers. Where several are equal,
-    above all where the region is perfect already, log-loss decides: the fewest rounds would not.
-    """
-
-    columns: Columns
-    strength: float
-    rates: tuple[float, ...] = (0.15, 0.05)
-
-    def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
-        sample = runner.scored
-        best = (-np.inf, -np.inf)
-        chosen, scores = (0.0, 0), np.empty(0)
-        for rate in self.rates:
-            last = round(_RATE_TIMES_ROUNDS / rate / _ROUND_STEP) * _ROUND_STEP
-            rounds = list(range(_ROUND_STEP, last + 1, _ROUND_STEP))
-            stages = runner.staged_scores(with_fixed_seed(self._booster(rate, last), seed), rounds)
-            values = [region_placements(sample, stage, region).value for stage in stages]
-            smooth = _moving_mean(np.array(values)).round(_DIGITS)
-            for place in np.flatnonzero(smooth == smooth.max()):
-                loss = log_loss(stages[place], sample.positive, sample.weight)
-                merit = (float(smooth[place]), -loss)
-                if merit > best:
-                    best, chosen, scores = merit, (rate, rounds[place]), stages[place]
-        booster = self._booster(*chosen)
-        model = RegionReweighted(booster, **region.params, strength=self.strength)
-        return _fit_on_stack(model, runner, seed, scores)
-
-    def n_fits(self, n_folds: int) -> int:
-        return (len(self.rates) + 1) * n_folds + 2
-
-    def _booster(self, rate: float, rounds: int) -> Any:
-        # Early stopping would hide rows from the model and end by log-loss.
-        booster = HistGradientBoostingClassifier(
-            learning_rate=rate,
-            max_iter=rounds,
-            early_stopping=False,
-            categorical_features=self.columns.categorical or None,
-        )
-        return self.columns.for_trees(booster)
 
 
 def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
@@ -151,10 +103,12 @@ def fit_without_repeated_warnings(
         warnings.filterwarnings("ignore", message="Plain logistic regression is returned")
         warnings.filterwarnings("ignore", message="The range covers only")
         warnings.filterwarnings("ignore", message="Found unknown categories", category=UserWarning)
+        # Logistic regression on many columns ends at its limit with a usable direction.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return member.fit(runner, region, seed)
 
 
-def _fit_on_stack(
+def fit_on_stack(
     estimator: RegionReweighted, runner: Runner, seed: int, scores: FloatArray | None = None
 ) -> StackedFit:
     """Fit a `RegionReweighted` on the rows and folds of a stack."""
@@ -174,11 +128,3 @@ def _fit_on_stack(
     model.calibration_ = logistic_calibration(pair.mean_scores, runner.scored)
     # As the model itself scores rows.
     return StackedFit(model, pair.mean_scores - model.threshold_)
-
-
-def _moving_mean(values: FloatArray) -> FloatArray:
-    """Average each place with its neighbours; at the ends with those that exist."""
-    window = np.ones(2 * _NEIGHBOURS + 1)
-    total = np.convolve(values, window)[_NEIGHBOURS : _NEIGHBOURS + values.size]
-    count = np.convolve(np.ones_like(values), window)[_NEIGHBOURS : _NEIGHBOURS + values.size]
-    return np.asarray(total / count)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._resampling import partition
+from aucuba._core._resampling import KeptRows
 from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._calibration import logistic_calibration
@@ -20,10 +20,13 @@ from aucuba._roc._region import Region
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
+from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
+    Table,
     check_range_is_covered,
     check_strength,
+    is_of_dask,
     make_table,
     weight_keyword,
 )
@@ -65,6 +68,12 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     cv : int, splitter or iterable of splits, default=5
         Folds for the out-of-fold scores: for a number stratified and shuffled, or of whole ``groups``,
         or blocks of ``time``, as given to `fit`. Other splits must test every row exactly once.
+    max_rows : int, default=None
+        Train every model on at most this many rows, for tables of which a narrow region needs few: all
+        positives (a sample where they exceed half), the negatives that a first model on a sample
+        ranks highest, up to 20 times the upper limit of the region or half of the rest, and a uniform
+        sample of the others with weights that make up for those left out. Thresholds, weights and
+        out-of-fold scores still come from all rows. One more fit; None trains on all.
     pos_label : label, default=None
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
@@ -79,7 +88,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     Attributes
     ----------
     estimator_, weighted_estimator_ : classifier
-        The plain and the re-weighted model, both fitted on all rows.
+        The plain and the re-weighted model, both fitted on all rows (to train on).
     weights_ : ndarray of shape (n_samples,)
         The region's factor for every row, mean 1 in each class; 1 for rows that are not scored out of
         fold, 0 for rows of zero weight.
@@ -119,6 +128,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         fpr_weight: FprWeight = None,
         strength: float = 3.0,
         cv: Any = 5,
+        max_rows: int | None = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
         memory: Any = None,
@@ -130,6 +140,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         self.fpr_weight = fpr_weight
         self.strength = strength
         self.cv = cv
+        self.max_rows = max_rows
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.memory = memory
@@ -149,8 +160,10 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Whatever the estimator takes.
+        X : {array-like, DataFrame, Dask collection} of shape (n_samples, n_features)
+            Whatever the estimator takes. A Dask array or DataFrame stays in its blocks: the estimator
+            is then that of ``xgboost.dask`` or ``lightgbm.dask``, a number ``cv`` splits by a hash of
+            the row number, and the fitted models are plain ones that need no cluster.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -172,16 +185,17 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         """
         weight_keyword(self.estimator)
         check_strength(self.strength)
+        max_rows = check_max_rows(self.max_rows)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
-        table, kept = make_table(self, X, y, sample_weight)
-        kept = kept.resampled_by(groups, time)
+        table, kept = self._table(X, y, sample_weight, groups, time)
         check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
-        folds = partition(self.cv, kept, seed)
+        folds = table.folds(self.cv, kept, seed)
         memory = check_memory(self.memory)
         with fit_monitor(self, X, y, max_iter=2 * len(folds.splits) + 2) as monitor:
-            runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor))
             base = with_fixed_seed(clone(self.estimator), seed)
+            sampling = sample_rows(base, table, region, max_rows, seed)
+            runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor), sampling=sampling)
             pair = fit_reweighted(base, runner, region, self.strength)
         self.estimator_, self.weighted_estimator_ = pair.plain, pair.weighted
         self._adopt_threshold(pair.mean_scores, runner.scored, region.upper_limit)
@@ -189,6 +203,21 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         self.oof_scores_ = kept.among_all(folds.among_rows(pair.scores, np.nan), np.nan)
         self.weights_ = kept.among_all(pair.factors, 0.0)
         return self
+
+    def _table(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
+    ) -> tuple[Table, KeptRows]:
+        """Check the rows and what resampling has to respect."""
+        if not is_of_dask(X):
+            table, kept = make_table(self, X, y, sample_weight)
+            return table, kept.resampled_by(groups, time)
+        from aucuba.ensemble._dask_table import make_dask_table
+
+        if groups is not None or time is not None:
+            raise ValueError(
+                "groups and time are for tables in memory; for a Dask collection give splits as cv."
+            )
+        return make_dask_table(self, X, y, sample_weight)
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         slope, intercept = self.calibration_

@@ -9,7 +9,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
 
-from aucuba._core._callbacks import LOG, Progress, fit_monitor, with_callbacks
+from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
 from aucuba._core._progress_bar import progress_bar
 from aucuba._core._resampling import partition
@@ -19,9 +19,11 @@ from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.ensemble._base import RegionEnsemble
-from aucuba.ensemble._blend import Blend, blend_scores, cross_fitted, member_report
-from aucuba.ensemble._defaults import DEFAULT_MEMBERS, NamedMembers
-from aucuba.ensemble._members import Member, as_member, fit_without_repeated_warnings
+from aucuba.ensemble._blend import Blend, Blender, member_report
+from aucuba.ensemble._budget import Budget, fit_members
+from aucuba.ensemble._defaults import NamedMembers
+from aucuba.ensemble._members import Member, as_member
+from aucuba.ensemble._plan import checked_limit, wanted_members
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
@@ -42,11 +44,12 @@ class RegionStack(RegionEnsemble):
 
     with :math:`s_k` the score of the k-th model, fitted to out-of-fold scores.
 
-    With nothing set: gradient boosting with rate and rounds chosen by partial AUC and re-weighted for
-    the region (`RegionReweighted`), a random forest, extremely randomised trees, three times as many,
-    and three `PartialAUCClassifier` (on Nystroem features, on splines, on the columns themselves).
+    With nothing set: gradient boosting with rounds chosen by partial AUC, a random forest, extremely
+    randomised trees, and logistic regression on splines of the columns and on Nystroem features.
     DataFrames may have categories, strings and missing values; arrays may have missing values.
-    Probabilities are calibrated by the log-loss of the blend on out-of-fold scores.
+    Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
+    the weights towards each other as far as the log-loss allows: where positives are few, equal
+    weights beat weights that follow noise.
 
     Parameters
     ----------
@@ -59,15 +62,35 @@ class RegionStack(RegionEnsemble):
         non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None for all
         alike. A function cannot be saved; the named weights can.
     estimators : list, default=None
-        Members: names out of ``"boosting"``, ``"forest"``, ``"extra_trees"``, ``"nystroem"``,
-        ``"splines"``, ``"linear"`` (the default six) and ``"lightgbm"`` (if installed), and pairs
-        (name, classifier). A `RegionReweighted` keeps its own region and is fitted on the folds of
-        the stack.
+        Members instead of those of ``preset``: pairs (name, classifier) and names out of
+
+        - ``"boosting"`` (rounds chosen by partial AUC, then re-weighted for the region),
+          ``"boosting_tuned"`` (without re-weighting), ``"boosting_log_loss"`` (rounds by log-loss);
+        - ``"forest"``, ``"extra_trees"``, ``"extra_trees_bagged"`` (on bootstrap samples);
+        - ``"linear"``, ``"splines"``, ``"nystroem"``: `PartialAUCClassifier` on the columns, on splines
+          of them, on features of a Gaussian kernel; ``"linear_logistic"``, ``"splines_logistic"``,
+          ``"nystroem_logistic"``: logistic regression on the same;
+        - ``"lightgbm"``, ``"xgboost"``, ``"catboost"``, if installed, re-weighted for the region.
+
+        A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
+    preset : {"fast", "default", "best"}, default="default"
+        How much to spend: "fast" leaves out the folds of extremely randomised trees and the kernel
+        features; "best" re-weights boosting and trains the linear models for the region. The guide
+        has their quality and cost.
+    time_limit : float, default=None
+        Seconds after which no further member is begun. The first member (the cheapest of a preset) is
+        always fitted; others if two short trials say that time suffices, with fewer rounds or trees if
+        need be. What was fitted then depends on the speed of the machine; ``plan_`` repeats it.
+    plan : list of dict, default=None
+        ``plan_`` of an earlier fit: the same members with the same settings, instead of ``preset`` and
+        without a time limit. Pairs (name, classifier) that it names are taken from ``estimators``.
     strength : float, default=10.0
-        Strength of the re-weighting of ``"boosting"`` and ``"lightgbm"``. Larger than for
-        `RegionReweighted` alone: the blend can turn down a member that it harms.
+        Strength of the re-weighting of ``"boosting"``, ``"lightgbm"``, ``"xgboost"`` and
+        ``"catboost"``. Larger than for `RegionReweighted` alone: the blend can turn down a member that
+        it harms.
     cv : int, splitter or iterable of splits, default=5
-        As in `RegionReweighted`.
+        As in `RegionReweighted`. With a number, and neither groups nor time, forests on bootstrap
+        samples are scored out of bag instead.
     pos_label : label, default=None
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
@@ -91,6 +114,12 @@ class RegionStack(RegionEnsemble):
         Weights of the standardised scores.
     intercept_, mean_, scale_ : float, ndarray, ndarray
         The rest of the stacking formula.
+    shrinkage_ : float
+        How strongly the blend draws its weights towards each other: 9, 4, 1 or 0, the largest whose
+        cross-fitted log-loss is within one standard error of that of 0.
+    plan_ : list of dict
+        What was fitted: ``"member"`` and its settings, ``"max_rounds"`` of boosting and ``"n_trees"``
+        of forests.
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
         ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted: every fold
@@ -125,6 +154,9 @@ class RegionStack(RegionEnsemble):
         min_tpr: float = 0.0,
         fpr_weight: FprWeight = None,
         estimators: list[Any] | None = None,
+        preset: str = "default",
+        time_limit: float | None = None,
+        plan: list[dict[str, Any]] | None = None,
         strength: float = 10.0,
         cv: Any = 5,
         pos_label: Any = None,
@@ -137,6 +169,9 @@ class RegionStack(RegionEnsemble):
         self.min_tpr = min_tpr
         self.fpr_weight = fpr_weight
         self.estimators = estimators
+        self.preset = preset
+        self.time_limit = time_limit
+        self.plan = plan
         self.strength = strength
         self.cv = cv
         self.pos_label = pos_label
@@ -180,6 +215,7 @@ class RegionStack(RegionEnsemble):
         RegionStack
             The fitted classifier.
         """
+        budget = Budget.from_limit(checked_limit(self.time_limit, self.plan))
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         check_strength(self.strength)
         table, kept = make_table(self, X, y, sample_weight)
@@ -188,7 +224,6 @@ class RegionStack(RegionEnsemble):
         members = self._members(table, region)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
-        fitted, scores = [], []
         n_fits = sum(member.n_fits(len(folds.splits)) for _, member in members)
         with (
             fit_monitor(self, X, y, max_iter=n_fits) as monitor,
@@ -196,23 +231,18 @@ class RegionStack(RegionEnsemble):
         ):
             progress = Progress(shown)
             runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
-            for name, member in members:
-                progress.stage = name
-                fit = fit_without_repeated_warnings(member, runner, region, seed)
-                fitted.append((name, fit.model))
-                scores.append(fit.scores)
-                if self.verbose:
-                    LOG.info("RegionStack: %s fitted (%d of %d)", name, len(fitted), len(members))
-                if progress.stopped:
-                    break
-        oof = np.column_stack(scores)
-        self.members_ = fitted
+            fits = fit_members(members, runner, region, seed, budget, self.verbose)
+        oof = np.column_stack([fit.scores for _, _, fit in fits])
+        self.members_ = [(name, fit.model) for name, _, fit in fits]
+        self.plan_ = [{"member": name, **member.settings} for name, member, _ in fits]
         self.oof_scores_ = kept.among_all(folds.among_rows(oof, np.nan), np.nan)
-        blend = blend_scores(oof, runner.scored)
+        splits = folds.splits_of_scores()
+        blender = Blender.from_scores(oof, runner.scored, splits)
+        blend, self.shrinkage_ = blender.fit(oof, runner.scored), blender.shrinkage
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
-        names = [name for name, _ in fitted]
-        stacked = cross_fitted(oof, runner.scored, folds.splits_of_scores())
+        names = [name for name, _ in self.members_]
+        stacked = blender.cross_fitted(oof, runner.scored, splits)
         self._adopt_threshold(stacked, runner.scored, region.upper_limit)
         self.report_ = member_report(
             names, oof, stacked, blend, runner.scored, region, folds.scored_group
@@ -221,18 +251,13 @@ class RegionStack(RegionEnsemble):
 
     def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:
         """Make every member, so that all are checked before the first is fitted."""
-        given = DEFAULT_MEMBERS if self.estimators is None else self.estimators
-        if not isinstance(given, list | tuple) or len(given) == 0:
-            raise ValueError(
-                "estimators must be a list of names of members and pairs (name, classifier), or None "
-                f"for the default members; got {given!r}."
-            )
+        given = wanted_members(self.estimators, self.preset, self.plan, self._pairs())
         named = NamedMembers(table.X, region, self.strength)
         weighted = table.sample.weight is not None
         members = []
-        for entry in given:
+        for entry, settings in given:
             if isinstance(entry, str):
-                members.append((entry, named.member(entry)))
+                members.append((entry, named.member(entry, **settings)))
             elif _is_pair(entry):
                 members.append((entry[0], as_member(*entry, weighted=weighted)))
             else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.base import clone
 
 import aucuba
 from aucuba._core._callbacks import Progress
@@ -18,8 +19,13 @@ from aucuba._core._resampling import Folds, OutOfFold, Split
 from aucuba._core._threads import one_thread
 from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
-from aucuba.ensemble._scores import final_step, log_odds
-from aucuba.ensemble._table import Table, fit_weighted
+from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
+from aucuba.ensemble._scores import final_step
+from aucuba.ensemble._table import Table
+
+
+class OutOfTime(Exception):
+    """The deadline came before the last task of a member."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,9 @@ class Runner:
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
     depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower when its
     threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
-    depend on the region is found there when the same rows are fitted for another region.
+    depend on the region is found there when the same rows are fitted for another region. With a
+    ``sampling`` models are trained on fewer rows; all rows are scored. No task is begun after the
+    ``deadline``, by the clock of `time.monotonic`.
     """
 
     table: Table
@@ -37,6 +45,13 @@ class Runner:
     n_jobs: int | None
     memory: Any
     progress: Progress
+    sampling: RowSampling = ALL_ROWS
+    deadline: float = np.inf
+
+    @cached_property
+    def splits(self) -> list[Split]:
+        """Rows to train on, and all rows to score."""
+        return self.sampling.restricted(self.folds.splits)
 
     @cached_property
     def scored(self) -> Sample:
@@ -47,24 +62,37 @@ class Runner:
 
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
         """Score the rows out of fold, trained with the weights of ``table``."""
-        rows = self.table if table is None else table
-        parts = self._run(_score_fold, self.folds.splits, rows, estimator)
+        rows = self.sampling.weighted(self.table if table is None else table)
+        parts = self._run(_score_fold, self.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
 
-    def staged_scores(self, estimator: Any, rounds: list[int]) -> FloatArray:
-        """Score the rows out of fold after each number of boosting rounds, one row each."""
-        parts = self._run(_score_fold_staged, self.folds.splits, self.table, estimator, rounds)
-        return self._out_of_fold(parts)
+    def more_stages(
+        self, estimator: Any, models: list[Any], rounds: list[int]
+    ) -> tuple[list[Any], FloatArray]:
+        """Grow the boosters of the folds, and score the rows out of fold at numbers of rounds.
+
+        ``estimator`` is a pipeline that ends in a booster with ``warm_start``; ``models`` holds one
+        such, fitted for fewer rounds, per fold, or None. Returns the grown ones and a row of scores
+        for each number.
+        """
+        rows = self.sampling.weighted(self.table)
+        folds = list(zip(self.splits, models, strict=True))
+        grown = self._run(_grow_fold, folds, rows, estimator, rounds)
+        return [model for model, _ in grown], self._out_of_fold([part for _, part in grown])
 
     def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
-        """Fit the estimator on all rows, once per table of weights."""
-        return self._run(_fit_rows, tables, estimator)
+        """Fit the estimator on all rows to train on, once per table of weights."""
+        return self._run(_fit_rows, [self.sampling.trained(one) for one in tables], estimator)
 
     def _run(self, task: Callable[..., Any], items: list[Any], *args: Any) -> list[Any]:
         cached = self.memory.cache(task)
-        return map_parallel(
-            cached, items, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress
+        in_time = itertools.takewhile(lambda _: time.monotonic() < self.deadline, items)
+        done = map_parallel(
+            cached, in_time, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress
         )
+        if len(done) < len(items):
+            raise OutOfTime
+        return done
 
     def _out_of_fold(self, parts: list[FloatArray]) -> FloatArray:
         return OutOfFold.from_parts(self.folds.n_rows, self.folds.splits, parts).scores
@@ -79,22 +107,25 @@ def _cache_key() -> tuple[str, str, bool]:
 def _score_fold(split: Split, table: Table, estimator: Any, cache_key: Any) -> FloatArray:
     train, test = split
     model = _fit_rows(table.take(train), estimator, cache_key)
-    with one_thread():
-        return log_odds(model, table.take(test).X)[np.newaxis]
+    return table.take(test).scores(model)[np.newaxis]
 
 
-def _score_fold_staged(
-    split: Split, table: Table, estimator: Any, rounds: list[int], cache_key: Any
-) -> FloatArray:
-    train, test = split
-    model = _fit_rows(table.take(train), estimator, cache_key)
-    booster, wanted = final_step(model), set(rounds)
+def _grow_fold(
+    fold: tuple[Split, Any], table: Table, estimator: Any, rounds: list[int], cache_key: Any
+) -> tuple[Any, FloatArray]:
+    (train, test), model = fold
+    model = clone(estimator) if model is None else model
+    final_step(model).set_params(max_iter=rounds[-1])
     with one_thread():
+        fit_weighted(model, table.take(train))
         X = model[:-1].transform(table.take(test).X)
-        stages = enumerate(booster.staged_decision_function(X), start=1)
-        return np.array([np.ravel(stage) for number, stage in stages if number in wanted])
+        stages = final_step(model).staged_decision_function(X)
+        later = itertools.islice(stages, rounds[0] - 1, None)
+        wanted = (
+            np.ravel(stage) for number, stage in enumerate(later, rounds[0]) if number in rounds
+        )
+        return model, np.array(list(wanted))
 
 
 def _fit_rows(table: Table, estimator: Any, cache_key: Any) -> Any:
-    with one_thread():
-        return fit_weighted(clone(estimator), table)
+    return table.fitted(estimator)

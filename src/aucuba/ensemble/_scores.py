@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 
 from aucuba._core._positive_scores import positive_scores
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import AnyArray, FloatArray
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:
@@ -25,7 +25,12 @@ def log_odds(model: Any, X: Any) -> FloatArray:
         return scores.astype(np.float64)
     n_trees = _n_trees(model)
     end = 0.5 / n_trees if n_trees else max(float(np.finfo(scores.dtype).eps), 1e-12)
-    p = np.clip(scores.astype(np.float64), end, 1.0 - end)
+    return bounded_log_odds(scores, end)
+
+
+def bounded_log_odds(probability: AnyArray, end: float) -> FloatArray:
+    """Compute the log-odds of probabilities that are held at a distance from 0 and 1."""
+    p = np.clip(probability.astype(np.float64), end, 1.0 - end)
     return np.asarray(np.log(p) - np.log1p(-p))
 
 

@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 from sklearn import config_context, get_config
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
 
 from aucuba._core._estimator import BinaryClassifier
-from aucuba._core._resampling import KeptRows
+from aucuba._core._resampling import Folds, KeptRows, partition
+from aucuba._core._threads import one_thread
 from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._core._validation import check_positive_number, row_weights
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
+from aucuba.ensemble._scores import log_odds
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,20 @@ class Table:
         """Multiply the weight of every row by a factor."""
         return Table(self.X, replace(self.sample, weight=self.sample.weights * factors))
 
+    def fitted(self, estimator: Any) -> Any:
+        """Fit a clone of an estimator on these rows."""
+        with one_thread():
+            return fit_weighted(clone(estimator), self)
+
+    def scores(self, model: Any) -> FloatArray:
+        """Score these rows by a fitted model."""
+        with one_thread():
+            return log_odds(model, self.X)
+
+    def folds(self, cv: Any, kept: KeptRows, seed: int) -> Folds:
+        """Split the rows for out-of-fold scores."""
+        return partition(cv, kept, seed)
+
 
 def make_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: ArrayLike | None
@@ -60,6 +77,11 @@ def make_table(
     positive, kept = estimator._adopt_classes(y, weight)
     table = Table(X, Sample(positive, weight))
     return (table if kept.size == len(y) else table.take(kept)), KeptRows(kept, given, y)
+
+
+def is_of_dask(X: Any) -> bool:
+    """Tell a Dask collection without importing Dask."""
+    return type(X).__module__.partition(".")[0] == "dask"
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aucuba._core._arrays import Vector, arrays_of, is_tensor
 from aucuba._core._logistic import mean_and_scale
 from aucuba._core._typing import FloatArray, Monitor
-from aucuba._roc._curve import top_of_curve
+from aucuba._roc._curve import counted_band_average, top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
@@ -42,8 +43,17 @@ class AnchoredFit:
 
 def normalised(coef: FloatArray, design: RowDesign, weight: FloatArray | None) -> FloatArray:
     """Scale coefficients to scores of unit standard deviation; constant scores stay."""
-    scaled: FloatArray = coef / mean_and_scale(design.scores(coef), weight)[1]
-    return scaled
+    return coef / score_moments(coef, design, weight)[1]
+
+
+def score_moments(
+    coef: FloatArray, design: RowDesign, weight: Vector | None
+) -> tuple[float, float]:
+    """Compute mean and standard deviation of the scores of a model, where the scores live."""
+    if weight is not None:
+        weight = design.arrays.vector(weight)
+    mean, scale = mean_and_scale(design.scores(coef), weight)
+    return float(mean), float(scale)
 
 
 def anchor_direction(
@@ -110,6 +120,7 @@ def anchored_fit(
     """
     if region is None or not anchor.any():
         return AnchoredFit(anchor, anchor, None)
+    sample = sample.moved_to(design.arrays)
     measure = _training_measure(sample, region)
     reference = design.scores(anchor)
     at_anchor = measure(reference)
@@ -130,13 +141,18 @@ def anchored_fit(
     return AnchoredFit(normalised(solution.coef, design, sample.weight), anchor, solution)
 
 
-def _training_measure(sample: Sample, region: Region) -> Callable[[FloatArray], float]:
+def _training_measure(sample: Sample, region: Region) -> Callable[[Vector], float]:
     """The partial AUC of scores of the training rows, query by query."""
+    rows_alike = sample.weight is None and sample.query is None
+    if is_tensor(sample.positive) and rows_alike and region.is_plain_range and not region.min_tpr:
+        return lambda scores: counted_band_average(sample.positive, scores, *region.fpr_range)
+    sample = sample.on_host()
     everything = np.arange(sample.n_rows)
     queries = [everything] if sample.query is None else sample.rankable_queries()
     parts = [(rows, sample.as_one_query(rows)) for rows in queries]
 
-    def measure(scores: FloatArray) -> float:
+    def measure(scores: Vector) -> float:
+        scores = arrays_of(scores).host(scores)
         curves = (
             top_of_curve(
                 RankingSample(part.positive, part.weight, score=scores[rows]), region.upper_limit

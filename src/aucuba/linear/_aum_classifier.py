@@ -16,7 +16,7 @@ from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, BoolArray, IntArray
 from aucuba._core._validation import check_choice, check_fraction
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
-from aucuba.design import RowDesign, TableDesign
+from aucuba.design import HostScores, RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier
 from aucuba.linear._logistic_fit import LogisticPath
 from aucuba.risks import Sample
@@ -138,7 +138,8 @@ class AUMClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
+            Copies of a row are joined into one of their weight, except in a Dask collection.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -152,13 +153,12 @@ class AUMClassifier(RegionClassifier):
         solver = self._solver()
         with fresh_fit(self):
             design, sample, _ = self._validate(X, y, sample_weight, None)
+            sample = sample.on_host()
             subtrain_rows, validation_rows = self._split(sample.positive)
             rows, labels = _without_copies(design, sample, subtrain_rows)
-            subtrain = LabelledData(rows, ErrorFunctions.from_sample(labels))
-            validation = None
+            subtrain, validation = _labelled(rows, labels), None
             if validation_rows is not None:
-                rows_held_out, held_out = _without_copies(design, sample, validation_rows)
-                validation = LabelledData(rows_held_out, ErrorFunctions.from_sample(held_out))
+                validation = _labelled(*_without_copies(design, sample, validation_rows))
             with one_blas_thread(), fit_monitor(self, X, y, solver.max_iter) as monitor:
                 start = subtrain.difference_of_means()
                 if self.start == "logistic":
@@ -166,7 +166,8 @@ class AUMClassifier(RegionClassifier):
                     # Constant columns, or rows of both classes everywhere, leave nothing to start from.
                     start = subtrain.upright(logistic) if logistic.any() else start
                 solution = solver.solve(subtrain, start, validation, monitor)
-                self._adopt_linear(solution.coef, design.scores(solution.coef), sample, 1.0)
+                scores = design.arrays.host(design.exact().scores(solution.coef))
+                self._adopt_linear(solution.coef, scores, sample, 1.0)
             self._report(solution)
         # The best model so far is kept, and the interrupt still ends what called for it.
         solution.raise_interrupt()
@@ -211,16 +212,23 @@ class AUMClassifier(RegionClassifier):
         return next(splitter.split(np.zeros((positive.size, 1)), positive))
 
 
-def _without_copies(
-    design: RowDesign, sample: Sample, rows: IntArray
-) -> tuple[TableDesign, Sample]:
+def _labelled(design: RowDesign, sample: Sample) -> LabelledData:
+    # The search for a step sorts on the host.
+    rows = design if isinstance(design, TableDesign) else HostScores(design)
+    return LabelledData(rows, ErrorFunctions.from_sample(sample))
+
+
+def _without_copies(design: RowDesign, sample: Sample, rows: IntArray) -> tuple[RowDesign, Sample]:
     """Select rows, and join equal ones of one class into one of their total weight.
 
     Descent on tied rows magnifies rounding errors: only so a weight and as many copies of its row
     give the same model.
     """
-    assert isinstance(design, TableDesign)
-    X, sample = design.X[rows], sample.take(rows)
+    sample = sample.take(rows)
+    if not isinstance(design, TableDesign):
+        # Copies can be joined only where all rows are at hand.
+        return design if rows.size == design.n_rows else design.take(rows), sample
+    X = design.X[rows]
     values = X if sparse.issparse(X) else np.asarray(X)
     direction = np.cos(np.arange(1.0, X.shape[1] + 1))
     # A matrix product may round equal rows differently.

@@ -63,11 +63,12 @@ class RegionClassifier(BinaryClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples,)
+            Lazy, a Dask array, where X is of Dask.
         """
         return self._unmoved_scores(X) + self.intercept_[0]
 

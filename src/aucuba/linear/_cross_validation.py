@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from aucuba._core._logistic import mean_and_scale
 from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba._core._seeds import draw_seed
 from aucuba._core._threads import one_blas_thread
@@ -16,7 +15,12 @@ from aucuba._core._typing import FloatArray
 from aucuba._core._validation import check_positive_number
 from aucuba._roc._region import Region
 from aucuba.design import RowDesign
-from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
+from aucuba.linear._anchored_fit import (
+    anchor_direction,
+    anchored_fit,
+    score_moments,
+    training_region,
+)
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver
@@ -116,9 +120,9 @@ def logistic_path(
     log_odds, standardised = [], []
     for C in Cs:
         model = path.fit(C)
-        mean, scale = mean_and_scale(model.log_odds(train_design), part.weight)
-        log_odds.append(model.log_odds(test_design))
-        standardised.append((log_odds[-1] - mean) / scale)
+        mean, scale = score_moments(model.coef, train_design, part.weight)
+        log_odds.append(design.arrays.host(model.log_odds(test_design)))
+        standardised.append((log_odds[-1] - model.intercept - mean) / scale)
     return np.array(log_odds + standardised)
 
 
@@ -137,8 +141,9 @@ def anchored_half(
     fit = anchored_fit(train_design, part, trained_on, anchor, objective_tol=_OBJECTIVE_TOL)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
-    mean, _ = mean_and_scale(train_design.scores(fit.coef), part.weight)
-    return fit.coef, design.take(test).scores(fit.coef)[np.newaxis] - mean
+    mean, _ = score_moments(fit.coef, train_design, part.weight)
+    held_out = design.arrays.host(design.take(test).scores(fit.coef))
+    return fit.coef, held_out[np.newaxis] - mean
 
 
 @one_blas_thread()
@@ -156,11 +161,13 @@ def convex_path(
     """
     train, test = split
     part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
-    risk, planes, rows = make_risk(surrogate, part, region), None, []
+    risk = make_risk(surrogate, part.moved_to(design.arrays), region)
+    planes, rows = None, []
     for solver in solvers:
         solution = solver.solve(train_design, risk, warm_start=planes)
         solution.raise_interrupt()
         planes = solution.warm_start
-        mean, scale = mean_and_scale(train_design.scores(solution.coef), part.weight)
-        rows.append((test_design.scores(solution.coef) - mean) / scale)
+        mean, scale = score_moments(solution.coef, train_design, part.weight)
+        held_out = design.arrays.host(test_design.scores(solution.coef))
+        rows.append((held_out - mean) / scale)
     return np.array(rows)

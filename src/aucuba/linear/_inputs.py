@@ -19,7 +19,10 @@ from aucuba.risks import Sample
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
 # Packages whose tables are not read by scikit-learn's validation; imported when one is met.
-_OTHER_KINDS: dict[str, str] = {}
+_OTHER_KINDS = {
+    "dask": "aucuba.linear._dask_input:DaskInput",
+    "torch": "aucuba.linear._torch_input:TorchInput",
+}
 
 
 class Input(Protocol):
@@ -77,6 +80,17 @@ def input_of(X: Any) -> Input:
     module, _, kind = name.partition(":")
     made: Input = getattr(import_module(module), kind)()
     return made
+
+
+def check_features(estimator: Any, n_features: int, *, reset: bool) -> None:
+    """Set the number of columns in ``fit``; elsewhere compare it, in scikit-learn's words."""
+    if reset:
+        estimator.n_features_in_ = n_features
+    elif n_features != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
 
 
 def _check_entries(X: Any, estimator_name: str) -> None:

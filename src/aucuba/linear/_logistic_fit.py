@@ -6,17 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.special import expit
 
+from aucuba._core._arrays import Vector
 from aucuba._core._logistic import logistic_regression
 from aucuba._core._typing import FloatArray
 from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
+from aucuba.solvers import minimize_lbfgs
 
 # A second derivative costs one product of size n d^2; beyond this many columns L-BFGS is cheaper.
 _NEWTON_FEATURES = 200
+# Where a pass over the data is dear, or products are cheap, more columns pay.
+_NEWTON_FEATURES_ELSEWHERE = 2000
 # Stop when the next step would lower the mean log-loss by less: scores are then right to about 1e-9.
-_DECREMENT = 1e-18
+# In single precision that much is rounding.
+_DECREMENT = {True: 1e-18, False: 1e-11}
+_ROUNDING = {True: 1e-14, False: 1e-9}
 _MAX_STEPS = 100
 # A second derivative serves until a step brings the gradient, in its own norm, down by less than
 # this factor; computing it costs as much as a few gradients.
@@ -31,7 +36,7 @@ class LogisticFit:
     intercept: float
     n_iter: int
 
-    def log_odds(self, design: RowDesign) -> FloatArray:
+    def log_odds(self, design: RowDesign) -> Vector:
         """Score the rows of a Design."""
         return design.scores(self.coef) + self.intercept
 
@@ -42,7 +47,11 @@ class _Loss:
 
     value: float
     gradient: FloatArray
-    curvature: FloatArray
+    curvature: Vector
+
+    @property
+    def value_and_gradient(self) -> tuple[float, FloatArray]:
+        return self.value, self.gradient
 
 
 class LogisticPath:
@@ -52,7 +61,7 @@ class LogisticPath:
         \min_{w, b}\; \tfrac{1}{2C} |w|^2 + \sum_i v_i \log(1 + e^{-y_i (x_i w + b)})
 
     Fits are so precise that the order of the rows does not show. Newton's method keeps its second
-    derivative while it serves; tables with many columns are fitted by scikit-learn.
+    derivative while it serves; tables with many columns are fitted without one.
 
     Parameters
     ----------
@@ -66,27 +75,40 @@ class LogisticPath:
     """
 
     def __init__(self, design: RowDesign, sample: Sample, start: LogisticFit | None = None) -> None:
-        self.design, self.sample, self.present = design, sample, start
-        weight = sample.weights
+        self.design, self.present = design, start
+        self.sample = sample.moved_to(design.arrays)
+        weight = self.sample.weights
         self.total = float(weight.sum())
         self.row_weight = weight / self.total
         self.curvature: FloatArray | None = None
 
     def fit(self, C: float) -> LogisticFit:
         """Fit at one C, from the fit of the previous one."""
-        found = None if self._is_left_to_sklearn() else self._newton(1.0 / (C * self.total))
+        found = None if self._is_wide() else self._newton(1.0 / (C * self.total))
         # Separated or badly scaled data may have no second derivative to solve with.
-        self.present = self._by_sklearn(C) if found is None else found
+        self.present = self._by_descent(C) if found is None else found
         return self.present
 
-    def _is_left_to_sklearn(self) -> bool:
-        return isinstance(self.design, TableDesign) and self.design.X.shape[1] > _NEWTON_FEATURES
+    def _is_wide(self) -> bool:
+        in_memory = isinstance(self.design, TableDesign)
+        most = _NEWTON_FEATURES if in_memory else _NEWTON_FEATURES_ELSEWHERE
+        return self.design.zeros().size > most
 
-    def _by_sklearn(self, C: float) -> LogisticFit:
-        assert isinstance(self.design, TableDesign)
+    def _by_descent(self, C: float) -> LogisticFit:
+        """Fit by L-BFGS: that of scikit-learn where the table is in memory."""
+        if not isinstance(self.design, TableDesign):
+            return self._descent(1.0 / (C * self.total))
         model = logistic_regression(self.design.X, self.sample.positive, self.sample.weight, C)
         coef = model.coef_[0].astype(np.float64)
         return LogisticFit(coef, float(model.intercept_[0]), int(model.n_iter_[0]))
+
+    def _descent(self, penalty: float) -> LogisticFit:
+        ridge = np.append(np.full(self.design.zeros().size, penalty), 0.0)
+        solution = minimize_lbfgs(
+            lambda model: self._loss(model, ridge).value_and_gradient, self._start(), max_iter=1000
+        )
+        solution.raise_interrupt()
+        return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
 
     def _newton(self, penalty: float) -> LogisticFit | None:
         """Minimise the mean log-loss plus ``penalty |w|^2 / 2``; None where no step can be found."""
@@ -102,7 +124,7 @@ class LogisticPath:
                 return None
             step = cho_solve(factor, -loss.gradient)
             decrement = float(-loss.gradient @ step)
-            if decrement <= _DECREMENT:
+            if decrement <= _DECREMENT[self.design.is_exact]:
                 return LogisticFit(model[:-1], float(model[-1]), n_iter)
             moved = None
             if is_fresh or decrement <= _SLOW**2 * last:
@@ -127,7 +149,8 @@ class LogisticPath:
     ) -> tuple[FloatArray, _Loss] | None:
         """Take a step that does not raise the loss; None where there is none."""
         # Where only rounding is left to gain, the values of two models compare by chance.
-        length, accepted = 1.0, loss.value + 1e-14 * abs(loss.value)
+        length, accepted = 1.0, loss.value
+        accepted += _ROUNDING[self.design.is_exact] * abs(loss.value)
         there = self._loss(model + step, ridge)
         while shorten and there.value > accepted - 1e-4 * length * decrement and length > 1e-8:
             length /= 2
@@ -141,16 +164,17 @@ class LogisticPath:
         return np.append(self.design.zeros(), np.log(frequency / (1.0 - frequency)))
 
     def _loss(self, model: FloatArray, ridge: FloatArray) -> _Loss:
-        log_odds = self.design.scores(model[:-1]) + model[-1]
-        probability = expit(log_odds)
-        losses = np.logaddexp(0.0, np.where(self.sample.positive, -log_odds, log_odds))
-        residual = self.row_weight * (probability - self.sample.positive)
-        gradient = np.append(self.design.adjoint(residual), residual.sum()) + ridge * model
-        value = float(self.row_weight @ losses + ridge @ model**2 / 2)
+        arrays = self.design.arrays
+        log_odds = self.design.scores(model[:-1]) + float(model[-1])
+        probability = arrays.expit(log_odds)
+        losses = arrays.log1p_exp(arrays.where(self.sample.positive, -log_odds, log_odds))
+        residual = self.row_weight * (probability - arrays.vector(self.sample.positive))
+        gradient = np.append(self.design.adjoint(residual), float(residual.sum())) + ridge * model
+        value = float(self.row_weight @ losses) + float(ridge @ model**2) / 2
         return _Loss(value, gradient, self.row_weight * probability * (1.0 - probability))
 
-    def _second_derivative(self, curvature: FloatArray) -> FloatArray:
+    def _second_derivative(self, curvature: Vector) -> FloatArray:
         of_intercept = self.design.adjoint(curvature)[:, np.newaxis]
         return np.block(
-            [[self.design.gram(curvature), of_intercept], [of_intercept.T, curvature.sum()]]
+            [[self.design.gram(curvature), of_intercept], [of_intercept.T, float(curvature.sum())]]
         )

@@ -186,7 +186,7 @@ class PartialAUCClassifier(RegionClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
             Or the kernel matrix, for ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
             Two classes.
@@ -288,7 +288,7 @@ class PartialAUCClassifier(RegionClassifier):
         fit = anchored_fit(
             design, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
         )
-        scores = design.scores(fit.coef)
+        scores = design.exact().scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)
         self.anchor_coef_ = self._oriented(fit.anchor[np.newaxis])
         if fit.solution is None:

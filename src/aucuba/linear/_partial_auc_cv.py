@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._core._arrays import arrays_of
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._logistic import log_loss, mean_and_scale
+from aucuba._core._logistic import log_loss
 from aucuba._core._parallel import map_parallel
 from aucuba._core._resampling import OutOfFold, Split
 from aucuba._core._threads import one_blas_thread
@@ -20,7 +21,12 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import RowDesign
-from aucuba.linear._anchored_fit import anchor_direction, normalised, training_region
+from aucuba.linear._anchored_fit import (
+    anchor_direction,
+    normalised,
+    score_moments,
+    training_region,
+)
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._chosen import ChosenBlend, ChosenModel
 from aucuba.linear._convergence import chosen_zero_advice, few_rows_advice
@@ -168,7 +174,7 @@ class PartialAUCClassifierCV(RegionClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, Dask collection} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -198,7 +204,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self):
             design, sample, kept = self._validate(X, y, sample_weight, qid)
-            kept = kept.resampled_by(groups, time)
+            # Scores of folds are compared on the host, wherever they were computed.
+            sample, kept = sample.on_host(), kept.resampled_by(groups, time)
             warn_if_badly_scaled(design)
             splits = Splits.from_cv(self.cv, kept, self.random_state)
             choose = self._choose if self.surrogate == "direct" else self._choose_convex
@@ -207,7 +214,7 @@ class PartialAUCClassifierCV(RegionClassifier):
                 limit += len(splits.halves) + len(splits.folds) * splits.in_time
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
                 chosen = choose(design, sample, region, splits, Cs, Progress(monitor))
-                scores = design.scores(chosen.coef)
+                scores = design.arrays.host(design.exact().scores(chosen.coef))
                 self._adopt_linear(chosen.coef, scores, sample, region.upper_limit)
                 self.calibration_ = chosen.calibration(scores, sample)
         return self
@@ -225,6 +232,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             Probabilities in the order of ``classes_``.
         """
         scores = self._oriented(self._unmoved_scores(X))
+        scores = arrays_of(scores).host(scores)
         slope, intercept = self.calibration_
         if np.isnan(slope):
             raise ValueError(
@@ -320,7 +328,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         averaged = fits[len(judged) :] if splits.in_time else fits
         # Stopped early, the fits on blocks of time are all there is.
         mean = np.mean([coef for coef, _ in averaged or fits], axis=0)
-        scale = mean_and_scale(design.scores(mean), sample.weight)[1]
+        scale = score_moments(mean, design, sample.weight)[1]
         parts = [part / scale for _, part in fits[: len(judged)]]
         return mean / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
 
@@ -362,7 +370,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         else:
             warnings.warn(few_rows_advice(f"C={self.C_:g} is used"), stacklevel=5)
         (solver,) = self._solvers([self.C_])
-        solution = solver.solve(design, make_risk(self.surrogate, sample, region))
+        risk = make_risk(self.surrogate, sample.moved_to(design.arrays), region)
+        solution = solver.solve(design, risk)
         solution.raise_interrupt()
         if solution.status is Status.ZERO_AS_GOOD:
             warnings.warn(chosen_zero_advice(self.surrogate, self.C_, self.tol), stacklevel=5)
@@ -370,8 +379,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.region_coef_ = self._oriented(solution.coef[np.newaxis])
         if held_out is not None:
             # Every fold's scores are standardised by its training rows; these are of all rows.
-            scores = design.scores(solution.coef)
-            held_out = held_out * mean_and_scale(scores, sample.weight)[1]
+            held_out = held_out * score_moments(solution.coef, design, sample.weight)[1]
         return ChosenModel(solution.coef, tested, held_out)
 
     def _solvers(self, Cs: Iterable[float]) -> list[BundleSolver]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import check_k
-from aucuba._roc._curve import RocCurve, SortedRows, of_unit_size, roc_curve
+from aucuba._roc._curve import RocCurve, of_unit_size, roc_curve
 from aucuba._roc._queries import mean_over_queries
 from aucuba._roc._sample import RankingSample
 
@@ -255,7 +255,7 @@ def _pairs_in_one_bin(sample: RankingSample, curve: RocCurve, bins: _Bins) -> fl
 
 def _row_weight(sample: RankingSample) -> FloatArray:
     """Return the weight of one row of every block: rows of weight 3 are three rows of weight 1."""
-    rows = SortedRows.from_scores(sample.score)
+    rows = sample.ranked
     starts = np.append(0, rows.block_end[:-1] + 1)
     lightest = np.minimum.reduceat(sample.weights[rows.order], starts)
     return np.minimum(lightest, 1.0)

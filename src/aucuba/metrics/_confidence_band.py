@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
-from sklearn.utils import check_random_state
 
 from aucuba._core._typing import FloatArray
 from aucuba._core._validation import check_choice
-from aucuba._roc._curve import RocCurve, SortedRows, heights, roc_curve
+from aucuba._roc._curve import heights, roc_curve
 from aucuba._roc._sample import RankingSample
-from aucuba.metrics._resampling import Draw
+from aucuba.metrics._resampling import Draw, resampled_curves
 from aucuba.metrics._study import check_draws, check_level
 
 KINDS = ("pointwise", "simultaneous")
@@ -48,15 +47,16 @@ def confidence_band(
     check_choice(kind, "confidence_band", KINDS)
     tail, n_draws = (1 - check_level(confidence)) / 2, check_draws(n_resamples)
     rates = np.linspace(*fpr_range, _GRID)
-    rng, rows = check_random_state(random_state), SortedRows.from_scores(sample.score)
-    draw = Draw(sample, by_class=True)
+    drawn = resampled_curves(sample, Draw(sample, by_class=True), n_draws, random_state)
     heights = np.array(
         [
-            _height(roc_curve(replace(sample, weight=draw.weights(rng)), rows), rates)
-            for _ in range(n_draws)
+            _height(fpr, tpr, rates)
+            for curve in drawn
+            for fpr, tpr in zip(curve.fpr, curve.tpr, strict=True)
         ]
     )
-    own = _height(roc_curve(sample, rows), rates)
+    curve = roc_curve(sample)
+    own = _height(curve.fpr, curve.tpr, rates)
     n_positives, n_negatives = int(sample.positive.sum()), int((~sample.positive).sum())
     low, high = _limits(own, heights, n_positives, tail, kind)
     # Rates so low that the population's threshold may lie above all negatives tell nothing from below.
@@ -65,8 +65,8 @@ def confidence_band(
     return ConfidenceBand(rates, low, high)
 
 
-def _height(curve: RocCurve, rates: FloatArray) -> FloatArray:
-    return heights(curve.fpr, curve.tpr, rates, "right")
+def _height(fpr: FloatArray, tpr: FloatArray, rates: FloatArray) -> FloatArray:
+    return heights(fpr, tpr, rates, "right")
 
 
 def _limits(

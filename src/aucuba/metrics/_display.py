@@ -227,7 +227,7 @@ class RocBandDisplay:
             import matplotlib.pyplot as plt
         except ImportError:
             raise ImportError(
-                "Drawing needs matplotlib: install it with `pip install aucuba[plot]`."
+                "Drawing needs matplotlib: install it with `pip install matplotlib`."
             ) from None
         check_choice(scale, "scale", ("linear", "log", "det"))
         if ax is None:

@@ -17,7 +17,6 @@ from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._sample import RankingSample
 from aucuba._roc._standard_error import effective_rows
-from aucuba.metrics._influence import acceleration
 from aucuba.metrics._measures import Measure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
@@ -119,7 +118,7 @@ def score_interval(
     >>> y = np.repeat([0, 1], [900, 100])
     >>> score = rng.normal(size=1000) + 2 * y
     >>> print(score_interval("tpr_at_fpr", y, score, fpr=0.05, random_state=0))
-    0.6100 [0.4798, 0.7100] (95% interval)
+    0.6100 [0.4700, 0.7200] (95% interval)
     """
     level = check_level(confidence)
     n_draws = check_draws(n_resamples)
@@ -195,21 +194,34 @@ def _limits(
     study: Study, method: str, value: float, tail: float, n_draws: int, random_state: Any
 ) -> tuple[float, float, int]:
     """Lower and upper limit with a probability ``tail`` beyond each, and the resamples used."""
-    if method == "delong":
-        n_errors, fewest = study.quantile(1 - tail), study.fewest
-        return *normal_limits(value, study.error(), n_errors, tail, fewest, study.measure), 0
+    if method in ("bootstrap", "bca"):
+        draws = study.resampled(n_draws, random_state)[0]
+        return *percentile_limits(study, method, value, tail, draws), n_draws
+    return *direct_limits(study, method, value, tail), 0
+
+
+def direct_limits(study: Study, method: str, value: float, tail: float) -> tuple[float, float]:
+    """Limits by a method that does not resample."""
     if method in ("exact", "wilson"):
-        return *_rate_limits(study, method, tail), 0
+        return _rate_limits(study, method, tail)
     if method == "conservative":
-        return *_conservative_limits(study, tail), 0
-    draws = study.resampled(n_draws, random_state)[0]
+        return _conservative_limits(study, tail)
+    n_errors, fewest = study.quantile(1 - tail), study.fewest
+    return normal_limits(value, study.error(), n_errors, tail, fewest, study.measure)
+
+
+def percentile_limits(
+    study: Study, method: str, value: float, tail: float, draws: FloatArray
+) -> tuple[float, float]:
+    """Limits from the values of resamples."""
     if np.ptp(draws) <= _NO_SPREAD:
-        return *_without_spread(study.measure, study.fewest, value, tail), n_draws
+        return _without_spread(study.measure, study.fewest, value, tail)
     levels = np.array([tail, 1 - tail])
     if method == "bca":
-        levels = _corrected(levels, draws, value, acceleration(study.measure, study.samples[0]))
-    low, high = np.quantile(draws, levels)
-    return float(low), float(high), n_draws
+        levels = _corrected(levels, draws, value, study.acceleration())
+    # With B draws the k-th smallest is at the level k / (B + 1).
+    low, high = np.quantile(draws, levels, method="weibull")
+    return float(low), float(high)
 
 
 def normal_limits(

@@ -16,17 +16,21 @@ from aucuba._core._validation import (
     check_k,
     check_positive_number,
 )
-from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._curve import RocCurve, at_vertex, roc_curve
+from aucuba._roc._enhancement import (
+    bedroc,
+    bedroc_effects,
+    enhancement_effects,
+    initial_enhancement,
+)
 from aucuba._roc._placements import region_average
 from aucuba._roc._points import (
     RATES,
-    bedroc,
     best_precision,
     enrichment,
     equal_error_rate,
     fpr_reaching_tpr,
     hits_in_top,
-    initial_enhancement,
     n_ranked,
     tpr_within_fpr,
     vertex_of_precision,
@@ -37,7 +41,7 @@ from aucuba._roc._region import Region
 from aucuba._roc._sample import RankingSample
 
 Sampling = Literal["by_class", "random"]
-OfCurve = Callable[[RocCurve, int], float]
+OfCurve = Callable[[RocCurve, int], Any]
 
 
 @dataclass(frozen=True)
@@ -49,14 +53,15 @@ class Measure:
     name : str
         As users type it, without ``_score``.
     of_curve : callable
-        Value from the ROC curve of one query and its number of rows.
+        Value from the ROC curve of one query and its number of rows; with leading axes, a value per
+        resample.
     region : Region or None
         Where the measure is the (weighted) area in a region: placement values then exist.
     sampling : {"by_class", "random"}
         What a fresh sample would look like: fixed numbers of either class for measures of the ROC
         curve alone, else random rows, so that the prevalence is uncertain too.
-    is_smooth : bool
-        Whether small changes of the weights move the value by a little, so that BCa applies.
+    effects : callable or None
+        First-order effect of every row of a sample, for smooth measures that are no areas.
     smaller_is_better : bool
     needs : {"both", "positive", "any"}
         Which queries count: those with both classes, with a positive row, or all.
@@ -66,6 +71,10 @@ class Measure:
         Change of the measure per change of the plain area in its region.
     is_rate : bool
         Whether it is a rate of rows at a threshold fixed beforehand: a binomial proportion.
+    parts : (float, float)
+        Fractions of the positives and of the negatives that decide the value.
+    cuts : tuple of float or None
+        Thresholds that count beside the shape of the curve; None where all scores do.
     params : mapping
         The parameters that methods for this measure alone need.
     """
@@ -74,17 +83,24 @@ class Measure:
     of_curve: OfCurve
     region: Region | None = None
     sampling: Sampling = "by_class"
-    is_smooth: bool = False
+    effects: Callable[[RankingSample], FloatArray] | None = None
     smaller_is_better: bool = False
     needs: Literal["both", "positive", "any"] = "both"
     limits: tuple[float, float] = (0.0, 1.0)
     slope: float = 1.0
     is_rate: bool = False
+    parts: tuple[float, float] = (1.0, 1.0)
+    cuts: tuple[float, ...] | None = ()
     params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether small changes of the weights move the value by a little, so that BCa applies."""
+        return self.region is not None or self.effects is not None
 
     def of_query(self, query: RankingSample) -> float:
         """Compute the value of one query."""
-        return self.of_curve(roc_curve(query), query.n_rows)
+        return float(self.of_curve(roc_curve(query), query.n_rows))
 
     def by_query(self, sample: RankingSample) -> FloatArray:
         """Compute one value per query that counts."""
@@ -138,7 +154,7 @@ def _partial_auc(
             "partial_auc",
             lambda curve, _: region_average(curve, region),
             region=region,
-            is_smooth=True,
+            parts=(1.0, region.weights.total),
         )
     if region.min_tpr > 0 or not region.is_plain_range:
         raise ValueError(
@@ -147,12 +163,13 @@ def _partial_auc(
         )
     chance = sum(region.fpr_range) / 2
 
-    def mcclish(curve: RocCurve, n_rows: int) -> float:
+    def mcclish(curve: RocCurve, n_rows: int) -> FloatArray:
         return 0.5 * (1 + (region_average(curve, region) - chance) / (1 - chance))
 
     slope = 0.5 / (1 - chance)
     limits = (0.5 - slope * chance, 1.0)
-    return Measure("partial_auc", mcclish, region, is_smooth=True, limits=limits, slope=slope)
+    parts = (1.0, region.weights.total)
+    return Measure("partial_auc", mcclish, region, limits=limits, slope=slope, parts=parts)
 
 
 def _two_way_partial_auc(*, min_tpr: Any, max_fpr: Any) -> Measure:
@@ -170,6 +187,7 @@ def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> Measure:
     return Measure(
         "tpr_at_fpr",
         lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable),
+        parts=(1.0, limit),
         params={"fpr": limit},
     )
 
@@ -180,6 +198,7 @@ def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> Measure:
         "fpr_at_tpr",
         lambda curve, n_rows: fpr_reaching_tpr(curve, limit, n_rows, attainable),
         smaller_is_better=True,
+        parts=(1.0 - limit, 1.0),
     )
 
 
@@ -202,7 +221,7 @@ def _recall_at_precision(*, precision: Any) -> Measure:
     limit = check_fraction(precision, "precision", low_open=True)
     return Measure(
         "recall_at_precision",
-        lambda curve, n_rows: float(curve.tpr[vertex_of_precision(curve, limit, n_rows)]),
+        lambda curve, n_rows: at_vertex(curve.tpr, vertex_of_precision(curve, limit, n_rows)),
         sampling="random",
     )
 
@@ -210,8 +229,8 @@ def _recall_at_precision(*, precision: Any) -> Measure:
 def _precision_at_k(*, k: Any) -> Measure:
     rows = check_k(k)
 
-    def precision(curve: RocCurve, n_rows: int) -> float:
-        cut = min(float(rows), float(n_ranked(curve)[-1]))
+    def precision(curve: RocCurve, n_rows: int) -> FloatArray:
+        cut = np.minimum(float(rows), n_ranked(curve)[..., -1])
         return hits_in_top(curve, cut) / cut
 
     return Measure("precision_at_k", precision, sampling="random", needs="any")
@@ -221,7 +240,7 @@ def _recall_at_k(*, k: Any) -> Measure:
     rows = check_k(k)
     return Measure(
         "recall_at_k",
-        lambda curve, _: hits_in_top(curve, rows) / float(curve.true_positive[-1]),
+        lambda curve, _: hits_in_top(curve, rows) / curve.true_positive[..., -1],
         sampling="random",
         needs="positive",
     )
@@ -243,7 +262,7 @@ def _rie(*, alpha: Any = 20.0) -> Measure:
         "rie",
         lambda curve, _: initial_enhancement(curve, decay),
         sampling="random",
-        is_smooth=True,
+        effects=lambda sample: enhancement_effects(sample, decay),
         limits=(0.0, np.inf),
     )
 
@@ -251,7 +270,10 @@ def _rie(*, alpha: Any = 20.0) -> Measure:
 def _bedroc(*, alpha: Any = 20.0) -> Measure:
     decay = check_positive_number(alpha, "alpha")
     return Measure(
-        "bedroc", lambda curve, _: bedroc(curve, decay), sampling="random", is_smooth=True
+        "bedroc",
+        lambda curve, _: bedroc(curve, decay),
+        sampling="random",
+        effects=lambda sample: bedroc_effects(sample, decay),
     )
 
 
@@ -260,13 +282,16 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> Measure:
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise ValueError(f"threshold must be a number, got {threshold!r}.")
 
-    def value(curve: RocCurve, n_rows: int) -> float:
+    def value(curve: RocCurve, n_rows: int) -> FloatArray:
         hits, rows = RATES[rate](curve, vertex_of_threshold(curve, float(threshold)))
-        return float(hits / rows) if rows > 0 else np.nan
+        return np.where(rows > 0, hits / np.where(rows > 0, rows, 1.0), np.nan)
 
     unit: Sampling = "by_class" if rate in ("tpr", "fpr", "specificity") else "random"
     params = {"rate": rate, "threshold": float(threshold)}
-    return Measure("rate_at_threshold", value, sampling=unit, is_rate=True, params=params)
+    cuts = (float(threshold),)
+    return Measure(
+        "rate_at_threshold", value, sampling=unit, is_rate=True, cuts=cuts, params=params
+    )
 
 
 MEASURES: dict[str, Callable[..., Measure]] = {

@@ -287,7 +287,7 @@ def rates_at_threshold(
     rates = {}
     for name in ("tpr", "fpr", "precision", "npv", "alert_rate"):
         hits, rows = RATES[name](curve, vertex)
-        rates[name] = hits / rows if rows > 0 else np.nan
+        rates[name] = float(hits / rows) if rows > 0 else np.nan
     return Rates(**rates)
 
 
@@ -357,11 +357,11 @@ def point_at(curve: RocCurve, vertex: int) -> OperatingPoint:
 
 def _vertex(curve: RocCurve, name: str, limit: Any, n_rows: int) -> int:
     if name == "k":
-        return vertex_flagging(curve, check_k(limit), n_rows)
+        return int(vertex_flagging(curve, check_k(limit), n_rows))
     rate = check_fraction(limit, name)
     find = {
         "fpr": vertex_within_fpr,
         "tpr": vertex_reaching_tpr,
         "precision": vertex_of_precision,
     }[name]
-    return find(curve, rate, n_rows)
+    return int(find(curve, rate, n_rows))

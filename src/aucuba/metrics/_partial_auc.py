@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from aucuba._core._arrays import is_tensor
 from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fraction, check_positive_number
+from aucuba._core._validation import check_fpr_range, check_fraction, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba.metrics._measures import evaluate
 
@@ -86,6 +87,11 @@ def partial_auc_score(
     >>> partial_auc_score(y, score, fpr_range=(0.1, 0.2))
     0.25
     """
+    rows_alike = sample_weight is None and qid is None
+    if is_tensor(y_score) and rows_alike and not (min_tpr or fpr_weight or standardized):
+        from aucuba.metrics._tensors import tensor_partial_auc
+
+        return tensor_partial_auc(y_true, y_score, check_fpr_range(fpr_range), pos_label)
     params = {
         "fpr_range": fpr_range,
         "min_tpr": min_tpr,

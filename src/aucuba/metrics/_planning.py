@@ -203,24 +203,13 @@ class _Pilot:
         """Resample one class at a time; to first order their variances add."""
         found = []
         for positive in (True, False):
-            draw = _OneClass(self.sample, by_class=True, drawn=positive)
+            draw = Draw(self.sample, by_class=True, still=not positive)
             values = bootstrap(
                 self.study.measure, self.study.samples, draw, _RESAMPLES, random_state
             )
             gap = values[0] - (values[1] if len(values) > 1 else 0.0)
             found.append(float(gap.var()) * self.sample.class_weight(positive=positive))
         return found[0], found[1]
-
-
-@dataclass(frozen=True)
-class _OneClass(Draw):
-    """Resamples of one class; the rows of the other stay."""
-
-    drawn: bool = True
-
-    def weights(self, rng: np.random.RandomState) -> FloatArray:
-        weight = super().weights(rng)
-        return np.where(self.sample.positive == self.drawn, weight, 1.0)
 
 
 def _spread(values: FloatArray) -> float:

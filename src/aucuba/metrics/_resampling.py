@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from aucuba._core._typing import FloatArray, IntArray
-from aucuba._roc._curve import SortedRows, roc_curve
+from aucuba._roc._curve import RocCurve
+from aucuba._roc._runs import Runs
 from aucuba._roc._sample import RankingSample, Sample
 from aucuba.metrics._measures import Measure
 
 # A resample without one of the classes has no curve; so many in a row mean that there is none.
 _MOST_TRIES = 1000
+# Resamples are taken together up to so many vertices, which the processor's cache holds.
+_VERTICES_AT_ONCE = 16_384
+
+# The weights of a resample that a seed decides, by slot.
+Resample: TypeAlias = Callable[[np.uint64], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -32,42 +40,94 @@ class Draw:
     frequency : bool
         Whether a weight is a number of equal rows, each drawn by itself; else a drawn row keeps its
         weight.
+    still : bool or None
+        The class whose rows stay as they are, where either class is drawn by itself.
     """
 
     sample: Sample
     by_class: bool
     cluster: IntArray | None = None
     frequency: bool = False
+    still: bool | None = None
 
-    def weights(self, rng: np.random.RandomState) -> FloatArray:
+    def weights(self, seed: np.uint64) -> FloatArray:
         """Draw once: the weight of every row in the resample."""
-        for _ in range(_MOST_TRIES):
-            weight = self._once(rng)
-            found = self.sample.positive @ weight
-            if 0 < found < weight.sum():
-                return weight
-        raise ValueError(
-            f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or clusters) of "
-            "both classes are needed for a bootstrap."
-        )
+        return self.summed_by(np.arange(self.sample.n_rows), self.sample.n_rows)(seed)
 
-    def _once(self, rng: np.random.RandomState) -> FloatArray:
-        positive, kept = self.sample.positive, self.sample.weight
+    def summed_by(self, slot: IntArray, n_slots: int) -> Resample:
+        """Return a function that draws once and sums the weights of the rows by slot."""
         if self.cluster is not None:
-            n_clusters = int(self.cluster.max()) + 1
-            drawn = np.bincount(rng.randint(n_clusters, size=n_clusters), minlength=n_clusters)
-            return drawn[self.cluster] * self.sample.weights
-        parts = [positive, ~positive] if self.by_class else [np.ones(positive.size, dtype=bool)]
-        counts = np.empty(positive.size)
-        for part in parts:
-            rows = np.flatnonzero(part)
-            if self.frequency and kept is not None:
-                total = kept[rows].sum()
-                counts[rows] = rng.multinomial(round(total), kept[rows] / total)
-            else:
-                drawn = rng.randint(rows.size, size=rows.size)
-                counts[rows] = np.bincount(drawn, minlength=rows.size)
-        return counts if kept is None or self.frequency else counts * kept
+            return self._of_clusters(slot, n_slots)
+        if self.frequency and self.sample.weight is not None:
+            return self._of_copies(slot, n_slots)
+        return self._of_rows(slot, n_slots)
+
+    def _of_rows(self, slot: IntArray, n_slots: int) -> Resample:
+        from aucuba.metrics._loops import count_drawn, sum_drawn
+
+        weight, is_weighted = self.sample.weights, self.sample.weight is not None
+        # Short integers keep more of the rows in the processor's cache.
+        parts = [(slot[rows].astype(np.int32), weight[rows]) for rows in self._parts]
+        rest = self.sample.positive == self.still
+        base = np.bincount(slot[rest], weight[rest], n_slots)
+
+        def resample(seed: np.uint64) -> FloatArray:
+            total = base.astype(np.float64)
+            for number, (slots, kept) in enumerate(parts):
+                if is_weighted:
+                    sum_drawn(seed ^ np.uint64(number), slots, kept, total)
+                else:
+                    count_drawn(seed ^ np.uint64(number), slots, total)
+            return total
+
+        return resample
+
+    def _of_clusters(self, slot: IntArray, n_slots: int) -> Resample:
+        from aucuba.metrics._loops import count_drawn, sum_units
+
+        assert self.cluster is not None
+        cluster, weight = self.cluster, self.sample.weights
+        units = np.arange(int(cluster.max()) + 1, dtype=np.int32)
+
+        def resample(seed: np.uint64) -> FloatArray:
+            count, total = np.zeros(units.size), np.zeros(n_slots)
+            count_drawn(seed, units, count)
+            sum_units(count, cluster, slot, weight, total)
+            return total
+
+        return resample
+
+    def _of_copies(self, slot: IntArray, n_slots: int) -> Resample:
+        parts = [(slot[rows], self.sample.weights[rows]) for rows in self._parts]
+
+        def resample(seed: np.uint64) -> FloatArray:
+            rng, total = np.random.default_rng(seed), np.zeros(n_slots)
+            for slots, copies in parts:
+                drawn = rng.multinomial(round(copies.sum()), copies / copies.sum())
+                total += np.bincount(slots, drawn, n_slots)
+            return total
+
+        return resample
+
+    @property
+    def _parts(self) -> list[IntArray]:
+        """Rows that are drawn among each other."""
+        positive = self.sample.positive
+        if not self.by_class:
+            return [np.arange(positive.size)]
+        return [np.flatnonzero(positive == one) for one in (True, False) if one is not self.still]
+
+
+def resampled_curves(
+    sample: RankingSample,
+    draw: Draw,
+    n_resamples: int,
+    random_state: Any,
+    cuts: tuple[float, ...] | None = (),
+) -> Iterator[RocCurve]:
+    """Draw the curves of resamples of one scorer, some at a time along a leading axis."""
+    for curves in _common_curves([sample], draw, n_resamples, random_state, cuts):
+        yield curves[0]
 
 
 def bootstrap(
@@ -79,17 +139,14 @@ def bootstrap(
 ) -> FloatArray:
     """Compute the measure of every scorer on common resamples, shape (n_scorers, n_resamples).
 
-    Memory stays that of a few vectors of rows, whatever the number of resamples.
+    Rows are sorted once. Memory stays that of a few vectors of rows, whatever the number of resamples.
     """
-    rng = check_random_state(random_state)
-    rows = [SortedRows.from_scores(one.score) for one in samples]
-    values = np.empty((len(samples), n_resamples))
-    for number in range(n_resamples):
-        weight = draw.weights(rng)
-        for scorer, one in enumerate(samples):
-            curve = roc_curve(replace(one, weight=weight), rows[scorer])
-            values[scorer, number] = measure.of_curve(curve, one.n_rows)
-    return values
+    n_rows = samples[0].n_rows
+    values = [
+        [measure.of_curve(curve, n_rows) for curve in curves]
+        for curves in _common_curves(samples, draw, n_resamples, random_state, measure.cuts)
+    ]
+    return np.concatenate(values, axis=1)
 
 
 def bootstrap_means(values: FloatArray, n_resamples: int, random_state: Any) -> FloatArray:
@@ -97,3 +154,39 @@ def bootstrap_means(values: FloatArray, n_resamples: int, random_state: Any) -> 
     rng = check_random_state(random_state)
     chosen = rng.randint(values.shape[1], size=(n_resamples, values.shape[1]))
     return values[:, chosen].mean(axis=2)
+
+
+def _common_curves(
+    samples: list[RankingSample],
+    draw: Draw,
+    n_resamples: int,
+    random_state: Any,
+    cuts: tuple[float, ...] | None,
+) -> Iterator[list[RocCurve]]:
+    """Draw the curves of all scorers on common resamples, some at a time."""
+    runs = [Runs.from_sample(one, cuts) for one in samples]
+    totals = _good_totals(draw, runs, check_random_state(random_state))
+    at_once = max(1, _VERTICES_AT_ONCE // max(one.n_runs for one in runs))
+    for first in range(0, n_resamples, at_once):
+        drawn = zip(*islice(totals, min(at_once, n_resamples - first)), strict=True)
+        yield [one.curves(np.array(part)) for one, part in zip(runs, drawn, strict=True)]
+
+
+def _good_totals(
+    draw: Draw, runs: list[Runs], rng: np.random.RandomState
+) -> Iterator[list[FloatArray]]:
+    """Draw the weights of all scorers' slots in resamples that have rows of both classes."""
+    resamples = [draw.summed_by(one.slot, 2 * one.n_runs) for one in runs]
+    n_failed = 0
+    while n_failed < _MOST_TRIES:
+        seed = np.uint64(rng.randint(2**64, dtype=np.uint64))
+        total = resamples[0](seed)
+        if total.reshape(2, -1).any(axis=1).all():
+            n_failed = 0
+            yield [total, *(resample(seed) for resample in resamples[1:])]
+        else:
+            n_failed += 1
+    raise ValueError(
+        f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or clusters) of "
+        "both classes are needed for a bootstrap."
+    )

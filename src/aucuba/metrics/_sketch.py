@@ -209,7 +209,7 @@ class RocSketch:
         float
         """
         limit = self._rate(fpr)
-        return tpr_within_fpr(self._curve(), limit, self.n_rows, attainable)
+        return float(tpr_within_fpr(self._curve(), limit, self.n_rows, attainable))
 
     def threshold(self, fpr: float | None = None) -> float:
         """Find the lowest score whose false positive rate is within a limit, as `operating_point` does.
@@ -258,7 +258,7 @@ class RocSketch:
         assert measure.region is not None
         value = float(measure.of_curve(self._curve(), self.n_rows))
         in_range = round(self.n_negatives * measure.region.weights.total, 9)
-        warn_of_few_rows(self.n_positives, in_range)
+        warn_of_few_rows(self.n_positives, self.n_positives, in_range)
         tail, fewest = (1 - level) / 2, min(self.n_positives, in_range)
         n_errors = float(norm.ppf(1 - tail))
         low, high = normal_limits(value, self._error(measure), n_errors, tail, fewest, measure)
@@ -340,7 +340,7 @@ class RocSketch:
         assert measure.region is not None
         even = replace(sample, weight=sample.weights / self._rows.mean_weight)
         region = measure.region
-        influence = placements(even, sample.score, region.weights, region.min_tpr).influence
+        influence = placements(even, sample.ranked, region.weights, region.min_tpr).influence
         variance = 0.0
         for rows, seen in zip((~sample.positive, sample.positive), self._rows.totals, strict=True):
             part = sample.weights[rows] / seen.weight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from aucuba._core._validation import (
 from aucuba._core._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._sample import RankingSample, Sample
-from aucuba._roc._standard_error import standard_error
-from aucuba.metrics._influence import region_influence
+from aucuba._roc._standard_error import row_terms, standard_error
+from aucuba.metrics._influence import acceleration, region_influence
 from aucuba.metrics._measures import Measure, bind
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means
 
@@ -32,7 +33,7 @@ _ROWS_FOR_NORMAL = 50_000
 _FEWEST_FOR_NORMAL = 200
 # Below these numbers no method held its coverage in our simulations.
 FEWEST_POSITIVES = 20
-FEWEST_NEGATIVES = 5
+FEWEST_IN_RANGE = 5
 FEWEST_UNITS = 10
 
 
@@ -59,7 +60,7 @@ class Study:
     cluster: IntArray | None = None
     frequency: bool = False
 
-    @property
+    @cached_property
     def values(self) -> FloatArray:
         """Value of every scorer."""
         return np.array([self.measure.value(one) for one in self.samples])
@@ -91,13 +92,26 @@ class Study:
             values = self.by_query()
             gaps = values[0] - (values[1] if len(values) > 1 else 0.0)
             return float(gaps.std(ddof=1) / np.sqrt(gaps.size))
-        influence = region_influence(self.measure, self.samples[0])
+        influence = self._influences[0]
         if len(self.samples) > 1:
-            influence = influence - region_influence(self.measure, self.samples[1])
+            influence = influence - self._influences[1]
         sample = self.samples[0]
         if self.frequency:
             return standard_error(sample, influence, meaning="frequency")
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
+
+    @cached_property
+    def _influences(self) -> list[FloatArray]:
+        return [region_influence(self.measure, one) for one in self.samples]
+
+    def acceleration(self) -> float:
+        """Skewness of the estimate of the first scorer, for BCa."""
+        one = self.samples[0]
+        if self.measure.effects is not None:
+            effect = self.measure.effects(one)
+        else:
+            effect = row_terms(one, self._influences[0])
+        return acceleration(effect, self.cluster)
 
     def resampled(self, n_resamples: int, random_state: Any) -> FloatArray:
         """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
@@ -127,8 +141,8 @@ class Study:
             return f"needs placement values, which {name!r} does not have"
         if method == "bca" and not self.measure.is_smooth:
             return f"needs a smooth measure, and {name!r} jumps with its threshold"
-        if method == "bca" and self.sampling in ("queries", "clusters"):
-            return f"needs independent rows, not {self.sampling}"
+        if method == "bca" and self.sampling == "queries":
+            return "needs independent rows or clusters, not queries"
         if method in ("exact", "wilson") and not self.measure.is_rate:
             return (
                 "is for rates at a threshold that was fixed beforehand (metric='rate_at_threshold'); "
@@ -155,27 +169,24 @@ class Study:
             return "bootstrap"
         if self.cluster is not None:
             return "delong"
-        one, width = self.samples[0], self.measure.region.weights.total
-        n_positives = int(one.positive.sum())
-        in_range = (one.n_rows - n_positives) * width
-        enough = min(n_positives, in_range) >= _FEWEST_FOR_NORMAL
-        if one.n_rows >= _ROWS_FOR_NORMAL and enough:
+        enough = min(self._deciding()) >= _FEWEST_FOR_NORMAL
+        if self.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough:
             return "delong"
         return "bca" if len(self.samples) == 1 and self.sampling == "by_class" else "bootstrap"
 
     @property
     def fewest(self) -> float:
-        """Number of units of the kind that is rarest: queries, clusters, or rows in the range."""
+        """Number of units of the kind that is rarest: queries, clusters, or rows that decide."""
         if np.isfinite(self.degrees_of_freedom):
             return self.degrees_of_freedom + 1
-        return min(self._counts())
+        return min(self._deciding())
 
-    def _counts(self) -> tuple[int, float]:
-        """Count the number of positives, and of negatives in the region's range."""
-        one = self.samples[0]
+    def _deciding(self) -> tuple[float, float]:
+        """Count the positives and the negatives that decide the value."""
+        one, (of_positives, of_negatives) = self.samples[0], self.measure.parts
         n_positives = int(one.positive.sum())
-        width = 1.0 if self.measure.region is None else self.measure.region.weights.total
-        return n_positives, round((one.n_rows - n_positives) * width, 9)
+        n_negatives = one.n_rows - n_positives
+        return round(n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
 
     def warn_if_few(self) -> None:
         """Name what is too few for an interval or test to keep its level."""
@@ -188,16 +199,17 @@ class Study:
                     FewRowsWarning,
                 )
             return
-        warn_of_few_rows(*self._counts())
+        n_positives = int(self.samples[0].positive.sum())
+        warn_of_few_rows(n_positives, *self._deciding())
 
 
-def warn_of_few_rows(n_positives: int, in_range: float) -> None:
-    """Warn if positives, or negatives in the range, are too few for an interval to keep its level."""
-    if n_positives < FEWEST_POSITIVES or in_range < FEWEST_NEGATIVES:
+def warn_of_few_rows(n_positives: int, positives: float, negatives: float) -> None:
+    """Warn if the positives, or the rows of a class that decide, are too few to keep the level."""
+    if n_positives < FEWEST_POSITIVES or min(positives, negatives) < FEWEST_IN_RANGE:
         warn_user(
-            f"The uncertainty rests on {n_positives} positives and {in_range:.3g} negatives in the "
-            f"range; with fewer than {FEWEST_POSITIVES} and {FEWEST_NEGATIVES} intervals are too "
-            "narrow.",
+            f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in the "
+            f"range; with fewer than {FEWEST_POSITIVES} positives in all, or {FEWEST_IN_RANGE} of "
+            "either class in the range, intervals are too narrow.",
             FewRowsWarning,
         )
 
@@ -269,7 +281,18 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
     per class and block of equal score.
     """
 
-    def of_curve(curve: RocCurve, n_rows: int) -> float:
+    def of_curve(curves: RocCurve, n_rows: int) -> FloatArray:
+        """Call the function once per curve."""
+        shape = curves.true_positive.shape
+        pairs = zip(
+            curves.true_positive.reshape(-1, shape[-1]),
+            curves.false_positive.reshape(-1, shape[-1]),
+            strict=True,
+        )
+        values = [of_one(RocCurve(fp, tp, curves.threshold)) for tp, fp in pairs]
+        return np.reshape(values, shape[:-1])
+
+    def of_one(curve: RocCurve) -> float:
         weight = np.concatenate([np.diff(curve.true_positive), np.diff(curve.false_positive)])
         y = np.repeat([1, 0], curve.threshold.size)
         kept = weight > 0
@@ -277,4 +300,4 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
         return float(function(y[kept], score[kept], sample_weight=weight[kept], **params))
 
     name = getattr(function, "__name__", type(function).__name__)
-    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf))
+    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf), cuts=None)

@@ -1,6 +1,6 @@
 """Losses for neural networks: partial AUC with a memory of past scores, and AUM.
 
-Needs PyTorch (``pip install 'aucuba[torch]'``), which nothing else in the library imports.
+Needs PyTorch (``pip install torch``), which nothing else in the library imports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ try:
     from torch import Tensor, nn
 except ImportError as error:
     raise ImportError(
-        "The torch losses of aucuba.objectives need PyTorch: pip install 'aucuba[torch]'."
+        "The torch losses of aucuba.objectives need PyTorch: pip install torch."
     ) from error
 
 _SURROGATES = ("tight", "direct")

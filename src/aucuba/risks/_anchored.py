@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from aucuba._core._typing import FloatArray
+from aucuba._core._arrays import Vector, arrays_of
 from aucuba.risks._base import Risk
 
 
@@ -28,10 +26,11 @@ class Anchored:
     """
 
     def __init__(
-        self, risk: Risk, reference: FloatArray, strength: float, weight: FloatArray | None = None
+        self, risk: Risk, reference: Vector, strength: float, weight: Vector | None = None
     ) -> None:
         self.risk, self.reference, self.strength = risk, reference, strength
-        weight = np.ones(reference.size) if weight is None else weight
+        if weight is None:
+            weight = arrays_of(reference).ones(len(reference))
         self.row_weight = weight / weight.sum()
 
     @property
@@ -42,7 +41,7 @@ class Anchored:
     def lower_bound(self) -> float:
         return self.risk.lower_bound
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         value, gradient = self.risk.value_and_gradient(scores)
         pull = self.strength * self.row_weight * (scores - self.reference)
         return value + float(pull @ (scores - self.reference)) / 2, gradient + pull

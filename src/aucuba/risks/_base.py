@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._core._arrays import Vector, arrays_of
+from aucuba._core._typing import IntArray
 from aucuba._roc._sample import Sample
 
 
@@ -34,7 +35,7 @@ class Risk(Protocol):
         """A number that the risk never falls below."""
         ...
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         """R(s) and its (sub)gradient with respect to the scores."""
         ...
 
@@ -62,13 +63,15 @@ class QueryRisk:
     def lower_bound(self) -> float:
         return float(np.mean([risk.lower_bound for risk in self.risks]))
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
+        arrays = arrays_of(scores)
+        scores = arrays.host(scores)
         total, gradient = 0.0, np.zeros_like(scores)
         for risk, rows in zip(self.risks, self.rows, strict=True):
             value, part = risk.value_and_gradient(scores[rows])
             total += value
             gradient[rows] = part
-        return total / len(self.risks), gradient / len(self.risks)
+        return total / len(self.risks), arrays.vector(gradient / len(self.risks))
 
 
 def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
@@ -78,6 +81,8 @@ def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
     """
     if sample.query is None:
         return make(sample)
+    # Queries are many and small: they are compared on the host, wherever the scores are.
+    sample = sample.on_host()
     rows = sample.rankable_queries()
     if not rows:
         raise ValueError("No query in qid has both a positive and a negative row.")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from aucuba._core._typing import FloatArray
+from aucuba._core._arrays import Vector
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
@@ -54,7 +52,7 @@ class HingeDifference:
             raise ValueError("tight_form='dc' does not take qid; use tight_form='bound'.")
         return cls(sample, region.fpr_range, region.min_tpr)
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         outer, outer_gradient = self.outer.value_and_gradient(scores)
         inner, inner_gradient = self.inner.value_and_gradient(scores)
         return (
@@ -62,7 +60,7 @@ class HingeDifference:
             self.outer_factor * outer_gradient - self.inner_factor * inner_gradient,
         )
 
-    def linearised(self, scores: FloatArray) -> TiltedHinge:
+    def linearised(self, scores: Vector) -> TiltedHinge:
         """Return the convex upper bound that replaces the inner hinge by its tangent at the scores."""
         value, gradient = self.inner.value_and_gradient(scores)
         return TiltedHinge(
@@ -82,10 +80,10 @@ class TiltedHinge:
     is_convex = True
     lower_bound = 0.0
 
-    def __init__(self, hinge: TightHinge, factor: float, tilt: FloatArray, offset: float) -> None:
+    def __init__(self, hinge: TightHinge, factor: float, tilt: Vector, offset: float) -> None:
         self.hinge, self.factor, self.tilt, self.offset = hinge, factor, tilt, offset
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         value, gradient = self.hinge.value_and_gradient(scores)
         tilted = self.factor * value - float(self.tilt @ scores) - self.offset
-        return tilted, self.factor * np.asarray(gradient) - self.tilt
+        return tilted, self.factor * gradient - self.tilt

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._core._arrays import Vector, arrays_of, scaled_by_power_of_two
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._sample import Sample
 from aucuba.risks._ranking import (
-    count_at_or_below,
     counted_unit,
-    mean_over_ties,
     split_at,
     sum_of_first,
     tied_rank_weights,
@@ -28,6 +27,8 @@ _MOST_RANKS = 2.0**52
 # A density has a piece for every rank. With more of them than this, and than ten per row, a rank stands
 # for several rows of weight 1, which the density does not tell apart: it has 10,000 knots.
 _MOST_PIECES = 20_000
+# Fewer negatives are sorted in less time than a search for each of them takes.
+_LONG_TAIL = 5_000
 
 
 class PrefixHinge:
@@ -48,7 +49,9 @@ class PrefixHinge:
     majorant of S over U, whose slopes are the decreasing isotonic regression of
     :math:`c_j/u_j + q_j` with weights u: :math:`r_i` is the number of slopes at or above :math:`p_i`.
     This replaces the paper's Algorithm 1, holds for any :math:`c \ge 0`, and costs one sort, one pass
-    of pool-adjacent-violators and one binary search per positive.
+    of pool-adjacent-violators and one binary search per positive. Beyond the last rank that counts,
+    where the structural form has :math:`c_j = 0` and :math:`u_j = 1`, the slopes are the scores
+    themselves, and nothing needs their order (`reach_from_below`).
 
     **Weights.** A negative of weight k stands for k negatives in a row, each with its own rank
     weight, so a row that straddles a limit of the range is split there. One negative is a weight of 1
@@ -80,98 +83,111 @@ class PrefixHinge:
         mass_weights: RankWeights,
         min_tpr: float = 0.0,
     ) -> None:
+        arrays = self.arrays = arrays_of(sample.positive)
         self.rank_weights, self.mass_weights = rank_weights, mass_weights
-        self.positive = np.flatnonzero(sample.positive)
-        self.negative = np.flatnonzero(~sample.positive)
-        weight = np.ones(sample.positive.size) if sample.weight is None else sample.weight
-        self.positive_weight = _of_unit_size(weight[self.positive])
+        self.positive = arrays.places(sample.positive)
+        self.negative = arrays.places(~sample.positive)
+        self.positive_weight = _of_unit_size(sample.weights[self.positive])
         self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
-        self.is_ranked = False
-        self.negative_weight: FloatArray | None = weight[self.negative]
+        self.is_ranked = self.has_tail = False
+        self.last_rate = mass_weights.last_rate
+        self.negative_weight: Vector | None = sample.weights[self.negative]
         unit = self._unit(self.negative_weight)
-        self.n = float(self.negative_weight.sum() / unit)
-        if np.all(self.negative_weight == 1.0):
+        self.n = float(self.negative_weight.sum()) / unit
+        if bool((self.negative_weight == 1.0).all()):
             self.negative_weight = None
-            ranks = np.arange(np.ceil(self.n * mass_weights.last_rate) + 1.0)
-            self.mass = mass_weights.between(ranks, self.n)
-            self.margin = rank_weights.between(ranks, self.n) / self.mass
+            self.has_tail = (
+                mass_weights.is_uniform
+                and rank_weights.last_rate < 1.0
+                and len(self.negative) >= _LONG_TAIL
+            )
+            if self.has_tail:
+                self.last_rate = rank_weights.last_rate
+            ranks = np.arange(np.ceil(self.n * self.last_rate) + 1.0)
+            mass = mass_weights.between(ranks, self.n)
+            margin = rank_weights.between(ranks, self.n) / mass
             # Margins that do not rise keep the targets in order; nothing is left to pool.
-            self.is_ranked = bool(np.all(np.diff(self.margin) <= 0))
+            self.is_ranked = bool(np.all(np.diff(margin) <= 0))
+            self.mass, self.margin = arrays.vector(mass), arrays.vector(margin)
         else:
             self.negative_weight = self.negative_weight / unit
         self.total = float(
             self.positive_weight.sum() * (1.0 - min_tpr) * self.n * rank_weights.total
         )
 
-    def _unit(self, weight: FloatArray) -> float:
+    def _unit(self, weight: Vector) -> float:
         """Return the weight that stands for one negative."""
         most = _MOST_RANKS
         if self.rank_weights.density is not None:
-            most = float(max(_MOST_PIECES, 10 * weight.size))
+            most = float(max(_MOST_PIECES, 10 * len(weight)))
         return max(counted_unit(weight), float(weight.sum()) / most)
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
+        arrays = self.arrays
         p, q = scores[self.positive], scores[self.negative]
-        rows = top(q, self.n * self.mass_weights.last_rate, self.negative_weight)
+        rows = top(q, self.n * self.last_rate, self.negative_weight)
         ranked = q[rows]
-        del q
         piece, mass, margin = self._pieces(rows)
         target = margin + ranked[piece]
-        slopes = target
-        if not self.is_ranked:
-            slopes = isotonic_regression(target, weights=mass, increasing=False).x
-        by_score = np.argsort(p)
+        slopes = target if self.is_ranked else arrays.decreasing_regression(target, mass)
+        by_score = arrays.order(p)
         counted = self._counted(p, by_score)
-        level = p - _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
-        reached = slopes.size - np.searchsorted(slopes[::-1], level, side="left")
-        below = np.concatenate([[0.0], np.cumsum(counted[by_score])])
-        on_pieces = below[np.searchsorted(level[by_score], slopes, side="right")]
-        del slopes
+        lowest = q.min() if self.has_tail else ranked[-1]
+        level = p - _KINK * (1.0 + abs(ranked[0]) + abs(lowest))
+        reached = len(slopes) - arrays.search(arrays.flip(slopes), level)
+        below = arrays.running_sum(counted[by_score])
+        on_pieces = below[arrays.search(level[by_score], slopes, "right")]
         on_pieces *= mass
         mass_above = sum_of_first(mass, reached)
-        excess = sum_of_first(np.multiply(mass, target, out=target), reached) - mass_above * p
-        del target
-        on_rows = self._on_rows(rows, ranked, piece, on_pieces)
-        del ranked, on_pieces
-        on_rows /= self.total
-        gradient = np.zeros_like(scores)
+        target *= mass
+        excess = sum_of_first(target, reached) - mass_above * p
+        value = float(counted @ excess)
+        gradient = arrays.zeros(len(scores))
+        if self.has_tail:
+            beyond = arrays.vector(q < ranked[-1])
+            n_ties, n_extra = int((ranked == ranked[-1]).sum()), len(rows) - len(mass)
+            beyond[rows[len(rows) - n_ties :]] = n_extra / n_ties
+            tail = reach_from_below(level[by_score], (counted * p)[by_score], below, q, beyond)
+            value += tail.value
+            mass_above[by_score] += tail.mass_above
+            gradient[self.negative] = tail.on_negatives / self.total
         gradient[self.positive] = -counted * mass_above / self.total
-        gradient[self.negative[rows]] = on_rows
-        return float(counted @ excess) / self.total, gradient
+        gradient[self.negative[rows]] += self._on_rows(rows, ranked, piece, on_pieces) / self.total
+        return value / self.total, gradient
 
-    def _on_rows(
-        self, rows: IntArray, ranked: FloatArray, piece: Any, on_pieces: FloatArray
-    ) -> FloatArray:
+    def _on_rows(self, rows: Vector, ranked: Vector, piece: Any, on_pieces: Vector) -> Vector:
         """Sum the pieces of every row, and divide the sum of a tied block by weight."""
+        arrays = self.arrays
         if self.negative_weight is None:
-            on_rows = on_pieces
-            if on_pieces.size < rows.size:
-                on_rows = np.concatenate([on_pieces, np.zeros(rows.size - on_pieces.size)])
-            return mean_over_ties(ranked, None, on_rows)
+            if len(on_pieces) < len(rows):
+                on_pieces = arrays.join([on_pieces, arrays.zeros(len(rows) - len(on_pieces))])
+            return arrays.mean_over_ties(ranked, None, on_pieces)
         weight = self.negative_weight[rows]
-        on_rows = np.bincount(piece, on_pieces, rows.size).astype(np.float64, copy=False)
-        return weight * mean_over_ties(ranked, weight, on_rows / weight)
+        on_rows = arrays.sums_by_group(piece, on_pieces, len(rows))
+        return weight * arrays.mean_over_ties(ranked, weight, on_rows / weight)
 
-    def _counted(self, p: FloatArray, by_score: IntArray) -> FloatArray:
+    def _counted(self, p: Vector, by_score: Vector) -> Vector:
         """Return ``b``: the weights of the positives, of the lowest only in the two-way case."""
         if self.bottom.is_uniform:
             return self.positive_weight
-        counted = np.empty_like(p)
+        counted = self.arrays.zeros(len(p))
         counted[by_score] = tied_rank_weights(
             p[by_score], self.positive_weight[by_score], self.bottom
         )
         return counted
 
-    def _pieces(self, rows: IntArray) -> tuple[Any, FloatArray, FloatArray]:
+    def _pieces(self, rows: Vector) -> tuple[Any, Vector, Vector]:
         """Cut ranked rows where masses or margins change: (row of a piece, mass, margin)."""
         if self.negative_weight is None:
-            return slice(self.mass.size), self.mass, self.margin
+            return slice(len(self.mass)), self.mass, self.margin
+        arrays = self.arrays
         cuts = np.concatenate([self.rank_weights.cuts(self.n), self.mass_weights.cuts(self.n)])
         piece, size, middle = split_at(self.negative_weight[rows], cuts)
         # Every piece has the mean weight of the rank that it is a part of.
-        rank = np.stack([np.ceil(middle) - 1.0, np.ceil(middle)], axis=1)
-        mass = self.mass_weights.between(rank, self.n)[:, 0]
-        counts = self.rank_weights.between(rank, self.n)[:, 0]
+        rank = np.ceil(arrays.host(middle))
+        edges = np.stack([rank - 1.0, rank], axis=1)
+        mass = arrays.vector(self.mass_weights.between(edges, self.n)[:, 0])
+        counts = arrays.vector(self.rank_weights.between(edges, self.n)[:, 0])
         kept = mass > 0
         return piece[kept], (size * mass)[kept], counts[kept] / mass[kept]
 
@@ -241,33 +257,68 @@ class PairwiseHinge:
     lower_bound = 0.0
 
     def __init__(self, sample: Sample) -> None:
-        self.positive = np.flatnonzero(sample.positive)
-        self.negative = np.flatnonzero(~sample.positive)
-        weight = np.ones(sample.positive.size) if sample.weight is None else sample.weight
-        self.positive_weight = _of_unit_size(weight[self.positive])
-        self.negative_weight = _of_unit_size(weight[self.negative])
+        self.arrays = arrays_of(sample.positive)
+        self.positive = self.arrays.places(sample.positive)
+        self.negative = self.arrays.places(~sample.positive)
+        self.positive_weight = _of_unit_size(sample.weights[self.positive])
+        self.negative_weight = _of_unit_size(sample.weights[self.negative])
         self.total = float(self.positive_weight.sum() * self.negative_weight.sum())
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
+        arrays = self.arrays
         p, q = scores[self.positive], scores[self.negative]
-        by_score = np.argsort(p)
+        by_score = arrays.order(p)
         ranked, weight = p[by_score], self.positive_weight[by_score]
-        width = _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
-        reached = count_at_or_below(ranked, q + (1.0 + width))
-        weight_below = np.concatenate([[0.0], np.cumsum(weight)])[reached]
-        sum_below = np.concatenate([[0.0], np.cumsum(weight * ranked)])[reached]
-        value = self.negative_weight @ (weight_below * (1.0 + q) - sum_below) / self.total
-
-        # A negative that reaches k positives reaches the k lowest of them.
-        by_reach = np.bincount(reached, self.negative_weight, ranked.size + 1)
-        above = np.cumsum(by_reach[::-1])[::-1][1:]
-        gradient = np.empty_like(scores)
-        gradient[self.positive[by_score]] = -weight * above / self.total
-        gradient[self.negative] = self.negative_weight * weight_below / self.total
-        return float(value), gradient
+        level = ranked - _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
+        below = arrays.running_sum(weight)
+        pairs = reach_from_below(level, weight * ranked, below, q + 1.0, self.negative_weight)
+        gradient = arrays.empty(len(scores))
+        gradient[self.positive[by_score]] = -weight * pairs.mass_above / self.total
+        gradient[self.negative] = pairs.on_negatives / self.total
+        return pairs.value / self.total, gradient
 
 
-def _of_unit_size(weight: FloatArray) -> FloatArray:
+@dataclass(frozen=True)
+class Reach:
+    """Sums over the pairs of a negative and the positives that it reaches.
+
+    ``value``: of ``b_i v_j (q_j - p_i)``; ``on_negatives``: of ``b_i v_j``, per negative;
+    ``mass_above``: of ``v_j``, per positive in increasing order of score.
+    """
+
+    value: float
+    on_negatives: Vector
+    mass_above: Vector
+
+
+def reach_from_below(
+    level: Vector, weighted_p: Vector, below: Vector, q: Vector, mass: Vector
+) -> Reach:
+    """Let every negative reach the positives whose level is at or below its score.
+
+    A negative that reaches k positives reaches the k lowest, so that one search per negative is enough
+    and the negatives need no order.
+
+    Parameters
+    ----------
+    level, weighted_p : vector of length m
+        Levels of the positives, in increasing order, and their ``b_i p_i``.
+    below : vector of length m + 1
+        Running sums of their weights ``b_i``.
+    q, mass : vector
+        Scores and masses ``v_j`` of the negatives.
+    """
+    arrays = arrays_of(q)
+    reached = arrays.count_at_or_below(level, q)
+    on_negatives = below[reached]
+    excess = on_negatives * q
+    excess -= arrays.running_sum(weighted_p)[reached]
+    on_negatives *= mass
+    by_reach = arrays.sums_by_group(reached, mass, len(level) + 1)
+    above = by_reach.sum() - arrays.running_sum(by_reach)[1:-1]
+    return Reach(float(mass @ excess), on_negatives, above)
+
+
+def _of_unit_size(weight: Vector) -> Vector:
     """Divide the weights by a power of two to a sum in [1/2, 1), so that products stay finite."""
-    scaled: FloatArray = np.ldexp(weight, -np.frexp(weight.sum())[1])
-    return scaled
+    return scaled_by_power_of_two(weight, -math.frexp(float(weight.sum()))[1])

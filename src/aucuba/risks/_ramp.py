@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._core._arrays import Vector, arrays_of
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._sample import Sample
 from aucuba.risks._ranking import tied_rank_weights, top
@@ -60,44 +60,46 @@ class SmoothRamp:
         self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
         self.width = width
         self.shift = width * (1.0 - np.sqrt(2.0 * (1.0 - tie_loss)))
-        self.positive = np.flatnonzero(sample.positive)
-        self.negative = np.flatnonzero(~sample.positive)
+        self.arrays = arrays_of(sample.positive)
+        self.positive = self.arrays.places(sample.positive)
+        self.negative = self.arrays.places(~sample.positive)
         self.weighted = sample.weight is not None
-        weight = np.ones(sample.positive.size) if sample.weight is None else sample.weight
-        self.positive_weight, self.negative_weight = weight[self.positive], weight[self.negative]
+        self.positive_weight = sample.weights[self.positive]
+        self.negative_weight = sample.weights[self.negative]
         self.n = float(self.negative_weight.sum())
         self.total = float(self.positive_weight.sum() * (1.0 - min_tpr))
         self.total *= self.n * self.rank_weights.total
 
-    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        h = self.width
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
+        h, arrays = self.width, self.arrays
         p, q = scores[self.positive] - self.shift, scores[self.negative]
         weight = self.negative_weight if self.weighted else None
         rows = top(q, self.n * self.rank_weights.last_rate, weight)
         mass = self.negative_weight[rows]
-        rest = max(self.n - mass.sum(), 0.0)
-        rank_mass = tied_rank_weights(q[rows], np.append(mass, rest), self.rank_weights)
-        rows, rank_mass = rows[::-1], rank_mass[::-1]
-        up = np.argsort(p)
+        rest = (self.n - mass.sum()).clip(0.0)
+        rank_mass = tied_rank_weights(
+            q[rows], arrays.join([mass, rest.reshape(1)]), self.rank_weights
+        )
+        rows, rank_mass = arrays.flip(rows), arrays.flip(rank_mass)
+        up = arrays.order(p)
         counted = tied_rank_weights(p[up], self.positive_weight[up], self.bottom)
 
         # Sums of squares lose digits far from zero; the loss only knows differences.
-        centre = float(np.median(q[rows]))
+        centre = q[rows[len(rows) // 2]]
         p, q = p[up] - centre, q[rows] - centre
         negatives = _Prefix(q, rank_mass)
-        low, middle, high = (np.searchsorted(q, p + shift, side="right") for shift in (-h, 0.0, h))
+        low, middle, high = (arrays.search(q, p + shift, "right") for shift in (-h, 0.0, h))
         rising = negatives.squared(low, middle, h - p) / (2 * h**2)
         falling = negatives.mass(middle, high) - negatives.squared(middle, high, -h - p) / (
             2 * h**2
         )
-        beyond = negatives.mass(high, np.full_like(high, q.size))
-        value = counted @ (rising + falling + beyond) / self.total
+        value = counted @ (rising + falling + negatives.mass_from(high)) / self.total
 
         slope_p = negatives.tent(low, middle, high, p, h)
         positives = _Prefix(p, counted)
-        low, middle, high = (np.searchsorted(p, q + shift, side="right") for shift in (-h, 0.0, h))
+        low, middle, high = (arrays.search(p, q + shift, "right") for shift in (-h, 0.0, h))
         slope_q = positives.tent(low, middle, high, q, h)
-        gradient = np.zeros_like(scores)
+        gradient = arrays.zeros(len(scores))
         gradient[self.positive[up]] = -counted * slope_p / self.total
         gradient[self.negative[rows]] = rank_mass * slope_q / self.total
         return float(value), gradient
@@ -106,25 +108,26 @@ class SmoothRamp:
 class _Prefix:
     """Sums over ranges of sorted points ``x`` with weights ``c``, from prefix sums."""
 
-    def __init__(self, x: FloatArray, c: FloatArray) -> None:
-        self.sums = [np.concatenate([[0.0], np.cumsum(c * x**power)]) for power in range(3)]
+    def __init__(self, x: Vector, c: Vector) -> None:
+        self.sums = [arrays_of(x).running_sum(c * x**power) for power in range(3)]
 
-    def _between(self, power: int, start: IntArray, stop: IntArray) -> FloatArray:
-        difference: FloatArray = self.sums[power][stop] - self.sums[power][start]
-        return difference
+    def _between(self, power: int, start: Vector, stop: Vector) -> Vector:
+        return self.sums[power][stop] - self.sums[power][start]
 
-    def mass(self, start: IntArray, stop: IntArray) -> FloatArray:
+    def mass(self, start: Vector, stop: Vector) -> Vector:
         """Compute ``sum c``."""
         return self._between(0, start, stop)
 
-    def squared(self, start: IntArray, stop: IntArray, shift: FloatArray) -> FloatArray:
+    def mass_from(self, start: Vector) -> Vector:
+        """Compute ``sum c`` to the end."""
+        return self.sums[0][-1] - self.sums[0][start]
+
+    def squared(self, start: Vector, stop: Vector, shift: Vector) -> Vector:
         """Compute ``sum c (x + shift)^2``."""
         zeroth, first, second = (self._between(power, start, stop) for power in range(3))
         return second + shift * (2 * first + shift * zeroth)
 
-    def tent(
-        self, low: IntArray, middle: IntArray, high: IntArray, at: FloatArray, h: float
-    ) -> FloatArray:
+    def tent(self, low: Vector, middle: Vector, high: Vector, at: Vector, h: float) -> Vector:
         """Compute ``sum c max(0, h - |x - at|) / h^2``."""
         left = self._between(1, low, middle) + (h - at) * self._between(0, low, middle)
         right = (h + at) * self._between(0, middle, high) - self._between(1, middle, high)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-import numpy as np
-
+from aucuba._core._arrays import scaled_by_power_of_two
 from aucuba._core._validation import check_choice
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
@@ -60,7 +60,8 @@ def make_risk(
         if sample.weight is not None:
             # The ramp knows relations of weights only; divided by a power of two, to a sum in
             # [1/2, 1), they lose no digit and their products stay finite.
-            weight = np.ldexp(sample.weight, -np.frexp(sample.weight.sum())[1])
+            power = math.frexp(float(sample.weight.sum()))[1]
+            weight = scaled_by_power_of_two(sample.weight, -power)
             sample = replace(sample, weight=weight)
         return over_queries(
             lambda part: SmoothRamp(part, weights, lowest, ramp_width, tie_loss), sample

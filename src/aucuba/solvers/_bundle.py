@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
@@ -53,7 +52,7 @@ class BundleState:
         return self.best.model
 
     @property
-    def scores(self) -> FloatArray:
+    def scores(self) -> Vector:
         return self.best.scores
 
     @property
@@ -130,7 +129,8 @@ class _Bundle:
     warm_start: Planes | None
 
     def init(self) -> BundleState:
-        zero, scores, C = self.design.zeros(), np.zeros(self.design.n_rows), self.options.C
+        zero, C = self.design.zeros(), self.options.C
+        scores = self.design.arrays.zeros(self.design.n_rows)
         at_zero = Tangent.at(self.risk, scores)
         if self.warm_start is None:
             planes = Planes.started(self.design, self.risk, C, at_zero)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
@@ -23,7 +22,7 @@ class CuttingPlaneState:
     """The current model with its objective, the planes, and the best lower bound."""
 
     model: FloatArray
-    scores: FloatArray
+    scores: Vector
     objective: float
     planes: Planes
     bound: Bound
@@ -79,7 +78,8 @@ class CuttingPlanes:
     warm_start: Planes | None
 
     def init(self) -> CuttingPlaneState:
-        zero, scores, C = self.design.zeros(), np.zeros(self.design.n_rows), self.options.C
+        zero, C = self.design.zeros(), self.options.C
+        scores = self.design.arrays.zeros(self.design.n_rows)
         if self.warm_start is None:
             planes = Planes.started(self.design, self.risk, C, Tangent.at(self.risk, scores))
         else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
@@ -25,7 +26,7 @@ class Point:
     """A model with what was computed at it: scores, objective and the tangent of the risk."""
 
     model: FloatArray
-    scores: FloatArray
+    scores: Vector
     norm2: float
     objective: float
     tangent: Tangent
@@ -64,7 +65,7 @@ class Line:
     def norm2_at(self, place: float) -> float:
         return max(self.a + 2 * self.b * place + self.c * place**2, 0.0)
 
-    def scores_at(self, place: float) -> FloatArray:
+    def scores_at(self, place: float) -> Vector:
         return self.start.scores + place * self.direction
 
     def evaluate(self, place: float) -> Probe:

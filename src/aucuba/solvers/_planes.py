@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
@@ -26,12 +27,12 @@ class Tangent:
     """
 
     value: float
-    gradient: FloatArray
+    gradient: Vector
     offset: float
     rounding: float
 
     @classmethod
-    def at(cls, risk: Risk, scores: FloatArray) -> Tangent:
+    def at(cls, risk: Risk, scores: Vector) -> Tangent:
         """Evaluate the risk."""
         value, gradient = risk.value_and_gradient(scores)
         size = (float(gradient @ gradient) * float(scores @ scores)) ** 0.5
@@ -87,6 +88,8 @@ class Planes:
         self._gram = np.zeros((_FIRST_ROOM, _FIRST_ROOM))
         self._columns = np.zeros((6, _FIRST_ROOM))
         self._columns[[self._OFFSET, self._DUAL, self._NEAR], 0] = lower_bound, C, C
+        # Subgradients, kept where products with the data are rounded: see `exact_minimum`.
+        self._gradients: list[Vector] = []
 
     @classmethod
     def started(cls, design: Design, risk: Risk, C: float, at_zero: Tangent) -> Planes:
@@ -133,17 +136,18 @@ class Planes:
         """Add planes, at the cost of one pass over the data."""
         if self.size + len(tangents) > self._slopes.shape[0]:
             self._make_room(len(tangents))
-        # Sums of n products, of errors that do not all point the same way.
-        unit = _EPS * (8.0 + design.n_rows**0.5)
+        unit = _unit(design)
         slopes = design.adjoint([tangent.gradient for tangent in tangents])
         for tangent, slope in zip(tangents, slopes, strict=True):
             k = self.size
             self._slopes[k] = slope
             row = design.inner(self._slopes[: k + 1], self._slopes[k])
             self._gram[k, : k + 1] = self._gram[: k + 1, k] = row
-            slope_error = unit * design.largest * float(np.abs(tangent.gradient).sum())
+            slope_error = unit * design.largest * float(abs(tangent.gradient).sum())
             self._columns[:, k] = tangent.offset, 0, 0, 0, unit * tangent.rounding, slope_error
             self.size = k + 1
+            if not design.is_exact:
+                self._gradients.append(tangent.gradient)
 
     def _make_room(self, n_more: int) -> None:
         """Drop planes that are long idle, and double the room where that is not enough."""
@@ -161,6 +165,8 @@ class Planes:
         self._gram[: rows.size, : rows.size] = gram[np.ix_(rows, rows)]
         self._columns[:, : rows.size] = columns[:, rows]
         self.size = rows.size
+        if self._gradients:
+            self._gradients = [self._gradients[row - 1] for row in rows[1:]]
 
     def minimise(self, design: Design, tol: float = 0.0) -> Minimum:
         """Find the optimal dual point, to within ``tol``, and the minimum that it gives."""
@@ -186,6 +192,30 @@ class Planes:
         in_sums += norm2**0.5 * float(np.sqrt(self.gram.diagonal()) @ dual)
         in_planes = float(self._column(self._OFFSET_ERROR) @ dual)
         in_planes += float(self._column(self._SLOPE_ERROR) @ dual) * float(np.abs(model).sum())
+        return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
+
+    def exact_minimum(self, design: Design) -> Minimum:
+        """Minimise the planes, with the slope of their optimal mixture in double precision.
+
+        A plane is known exactly as a function of the scores; what single precision rounds is its slope
+        in the model. The bound only needs that of one mixture of the planes.
+        """
+        self.minimise(design)
+        mixture = sum(
+            float(weight) * gradient
+            for weight, gradient in zip(self.dual[1:], self._gradients, strict=True)
+            if weight > 0
+        )
+        if not self.dual[1:].any():
+            return self.minimum(design, self.dual)
+        exact = design.exact()
+        model = -exact.adjoint(mixture)
+        norm2 = float(exact.inner(model, model))
+        value = float(self.offsets @ self.dual) - norm2 / 2
+        slope_error = _unit(exact) * exact.largest * float(abs(mixture).sum())
+        in_planes = float(self._column(self._OFFSET_ERROR) @ self.dual)
+        in_planes += slope_error * float(np.abs(model).sum())
+        in_sums = float(np.abs(self.offsets) @ self.dual) + norm2
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
 
     def near(
@@ -215,6 +245,11 @@ class Planes:
         copy = Planes.__new__(Planes)
         copy.C, copy.size = C, self.size
         copy._slopes, copy._gram = self._slopes.copy(), self._gram.copy()
-        copy._columns = self._columns.copy()
+        copy._columns, copy._gradients = self._columns.copy(), list(self._gradients)
         copy._columns[[self._DUAL, self._NEAR]] *= C / self.C
         return copy
+
+
+def _unit(design: Design) -> float:
+    """Bound the relative error of sums of n products, whose errors do not all point the same way."""
+    return _EPS * (8.0 + design.n_rows**0.5)

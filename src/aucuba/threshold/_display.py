@@ -198,7 +198,7 @@ class GuaranteedRocDisplay:
             import matplotlib.pyplot as plt
         except ImportError:
             raise ImportError(
-                "Drawing needs matplotlib: install it with `pip install aucuba[plot]`."
+                "Drawing needs matplotlib: install it with `pip install matplotlib`."
             ) from None
         if ax is None:
             ax = plt.subplots(layout="constrained")[1]

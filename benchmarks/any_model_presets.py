@@ -1,0 +1,313 @@
+"""How much of a stack's lead is stacking, and how much is the region? The presets and their controls.
+
+The splits, sets and ranges of ``any_model_quality``. For each preset there is a plain stack of the same
+members, trees, folds and blend, every member fitted by log-loss: no rounds chosen by partial AUC, no
+re-weighting, no direct step. One cell is a data set, a split and a range; finished cells are kept in
+``results/any_model_presets.csv`` and a rerun computes what is missing, the first split of every set
+first.
+
+    python -m benchmarks any_model_presets [set ...]
+
+Needs ``aucuba[boosting]`` and CatBoost. Fits that do not depend on the range are shared through
+``memory``, so that the seconds, processor time of all three ranges, are no timings.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from catboost import CatBoostClassifier
+from scipy import stats
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from aucuba.ensemble import RegionStack
+from aucuba.metrics import partial_auc_score
+from benchmarks.any_model_quality import (
+    CELLS as EARLIER_CELLS,
+)
+from benchmarks.any_model_quality import RANGES, RESULTS, SETS, halves, markdown
+from reproductions.tables import write_signed
+
+CELLS = RESULTS / "any_model_presets.csv"
+TABLE = RESULTS / "any_model_presets.md"
+GUIDE_TABLE = Path(__file__).parents[1] / "docs" / "guides" / "any_model_presets.inc"
+N_SPLITS = 5
+# Test and training halves are of equal size; Nadeau and Bengio's correction adds their ratio.
+TEST_OVER_TRAIN = 1.0
+PLAIN = {
+    "plain default": [
+        {"member": "splines_logistic"},
+        {"member": "nystroem_logistic"},
+        {"member": "forest"},
+        {"member": "extra_trees"},
+        {"member": "boosting_log_loss"},
+    ],
+    "plain best": [
+        {"member": "linear_logistic"},
+        {"member": "splines_logistic"},
+        {"member": "nystroem_logistic"},
+        {"member": "forest", "n_trees": 500},
+        {"member": "extra_trees", "n_trees": 500},
+        {"member": "boosting_log_loss", "max_rounds": 240},
+    ],
+}
+PASSES = [
+    (0, ["default", "plain default", "fast"]),
+    (0, ["best", "plain best"]),
+    (1, ["default", "plain default", "fast"]),
+    (0, ["StackingClassifier", "CatBoost"]),
+    (1, ["best", "plain best"]),
+    (2, ["default", "plain default", "fast"]),
+    (1, ["StackingClassifier", "CatBoost"]),
+    (2, ["best", "plain best"]),
+    *((split, ["default", "plain default", "fast", "best", "plain best"]) for split in (3, 4)),
+    *((split, ["StackingClassifier", "CatBoost"]) for split in (2, 3, 4)),
+]
+# From the study of single models and of the stack as it was, with six members and no presets.
+EARLIER = {"stack": "earlier stack", "LightGBM": "LightGBM"}
+PAIRS = [
+    *(("default", base) for base in ("LightGBM", "CatBoost", "StackingClassifier")),
+    *(("best", base) for base in ("LightGBM", "CatBoost", "StackingClassifier")),
+    ("plain default", "LightGBM"),
+    ("plain best", "LightGBM"),
+    ("default", "plain default"),
+    ("best", "plain best"),
+    ("best", "default"),
+    ("default", "fast"),
+    ("default", "earlier stack"),
+    ("best", "earlier stack"),
+]
+
+
+def fit_once(name, split):
+    """A classifier that does not depend on the range."""
+    if name == "CatBoost":
+        return CatBoostClassifier(
+            thread_count=1, verbose=False, allow_writing_files=False, random_seed=split
+        )
+    seed = {"random_state": split}
+    members = [
+        ("boosting", HistGradientBoostingClassifier(**seed)),
+        ("forest", RandomForestClassifier(**seed)),
+        ("extra_trees", ExtraTreesClassifier(**seed)),
+        ("logistic", make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))),
+    ]
+    return StackingClassifier(members)
+
+
+def make_stack(name, limits, split, memory):
+    settings = {"plan": PLAIN[name]} if name in PLAIN else {"preset": name}
+    return RegionStack(limits, **settings, memory=memory, random_state=split)
+
+
+def cells_of(name, data, split, memory):
+    """pAUC in every range, and the processor seconds of all together."""
+    X_train, X_test, y_train, y_test = data
+    start, values, model = time.process_time(), {}, None
+    for limits in RANGES:
+        if name in ("CatBoost", "StackingClassifier"):
+            model = model or fit_once(name, split).fit(X_train, y_train.astype(int))
+            score = model.predict_proba(X_test)[:, 1]
+        else:
+            model = make_stack(name, limits, split, memory).fit(X_train, y_train)
+            score = model.decision_function(X_test)
+        values[limits] = partial_auc_score(y_test, score, fpr_range=limits)
+    return values, time.process_time() - start
+
+
+def run(names):
+    """Compute the missing cells, written as soon as they are known."""
+    RESULTS.mkdir(exist_ok=True)
+    done = set(read(CELLS))
+    with CELLS.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if file.tell() == 0:
+            writer.writerow(["set", "split", "range", "method", "pauc", "seconds"])
+        for split, methods in PASSES:
+            for name in names:
+                wanted = [m for m in methods if (name, str(RANGES[-1]), m, split) not in done]
+                if not wanted:
+                    continue
+                data = halves(*SETS[name](), split)
+                memory = tempfile.mkdtemp(prefix="any_model_presets_")
+                try:
+                    for method in wanted:
+                        with threadpool_limits(1):
+                            values, seconds = cells_of(method, data, split, memory)
+                        for limits, value in values.items():
+                            row = [name, split, limits, method, f"{value:.6f}", f"{seconds:.2f}"]
+                            writer.writerow(row)
+                        file.flush()
+                        shown = ", ".join(f"{100 * value:.1f}" for value in values.values())
+                        print(f"{name} {split} {method}: {shown} ({seconds:.0f} s)", flush=True)
+                finally:
+                    shutil.rmtree(memory, ignore_errors=True)
+
+
+def read(path, rename=None):
+    """100 pAUC by (set, range, method, split)."""
+    if not path.exists():
+        return {}
+    with path.open() as file:
+        rows = [row for row in csv.DictReader(file) if rename is None or row["method"] in rename]
+    return {
+        (
+            row["set"],
+            row["range"],
+            (rename or {}).get(row["method"], row["method"]),
+            int(row["split"]),
+        ): 100 * float(row["pauc"])
+        for row in rows
+    }
+
+
+def gains(values, method, base):
+    """Paired gains by set and range, one per split that both have."""
+    found = {}
+    for (name, limits, one, split), value in values.items():
+        other = values.get((name, limits, base, split))
+        if one == method and other is not None:
+            found.setdefault((name, limits), []).append(value - other)
+    return found
+
+
+def corrected_p(gain):
+    """Two-sided p of Nadeau and Bengio's corrected t-test; nan for a single split."""
+    gain = np.array(gain)
+    if gain.size < 2:
+        return np.nan
+    spread = gain.std(ddof=1)
+    if spread == 0:
+        return 1.0
+    t = gain.mean() / (spread * np.sqrt(1 / gain.size + TEST_OVER_TRAIN))
+    return 2 * stats.t.sf(abs(t), gain.size - 1)
+
+
+def holm(p):
+    """Holm's adjusted p-values."""
+    order = np.argsort(p)
+    adjusted = np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1))
+    out = np.empty(len(p))
+    out[order] = np.minimum(adjusted, 1.0)
+    return out
+
+
+def comparison_rows(values):
+    head = "method | against | sets | cells | splits | mean | 95 % over sets | median | worst cell"
+    table = [[*head.split(" | "), "better / worse cells", "significant"]]
+    for method, base in PAIRS:
+        found = gains(values, method, base)
+        if not found:
+            continue
+        cells = {cell: np.mean(gain) for cell, gain in found.items()}
+        names = sorted({name for name, _ in cells})
+        by_set = np.array(
+            [np.mean([v for (n, _), v in cells.items() if n == one]) for one in names]
+        )
+        half = np.nan
+        if len(names) > 1:
+            half = stats.t.ppf(0.975, len(names) - 1) * by_set.std(ddof=1) / np.sqrt(len(names))
+        mean = np.array(list(cells.values()))
+        p = np.array([corrected_p(gain) for gain in found.values()])
+        clear = holm(p) < 0.05 if not np.isnan(p).any() else np.zeros(p.size, bool)
+        counts = sorted({len(gain) for gain in found.values()})
+        worst = min(cells, key=cells.get)
+        table.append(
+            [
+                method,
+                base,
+                f"{len(names)}",
+                f"{len(cells)}",
+                "-".join(map(str, sorted({counts[0], counts[-1]}))),
+                f"{by_set.mean():+.2f}",
+                f"{by_set.mean() - half:+.2f} to {by_set.mean() + half:+.2f}",
+                f"{np.median(mean):+.2f}",
+                f"{cells[worst]:+.2f} ({worst[0]})",
+                f"{np.sum(mean > 0)} / {np.sum(mean < 0)}",
+                f"{np.sum(clear & (mean > 0))} / {np.sum(clear & (mean < 0))}",
+            ]
+        )
+    return table
+
+
+def absolute_rows(values, rows_of):
+    methods = ["LightGBM", "CatBoost", "StackingClassifier", "earlier stack", "fast"]
+    methods += ["plain default", "default", "plain best", "best"]
+    table = [["set", "training rows", "range", *methods]]
+    for name in SETS:
+        for limits in map(str, RANGES):
+            splits = {s for n, r, m, s in values if (n, r, m) == (name, limits, "default")}
+            if not splits:
+                continue
+            shown = []
+            for method in methods:
+                got = [values.get((name, limits, method, s)) for s in sorted(splits)]
+                known = [value for value in got if value is not None]
+                shown.append(f"{np.mean(known):.1f}" if known else "")
+            table.append([name, str(rows_of.get(name, "")), limits, *shown])
+    return table
+
+
+def write_table():
+    values = read(CELLS)
+    counted = sum(1 for *_, method, _ in values if method == "default")
+    own = dict(values)
+    values |= {
+        key: value
+        for key, value in read(EARLIER_CELLS, EARLIER).items()
+        if (key[0], key[1], "default", key[3]) in own
+    }
+    rows_of = {name: len(halves(*SETS[name](), 0)[0]) for name in SETS}
+    comparison, absolute = comparison_rows(values), absolute_rows(values, rows_of)
+    total = len(SETS) * len(RANGES) * N_SPLITS
+    lines = [
+        "# How much is stacking, how much is the region",
+        "",
+        "Points of pAUC x 100 on held-out halves. `plain`: a stack of the same members, trees, folds",
+        "and blend, each member fitted by log-loss. CatBoost and StackingClassifier (boosting, forest,",
+        "extra trees, logistic regression) at their defaults; LightGBM with rounds by five-fold",
+        "log-loss; the earlier stack is that of `any_model_quality.md`. The interval is Student's over",
+        "sets, three ranges of a set averaged. Significant: Nadeau and Bengio's corrected t over the",
+        "splits of a cell, Holm over the cells, 5 %; one or two splits can hardly show it.",
+        f"{counted} of {total} cells (set, split, range) of the default are finished; each row of the",
+        "first table counts its own.",
+        "",
+        *markdown(comparison),
+        "",
+        "Absolute values, means over the splits finished:",
+        "",
+        *markdown(absolute),
+    ]
+    write_signed(TABLE, "\n".join(lines), "benchmarks any_model_presets", ("lightgbm", "catboost"))
+    quoted = [", ".join(f'"{cell}"' for cell in row) for row in comparison]
+    guide = [".. csv-table::", "   :header-rows: 1", "", *(f"   {row}" for row in quoted)]
+    GUIDE_TABLE.write_text("\n".join(guide) + "\n")
+
+
+def main(names=None):
+    try:
+        run(names or list(SETS))
+    finally:
+        write_table()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--table"]:
+        write_table()
+    else:
+        main(sys.argv[1:] or None)

@@ -1,0 +1,132 @@
+"""Designs on torch tensors, on the processor or a graphics card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from aucuba._core._torch_arrays import TorchArrays
+from aucuba._core._typing import FloatArray
+
+# Entries of X that are converted, or summed in its own precision, at once.
+_ENTRIES_AT_ONCE = 2**28
+
+
+class TorchDesign:
+    r"""A dense tensor: ``scores = X @ w``, computed where X lives.
+
+    X is never copied as a whole. Models are float64 vectors on the host, scores and their gradients
+    float64 vectors on the device of X. A float64 tensor is multiplied in double precision. A float32
+    tensor is multiplied in single precision, never in TF32, with sums over blocks of rows added in
+    double precision; half-precision tensors are first widened to float32, block by block. `exact`
+    multiplies all of them in double precision, which solvers use for their last word.
+
+    Parameters
+    ----------
+    X : Tensor of shape (n_rows, n_features)
+        Finite floats; the caller has validated them.
+    exact_products : bool, default=False
+        Whether to multiply in double precision whatever the precision of X.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from aucuba.design import TorchDesign
+    >>> TorchDesign(torch.eye(2)).scores(np.array([1.0, 2.0]))
+    tensor([1., 2.], dtype=torch.float64)
+    """
+
+    def __init__(self, X: Tensor, exact_products: bool = False) -> None:
+        self.X = X
+        self.arrays = TorchArrays(X.device)
+        wide = exact_products or X.dtype == torch.float64
+        self.dtype = torch.float64 if wide else torch.float32
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def is_exact(self) -> bool:
+        return self.dtype == torch.float64
+
+    def exact(self) -> TorchDesign:
+        return self if self.is_exact else TorchDesign(self.X, exact_products=True)
+
+    @cached_property
+    def largest(self) -> float:
+        low, high = torch.aminmax(self.X)
+        return float(torch.maximum(-low, high))
+
+    def zeros(self) -> FloatArray:
+        return np.zeros(self.X.shape[1])
+
+    def scores(self, model: FloatArray) -> Tensor:
+        w = torch.as_tensor(model, dtype=self.dtype, device=self.X.device)
+        if self.X.dtype == self.dtype:
+            return torch.mv(self.X, w).double()
+        scores = self.arrays.zeros(self.n_rows)
+        for rows, block in self._blocks():
+            scores[rows] = torch.mv(block, w)
+        return scores
+
+    def adjoint(self, gradient: Tensor | Sequence[Tensor]) -> FloatArray:
+        several = not isinstance(gradient, Tensor)
+        stacked = torch.stack([one.to(self.dtype) for one in gradient]) if several else gradient
+        stacked = torch.atleast_2d(stacked).to(self.dtype)
+        total = torch.zeros(
+            len(stacked), self.X.shape[1], dtype=torch.float64, device=self.X.device
+        )
+        with _full_precision():
+            for rows, block in self._blocks():
+                total += stacked[:, rows] @ block
+        result: FloatArray = total.cpu().numpy()
+        return result if several else result[0]
+
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        return np.asarray(models @ model)
+
+    def take(self, rows: Any) -> TorchDesign:
+        return TorchDesign(self.X[torch.as_tensor(rows, device=self.X.device)])
+
+    def some_rows(self, count: int) -> Any:
+        return self.X[:: -(-self.n_rows // count)].double().cpu().numpy()
+
+    def gram(self, weight: Tensor) -> FloatArray:
+        n_features = self.X.shape[1]
+        total = torch.zeros(n_features, n_features, dtype=torch.float64, device=self.X.device)
+        root = weight.sqrt().to(self.dtype)
+        with _full_precision():
+            for rows, block in self._blocks():
+                weighted = block * root[rows, None]
+                total += weighted.T @ weighted
+        result: FloatArray = total.cpu().numpy()
+        return result
+
+    def _blocks(self) -> Iterator[tuple[slice, Tensor]]:
+        """Convert the rows to the precision of the products, many at a time."""
+        size = max(_ENTRIES_AT_ONCE // max(self.X.shape[1], 1), 1)
+        for start in range(0, self.n_rows, size):
+            rows = slice(start, start + size)
+            yield rows, self.X[rows].to(self.dtype)
+
+
+@contextmanager
+def _full_precision() -> Iterator[None]:
+    """Keep single-precision products from being rounded to TF32, whatever the user has set."""
+    settings = torch.backends.cuda.matmul
+    name, value = "fp32_precision", "ieee"
+    if not hasattr(settings, name):
+        name, value = "allow_tf32", False  # type: ignore[assignment]
+    before = getattr(settings, name)
+    setattr(settings, name, value)
+    try:
+        yield
+    finally:
+        setattr(settings, name, before)

@@ -1,0 +1,132 @@
+"""Seconds that a stack may take, and what can be fitted within them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aucuba._core._callbacks import LOG, Progress
+from aucuba._core._resampling import Folds, shuffled_folds
+from aucuba._core._typing import IntArray
+from aucuba._roc._region import Region
+from aucuba._roc._sample import Sample
+from aucuba.ensemble._members import Member, StackedFit, fit_without_repeated_warnings
+from aucuba.ensemble._runner import OutOfTime, Runner
+
+# Rows of the smaller of two trial fits: a fortieth of the table within these limits.
+_TRIAL_ROWS = (150, 1000)
+_TRIAL_FRACTION = 40
+_FEWEST_OF_A_CLASS = 10
+_TRIAL_FOLDS = 2
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The moment at which a fit should have ended, by the clock of `time.monotonic`."""
+
+    end: float
+
+    @classmethod
+    def from_limit(cls, seconds: float | None) -> Budget:
+        """Start to count; without a limit there is no end."""
+        return cls(np.inf if seconds is None else time.monotonic() + seconds)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left."""
+        return self.end - time.monotonic()
+
+    def fit(
+        self, member: Member, runner: Runner, region: Region, seed: int, at_least: float
+    ) -> tuple[Member, StackedFit] | None:
+        """Fit a member, or one of its kind that does less, or nothing if time does not suffice.
+
+        ``at_least`` is what the cheapest member took; where less is left nothing is tried.
+        """
+        if np.isinf(self.end):
+            return member, fit_without_repeated_warnings(member, runner, region, seed)
+        if self.remaining < at_least:
+            return None
+        wanted = _seconds(member, runner, region, seed, self.remaining)
+        affordable = member if wanted <= self.remaining else member.reduced(self.remaining / wanted)
+        if affordable is None:
+            return None
+        try:
+            limited = replace(runner, deadline=self.end)
+            return affordable, fit_without_repeated_warnings(affordable, limited, region, seed)
+        except OutOfTime:
+            return None
+
+
+def fit_members(
+    members: list[tuple[str, Member]],
+    runner: Runner,
+    region: Region,
+    seed: int,
+    budget: Budget,
+    verbose: int,
+) -> list[tuple[str, Member, StackedFit]]:
+    """Fit one member after the other until time or a callback ends it; the first in any case."""
+    (first, member), *others = members
+    runner.progress.stage = first
+    begin = time.monotonic()
+    fits = [(first, member, fit_without_repeated_warnings(member, runner, region, seed))]
+    took = time.monotonic() - begin
+    _log(verbose, "fitted", first, len(members))
+    for name, member in others:
+        if runner.progress.stopped:
+            break
+        runner.progress.stage = name
+        done = budget.fit(member, runner, region, seed, took)
+        if done is not None:
+            fits.append((name, *done))
+        _log(verbose, "left out, no time" if done is None else "fitted", name, len(members))
+    return fits
+
+
+def _log(verbose: int, outcome: str, name: str, n_members: int) -> None:
+    if verbose:
+        LOG.info("RegionStack: %s %s (of %d members)", name, outcome, n_members)
+
+
+def _seconds(member: Member, runner: Runner, region: Region, seed: int, remaining: float) -> float:
+    """Estimate the time of a fit from two fits on few rows: a constant, and a part per row.
+
+    One is enough if the time suffices even with all of it in proportion to the rows.
+    """
+    n_rows, n_folds = runner.table.sample.n_rows, len(runner.folds.splits)
+    n_small = int(np.clip(n_rows // _TRIAL_FRACTION, *_TRIAL_ROWS))
+    # Each of two trial folds trains on half of the rows, others on nearly all.
+    longer_folds = 2.0 * (n_folds - 1) / n_folds
+    more_fits = longer_folds * member.n_fits(n_folds) / member.n_fits(_TRIAL_FOLDS)
+    small = _trial(member, runner, region, seed, n_small)
+    in_proportion = small * n_rows / n_small * more_fits
+    if in_proportion < remaining - small:
+        return in_proportion
+    large = _trial(member, runner, region, seed, 2 * n_small)
+    per_row = max(large - small, small / 4) / n_small
+    return (large + per_row * max(n_rows - 2 * n_small, 0)) * more_fits
+
+
+def _trial(member: Member, runner: Runner, region: Region, seed: int, n_rows: int) -> float:
+    """Time one fit on few rows; the first of them pays for imports too."""
+    rows = _some_rows(runner.table.sample, n_rows, seed)
+    table = runner.table.take(rows)
+    splits = shuffled_folds(table.y, _TRIAL_FOLDS, seed)
+    folds = Folds(splits, rows.size, interchangeable=runner.folds.interchangeable)
+    trial = replace(runner, table=table, folds=folds, progress=Progress(None))
+    start = time.monotonic()
+    fit_without_repeated_warnings(member, trial, region, seed)
+    return time.monotonic() - start
+
+
+def _some_rows(sample: Sample, n_rows: int, seed: int) -> IntArray:
+    """Draw rows of both classes, as frequent as they are but some of each."""
+    generator = np.random.default_rng(seed)
+    chosen = []
+    for rows in (np.flatnonzero(sample.positive), np.flatnonzero(~sample.positive)):
+        wanted = max(rows.size * n_rows // sample.n_rows, min(rows.size, _FEWEST_OF_A_CLASS))
+        chosen.append(generator.choice(rows, wanted, replace=False))
+    return np.sort(np.concatenate(chosen))

@@ -1,0 +1,205 @@
+"""Boosting on the workers of a Dask cluster: XGBoost's and LightGBM's own Dask classifiers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+import dask.array
+import dask.dataframe
+import numpy as np
+import pandas as pd
+from distributed import Client, default_client, wait
+from sklearn.base import clone
+
+from aucuba._core._typing import AnyArray, FloatArray, IntArray
+
+# A fit that has lost a worker must end by itself within this time; boosting may wait for ever.
+_PATIENCE_S = 20.0
+_LOOK_EVERY_S = 0.2
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one block: a delayed table or a future of one, labels, and weights or None."""
+
+    X: Any
+    y: IntArray
+    weight: FloatArray | None
+
+
+def client_for_boosting() -> Client:
+    """Return the present client; boosting on Dask needs one."""
+    try:
+        return default_client()
+    except ValueError:
+        raise RuntimeError(
+            "Boosting on Dask collections needs a cluster: open a distributed.Client first, for "
+            "example Client(n_workers=2)."
+        ) from None
+
+
+class BoosterOnDask(ABC):
+    """A classifier that trains on the workers that hold its rows."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> BoosterOnDask:
+        """Choose by the package and class of the estimator."""
+        kind = type(estimator)
+        known = _KINDS.get(f"{kind.__module__}.{kind.__name__}")
+        if known is None:
+            raise ValueError(
+                "On Dask collections RegionReweighted takes xgboost.dask.DaskXGBClassifier or "
+                f"lightgbm.dask.DaskLGBMClassifier, got {kind.__name__}."
+            )
+        return known(estimator)
+
+    def fit(self, parts: Sequence[Part], meta: Any) -> Any:
+        """Fit on the parts of a table that looks like ``meta``; return a model without Dask."""
+        client = client_for_boosting()
+        parts = self.arranged(client, parts)
+        X = _collection([part.X for part in parts], [part.y.size for part in parts], meta)
+        y = _column([part.y for part in parts])
+        weights = [part.weight for part in parts if part.weight is not None]
+        sample_weight = _column(weights) if weights else None
+        model = clone(self.estimator)
+        _watched(client, lambda: model.fit(X, y, sample_weight=sample_weight))
+        return self.local(model)
+
+    @abstractmethod
+    def arranged(self, client: Client, parts: Sequence[Part]) -> Sequence[Part]:
+        """Bring the parts into the form that the package needs."""
+
+    @abstractmethod
+    def local(self, model: Any) -> Any:
+        """Return the fitted model as a plain classifier."""
+
+
+class XGBoostOnDask(BoosterOnDask):
+    """``xgboost.dask.DaskXGBClassifier``."""
+
+    def arranged(self, client: Client, parts: Sequence[Part]) -> Sequence[Part]:
+        return parts
+
+    def local(self, model: Any) -> Any:
+        from xgboost import XGBClassifier
+
+        local = XGBClassifier(**{**model.get_params(), "n_jobs": 1})
+        local.load_model(model.get_booster().save_raw("ubj"))
+        return local
+
+
+class LightGBMOnDask(BoosterOnDask):
+    """``lightgbm.dask.DaskLGBMClassifier``, whose workers each need rows of both classes."""
+
+    def arranged(self, client: Client, parts: Sequence[Part]) -> Sequence[Part]:
+        """Join the parts into one per worker, with both classes, and place it there."""
+        workers = sorted(client.nthreads())[: len(parts)]
+        groups = _groups_with_both_classes(parts, len(workers))
+        joined = []
+        for worker, group in zip(workers, groups, strict=True):
+            blocks = [parts[number].X for number in group]
+            X = client.compute(dask.delayed(_joined, pure=False)(blocks), workers=[worker])
+            weights = [w for w in (parts[number].weight for number in group) if w is not None]
+            weight = np.concatenate(weights) if weights else None
+            joined.append(Part(X, np.concatenate([parts[number].y for number in group]), weight))
+        wait([part.X for part in joined])
+        return joined
+
+    def local(self, model: Any) -> Any:
+        return model.to_local().set_params(n_jobs=1)
+
+
+_KINDS: dict[str, type[BoosterOnDask]] = {
+    "xgboost.dask.DaskXGBClassifier": XGBoostOnDask,
+    "lightgbm.dask.DaskLGBMClassifier": LightGBMOnDask,
+}
+
+
+def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list[int]]:
+    """Deal the parts to groups of like size that each have rows of both classes."""
+    groups: list[list[int]] = [[] for _ in range(n_groups)]
+    sizes = np.zeros(n_groups)
+    # Blocks with positives are dealt first, one to every group; the others go where there is least.
+    order = sorted(range(len(parts)), key=lambda number: -int(parts[number].y.any()))
+    for place, number in enumerate(order):
+        chosen = place if place < n_groups else int(np.argmin(sizes))
+        groups[chosen].append(number)
+        sizes[chosen] += parts[number].y.size
+    for group in groups:
+        labels = np.concatenate([parts[number].y for number in group])
+        if labels.all() or not labels.any():
+            raise ValueError(
+                f"LightGBM needs rows of both classes on each of {n_groups} workers, and the "
+                f"{len(parts)} blocks of X cannot be dealt so; shuffle the rows, or use fewer workers."
+            )
+    return groups
+
+
+def _joined(blocks: list[Any]) -> Any:
+    if isinstance(blocks[0], pd.DataFrame):
+        return pd.concat(blocks)
+    return np.concatenate(blocks)
+
+
+def _collection(blocks: Sequence[Any], lengths: Sequence[int], meta: Any) -> Any:
+    """Return blocks as one Dask collection of the kind of ``meta``."""
+    if isinstance(meta, pd.DataFrame):
+        return dask.dataframe.from_delayed(list(blocks), meta=meta, verify_meta=False)
+    return dask.array.concatenate(
+        [
+            dask.array.from_delayed(block, (n_rows, meta.shape[1]), dtype=meta.dtype)
+            for block, n_rows in zip(blocks, lengths, strict=True)
+        ]
+    )
+
+
+def _column(parts: Sequence[AnyArray]) -> Any:
+    """Return a vector of the driver in the chunks of the parts."""
+    chunks = tuple(part.size for part in parts)
+    return dask.array.from_array(np.concatenate(parts), chunks=(chunks,))
+
+
+def _watched(client: Client, fit: Callable[[], Any]) -> None:
+    """Run a fit, and end it by one error soon after a worker is lost.
+
+    Workers of boosting wait for each other, so that the others may wait for ever for one that died.
+    """
+    before, failure = set(client.nthreads()), list[BaseException]()
+
+    def run() -> None:
+        try:
+            fit()
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    lost_since: float | None = None
+    while thread.is_alive():
+        thread.join(_LOOK_EVERY_S)
+        if lost_since is None and not before <= set(client.nthreads()):
+            lost_since = time.monotonic()
+        if lost_since is not None and time.monotonic() - lost_since > _PATIENCE_S:
+            raise _lost(None)
+    if failure and not before <= set(client.nthreads()):
+        raise _lost(failure[0])
+    if failure:
+        raise failure[0]
+
+
+def _lost(error: BaseException | None) -> RuntimeError:
+    lost = RuntimeError(
+        "A Dask worker was lost during a boosted fit, which cannot go on without it. Nothing was "
+        "changed; fit again when the cluster has its workers."
+    )
+    lost.__cause__ = error
+    return lost

@@ -1,0 +1,108 @@
+"""Fewer rows to train on: those that a narrow region depends on, and a weighted sample of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from aucuba._core._resampling import Split
+from aucuba._core._typing import FloatArray, IntArray
+from aucuba._core._validation import check_positive_number
+from aucuba._roc._region import Region
+from aucuba.ensemble._table import Table
+
+# Negatives up to so many times the upper limit of the region are kept, as far as there is room.
+_TIMES_UPPER_LIMIT = 20.0
+_FEWEST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class RowSampling:
+    """The rows to train on, and factors of their weights that make up for those left out.
+
+    Parameters
+    ----------
+    rows : ndarray of int or None
+        Places of the rows in order; None where all are trained on.
+    factor : ndarray of float or None
+        A factor for every row of the table, 1 where nothing stands for it but itself.
+    """
+
+    rows: IntArray | None = None
+    factor: FloatArray | None = None
+
+    def restricted(self, splits: list[Split]) -> list[Split]:
+        """Train on the sampled rows alone; test on all."""
+        if self.rows is None:
+            return splits
+        return [(np.intersect1d(train, self.rows), test) for train, test in splits]
+
+    def weighted(self, table: Table) -> Table:
+        """Multiply the weights by the factors."""
+        return table if self.factor is None else table.reweighted(self.factor)
+
+    def trained(self, table: Table) -> Table:
+        """Select the rows to train on, with their weights."""
+        return table if self.rows is None else self.weighted(table).take(self.rows)
+
+
+ALL_ROWS = RowSampling()
+
+
+def check_max_rows(max_rows: Any) -> int | None:
+    """Check a number of rows to train on at most; None is all."""
+    if max_rows is None:
+        return None
+    number = int(check_positive_number(max_rows, "max_rows", integer=True))
+    if number < _FEWEST_ROWS:
+        raise ValueError(f"max_rows must be at least {_FEWEST_ROWS}, got {max_rows!r}.")
+    return number
+
+
+def sample_rows(
+    base: Any, table: Table, region: Region, max_rows: int | None, seed: int
+) -> RowSampling:
+    """Choose at most ``max_rows`` rows to train on.
+
+    All positives are kept, or a uniform sample of them where they exceed half of ``max_rows``. Of the
+    negatives those that a first model, fitted on a uniform sample, ranks highest: 20 times the upper
+    limit of the region, or as many as half of the rest holds. The other half is a uniform sample of all
+    other negatives, each standing for as many of them as the sample leaves out.
+    """
+    positive = table.sample.positive
+    if max_rows is None or max_rows >= positive.size:
+        return ALL_ROWS
+    rng = check_random_state(seed)
+    factor = np.ones(positive.size)
+    kept = _drawn(np.flatnonzero(positive), max_rows // 2, factor, rng)
+    negatives = np.flatnonzero(~positive)
+    room = max_rows - kept.size
+    if room < negatives.size:
+        first = factor.copy()
+        sampled = np.sort(np.concatenate([kept, _drawn(negatives, room, first, rng)]))
+        top = _highest(base, RowSampling(sampled, first), table, negatives, region, room // 2)
+        others = _drawn(np.setdiff1d(negatives, top), room - top.size, factor, rng)
+        negatives = np.concatenate([top, others])
+    return RowSampling(np.sort(np.concatenate([kept, negatives])), factor)
+
+
+def _drawn(rows: IntArray, most: int, factor: FloatArray, rng: Any) -> IntArray:
+    """Draw at most so many rows uniformly and set the factors of those drawn."""
+    if rows.size <= most:
+        return rows
+    drawn = rng.choice(rows, most, replace=False)
+    factor[drawn] = rows.size / most
+    return np.asarray(drawn, dtype=np.intp)
+
+
+def _highest(
+    base: Any, first: RowSampling, table: Table, negatives: IntArray, region: Region, most: int
+) -> IntArray:
+    """Return the negatives that a model of the first sample ranks highest."""
+    wanted = int(np.ceil(_TIMES_UPPER_LIMIT * region.upper_limit * negatives.size))
+    scores = table.take(negatives).scores(first.trained(table).fitted(base))
+    count = min(wanted, most)
+    return negatives[np.argsort(-scores, kind="stable")[:count]]

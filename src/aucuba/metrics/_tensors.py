@@ -1,0 +1,32 @@
+"""Partial AUC of torch tensors, computed where they live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from aucuba._core._torch_arrays import distinct_labels
+from aucuba._core._validation import binary_target
+from aucuba._roc._curve import counted_band_average
+
+
+def tensor_partial_auc(
+    y_true: Any, y_score: Tensor, fpr_range: tuple[float, float], pos_label: Any
+) -> float:
+    """Compute the mean TPR over a range of rates from labels and scores on one device."""
+    if not isinstance(y_true, Tensor) or y_true.device != y_score.device:
+        where = y_true.device if isinstance(y_true, Tensor) else "the host"
+        raise ValueError(
+            f"y_score lives on {y_score.device} and y_true on {where}; move both to one device."
+        )
+    labels, score = y_true.detach().reshape(-1), y_score.detach().reshape(-1).double()
+    if len(labels) != len(score):
+        raise ValueError(f"{len(score)} scores for {len(labels)} labels.")
+    n_bad = int((~score.isfinite()).sum())
+    if n_bad:
+        raise ValueError(f"y_score contains {n_bad} NaN or infinite values. Scores must be finite.")
+    distinct = distinct_labels(labels)
+    # The check of arrays chooses the positive class, and has the words for what is wrong.
+    positive = binary_target(distinct.cpu().numpy(), pos_label)
+    return counted_band_average(labels == distinct[int(positive.argmax())], score, *fpr_range)

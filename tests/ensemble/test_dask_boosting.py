@@ -1,0 +1,219 @@
+"""Re-weighted boosting on Dask collections against the same rows in memory."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("distributed", reason="it is of the dask extra")
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+from distributed import Client, LocalCluster
+from sklearn.linear_model import LogisticRegression
+
+from aucuba._core._hashed_folds import fold_numbers
+from aucuba._core._seeds import draw_seed
+from aucuba.ensemble import RegionReweighted
+from aucuba.ensemble._dask_boosting import Part, _groups_with_both_classes
+
+BAND = (0.0, 0.2)
+ROUNDS = {"n_estimators": 20, "max_depth": 3, "learning_rate": 0.3}
+# Libraries of boosting warn of their own affairs.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning:xgboost"),
+    pytest.mark.filterwarnings("ignore::UserWarning:lightgbm"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
+
+
+def rows(n=2000, seed=0):
+    """Integer features of few values, so that all ways of binning agree."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 50, size=(n, 5)).astype(np.float32)
+    y = (X[:, 0] + 0.5 * X[:, 1] + 8 * rng.normal(size=n) > 55).astype(int)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "20s"}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as made,
+        Client(made) as client,
+    ):
+        yield made, client
+
+
+def folds_of(n, cv, seed):
+    number = fold_numbers(np.arange(n), cv, seed)
+    return [(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in range(cv)]
+
+
+def test_folds_do_not_depend_on_anything_but_row_and_seed():
+    whole = fold_numbers(np.arange(100_000), 5, 7)
+    np.testing.assert_array_equal(fold_numbers(np.arange(500, 900), 5, 7), whole[500:900])
+    assert np.abs(np.bincount(whole) / 20_000 - 1).max() < 0.03
+    assert np.mean(fold_numbers(np.arange(100_000), 5, 8) == whole) == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_xgboost_equals_the_fit_in_memory(cluster, weighted):
+    xgboost = pytest.importorskip("xgboost", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
+    X, y = rows()
+    weight = np.random.default_rng(1).integers(0, 3, y.size).astype(float) if weighted else None
+    splits = folds_of(y.size, 3, draw_seed(0))
+    want = RegionReweighted(
+        xgboost.XGBClassifier(**ROUNDS, n_jobs=1, tree_method="hist"),
+        BAND,
+        cv=splits,
+        random_state=0,
+    ).fit(X, y, weight)
+    model = RegionReweighted(
+        dask_xgboost.DaskXGBClassifier(**ROUNDS, tree_method="hist"), BAND, cv=3, random_state=0
+    )
+    lazy = None if weight is None else da.from_array(weight, chunks=300)
+    got = model.fit(da.from_array(X, chunks=(450, 3)), da.from_array(y, chunks=700), lazy)
+    np.testing.assert_allclose(got.decision_function(X), want.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(got.oof_scores_, want.oof_scores_, atol=1e-4)
+    np.testing.assert_allclose(got.weights_, want.weights_, atol=1e-4)
+    np.testing.assert_allclose(got.predict_proba(X), want.predict_proba(X), atol=1e-4)
+    later = got.decision_function(da.from_array(X, chunks=(300, -1)))
+    assert isinstance(later, da.Array)
+    np.testing.assert_allclose(later.compute(), got.decision_function(X), atol=1e-6)
+    assert type(got.estimator_) is xgboost.XGBClassifier
+
+
+def test_frames_and_another_chunking_give_the_same_model(cluster):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows(1200)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+
+    def fitted(table):
+        booster = dask_xgboost.DaskXGBClassifier(**ROUNDS, tree_method="hist")
+        return RegionReweighted(booster, BAND, cv=2, random_state=0).fit(table, y)
+
+    arrays = fitted(da.from_array(X, chunks=(500, -1)))
+    frames = fitted(dd.from_pandas(frame, npartitions=4))
+    np.testing.assert_allclose(
+        frames.decision_function(frame), arrays.decision_function(X), atol=1e-4
+    )
+    assert frames.feature_names_in_.tolist() == list("abcde")
+    lazy = frames.decision_function(dd.from_pandas(frame, npartitions=3))
+    np.testing.assert_allclose(lazy.compute(), frames.decision_function(frame), atol=1e-6)
+
+
+def test_lightgbm_on_rows_sorted_by_class(cluster):
+    dask_lightgbm = pytest.importorskip("lightgbm.dask", reason="it is of the boosting extra")
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = rows()
+    order = np.argsort(-y, kind="stable")
+    X, y = X[order], y[order]
+    options = {"n_estimators": 20, "num_leaves": 7, "verbose": -1, "n_jobs": 1}
+    booster = dask_lightgbm.DaskLGBMClassifier(**options)
+    got = RegionReweighted(booster, BAND, cv=2, random_state=0)
+    got.fit(da.from_array(X, chunks=(150, -1)), y)
+    want = RegionReweighted(
+        lightgbm.LGBMClassifier(**options),
+        BAND,
+        cv=folds_of(y.size, 2, draw_seed(0)),
+        random_state=0,
+    ).fit(X, y)
+    assert type(got.estimator_) is lightgbm.LGBMClassifier
+    both = np.corrcoef(got.decision_function(X), want.decision_function(X))[0, 1]
+    assert both > 0.99
+
+
+def part(n_positives, n_negatives):
+    return Part(None, np.repeat([1, 0], [n_positives, n_negatives]), None)
+
+
+def test_parts_are_dealt_so_that_every_group_has_both_classes():
+    parts = [part(0, 50), part(0, 50), part(5, 45), part(0, 50), part(1, 49)]
+    groups = _groups_with_both_classes(parts, 2)
+    assert sorted(number for group in groups for number in group) == list(range(5))
+    for group in groups:
+        assert any(parts[number].y.any() for number in group)
+    with pytest.raises(ValueError, match="both classes on each of 2 workers, and the 3 blocks"):
+        _groups_with_both_classes([part(0, 9), part(3, 3), part(0, 9)], 2)
+
+
+def test_bad_input(cluster):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows(400)
+    blocks = da.from_array(X, chunks=(100, -1))
+    booster = dask_xgboost.DaskXGBClassifier(**ROUNDS)
+    with pytest.raises(ValueError, match=r"takes xgboost.dask.* got LogisticRegression"):
+        RegionReweighted(LogisticRegression(), BAND).fit(blocks, y)
+    with pytest.raises(ValueError, match="n_jobs is for tables in memory"):
+        RegionReweighted(booster, BAND, n_jobs=2).fit(blocks, y)
+    with pytest.raises(ValueError, match="groups and time are for tables in memory"):
+        RegionReweighted(booster, BAND).fit(blocks, y, groups=y)
+    with pytest.raises(ValueError, match="y has 399 entries for the 400 rows"):
+        RegionReweighted(booster, BAND).fit(blocks, y[1:])
+    with pytest.raises(ValueError, match="at least two folds, got cv=1"):
+        RegionReweighted(booster, BAND, cv=1).fit(blocks, y)
+
+
+def test_fewer_rows_to_train_on(cluster):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows()
+    booster = dask_xgboost.DaskXGBClassifier(**ROUNDS, tree_method="hist")
+    model = RegionReweighted(booster, BAND, cv=2, max_rows=800, random_state=0)
+    model.fit(da.from_array(X, chunks=(450, -1)), y)
+    assert np.isfinite(model.oof_scores_).all()
+    assert model.decision_function(X).shape == y.shape
+
+
+def test_without_a_cluster_there_is_one_error(monkeypatch):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows(200)
+
+    def no_client():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr("aucuba.ensemble._dask_boosting.default_client", no_client)
+    model = RegionReweighted(dask_xgboost.DaskXGBClassifier(**ROUNDS), BAND)
+    with pytest.raises(RuntimeError, match=r"needs a cluster: open a distributed\.Client"):
+        model.fit(da.from_array(X, chunks=(100, -1)), y)
+
+
+def test_a_worker_killed_during_a_boosted_fit_ends_it_in_time(monkeypatch):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    monkeypatch.setattr("aucuba.ensemble._dask_boosting._PATIENCE_S", 5.0)
+    X, y = rows(1000)
+    blocks = da.from_array(X, chunks=(250, -1))
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as made,
+        Client(made),
+    ):
+        booster = dask_xgboost.DaskXGBClassifier(n_estimators=4000, max_depth=3)
+        model = RegionReweighted(booster, BAND, cv=2, random_state=0)
+        model.threshold_ = "as before"
+        victim = next(iter(made.workers.values())).process.process.pid
+        killer = threading.Timer(4.0, os.kill, (victim, signal.SIGKILL))
+        killer.start()
+        start = time.perf_counter()
+        errors = []
+        try:
+            model.fit(blocks, y)
+        except RuntimeError as error:
+            errors.append(str(error))
+        assert time.perf_counter() - start < 120
+    if errors:
+        assert errors[0].startswith("A Dask worker was lost during a boosted fit")
+        assert model.threshold_ == "as before"
+        assert not hasattr(model, "estimator_")
+    else:
+        assert np.isfinite(model.threshold_)

@@ -1,0 +1,219 @@
+"""Presets, plans and time limits of a stack; boosting that grows, forests scored out of bag."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+
+from aucuba._core._columns import Columns
+from aucuba.ensemble import RegionStack, _budget, _runner
+from aucuba.ensemble._boosting_member import BoostingMember
+from aucuba.ensemble._defaults import PRESETS
+from aucuba.metrics import partial_auc_score
+from aucuba.persistence import load_model, save_model
+from tests.ensemble.data import mixed_frame, numbers
+
+RANGE = (0.0, 0.2)
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_every_preset_fits_a_mixed_table_and_is_saved(preset, tmp_path):
+    frame, y = mixed_frame(160)
+    stack = RegionStack(RANGE, preset=preset, cv=2, random_state=0).fit(frame, y)
+    assert [name for name, _ in stack.members_] == list(PRESETS[preset])
+    settings = [{k: v for k, v in one.items() if k != "member"} for one in stack.plan_]
+    for found, wanted in zip(settings, PRESETS[preset].values(), strict=True):
+        assert wanted.items() <= found.items()
+    path = tmp_path / "stack.aucuba"
+    save_model(path, stack)
+    loaded = load_model(path)
+    assert np.array_equal(loaded.predict_proba(frame), stack.predict_proba(frame))
+
+
+def test_a_plan_repeats_a_fit():
+    X, y = numbers(200)
+    plan = [{"member": "forest", "n_trees": 20}, {"member": "boosting", "max_rounds": 30}]
+    first = RegionStack(RANGE, plan=plan, cv=3, random_state=0).fit(X, y)
+    assert first.plan_ == plan
+    assert len(first.members_[0][1][-1].estimators_) == 20
+    again = clone(first).set_params(plan=first.plan_).fit(X, y)
+    assert np.array_equal(again.decision_function(X), first.decision_function(X))
+
+
+def test_a_plan_may_name_the_pairs_of_estimators():
+    X, y = numbers(150)
+    pairs = [("bayes", GaussianNB()), ("logistic", LogisticRegression())]
+    stack = RegionStack(RANGE, estimators=pairs, plan=[{"member": "logistic"}]).fit(X, y)
+    assert stack.plan_ == [{"member": "logistic"}]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"preset": "slow"}, "preset must be one of 'fast', 'default', 'best'"),
+        ({"time_limit": 0}, "time_limit must be a number above 0"),
+        ({"plan": []}, "plan must be plan_ of a fitted stack"),
+        ({"plan": ["forest"]}, "plan must be plan_ of a fitted stack"),
+        ({"plan": [{"member": "forest", "depth": 3}]}, "'forest' has no setting 'depth'"),
+        ({"plan": [{"member": "forest", "n_trees": 0.5}]}, "n_trees of 'forest' must be a whole"),
+        ({"plan": [{"member": "nobody"}]}, "Unknown member 'nobody'"),
+        ({"plan": [{"member": "forest"}], "time_limit": 9}, "leave time_limit out"),
+    ],
+)
+def test_bad_plans(params, message):
+    X, y = numbers(100)
+    with pytest.raises(ValueError, match=message):
+        RegionStack(RANGE, **params).fit(X, y)
+
+
+class Clock:
+    """A clock that only fits of `Slow` move, so that a busy machine does not matter."""
+
+    now = 0.0
+
+    @classmethod
+    def monotonic(cls):
+        return cls.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    for module in (_budget, _runner):
+        monkeypatch.setattr(module, "time", Clock)
+    monkeypatch.setattr(Clock, "now", 0.0)
+
+
+class Slow(LogisticRegression):
+    """Takes its time, in proportion to the rows, and remembers how often it was fitted."""
+
+    seconds = 0.0
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Clock.now += self.seconds * X.shape[0] / 1000
+        type(self).n_fits += X.shape[0] > 500
+        return super().fit(X, y, sample_weight)
+
+
+class Slower(Slow):
+    seconds = 4.0
+
+
+class Quick(Slow):
+    seconds = 0.1
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_time_limit_leaves_out_what_would_not_end_in_time():
+    X, y = numbers(1000)
+    members = [("first", Quick()), ("slow", Slower()), ("third", Quick(C=0.1))]
+    stack = RegionStack(RANGE, estimators=members, time_limit=15.0, random_state=0).fit(X, y)
+    # The slow one would take 20 s.
+    assert [one["member"] for one in stack.plan_] == ["first", "third"]
+    assert Slower.n_fits == 0
+    assert Clock.now < 1.1 * 15.0
+    longer = clone(stack).set_params(time_limit=40.0).fit(X, y)
+    assert [one["member"] for one in longer.plan_] == ["first", "slow", "third"]
+    again = clone(stack).set_params(time_limit=None, plan=stack.plan_).fit(X, y)
+    assert np.array_equal(again.decision_function(X), stack.decision_function(X))
+
+
+@pytest.mark.usefixtures("clock")
+def test_a_member_is_abandoned_when_the_time_is_over():
+    class Jumpy(Slow):
+        """Quick on the rows of a trial alone."""
+
+        def fit(self, X, y, sample_weight=None):
+            type(self).seconds = 1.0 if X.shape[0] > 500 else 0.0
+            return super().fit(X, y, sample_weight)
+
+    X, y = numbers(1000)
+    members = [("first", Quick()), ("jumpy", Jumpy())]
+    stack = RegionStack(RANGE, estimators=members, time_limit=3.0, random_state=0).fit(X, y)
+    assert [one["member"] for one in stack.plan_] == ["first"]
+    # All six would take 5 s; the one under way when the time is over is waited for.
+    assert 1 <= Jumpy.n_fits < 6
+    assert Clock.now < 3.0 + 0.8
+
+
+def test_the_first_member_is_fitted_in_any_case_and_boosting_does_less():
+    X, y = numbers(300)
+    stack = RegionStack(RANGE, time_limit=1e-6, random_state=0).fit(X, y)
+    assert [one["member"] for one in stack.plan_] == ["splines_logistic"]
+    member = BoostingMember(Columns.from_table(X))
+    assert member.reduced(0.5).max_rounds == 80
+    assert member.reduced(0.1) is None
+
+
+def test_estimators_override_the_preset():
+    X, y = numbers(120)
+    stack = RegionStack(RANGE, estimators=["linear"], preset="best", cv=2).fit(X, y)
+    assert [name for name, _ in stack.members_] == ["linear"]
+
+
+def test_boosting_is_judged_at_every_tenth_round_of_models_that_grow():
+    X, y = numbers(240)
+    folds = StratifiedKFold(3)
+    stack = RegionStack(RANGE, estimators=["boosting_tuned"], cv=folds, random_state=0).fit(X, y)
+    n_rounds = stack.members_[0][1][-1].max_iter
+    assert n_rounds % 10 == 0
+    seed = stack.members_[0][1][-1].random_state
+    booster = HistGradientBoostingClassifier(
+        learning_rate=0.1,
+        max_leaf_nodes=15,
+        max_features=0.5,
+        early_stopping=False,
+        random_state=seed,
+    )
+    scores = np.empty(240)
+    for train, test in folds.split(X, y):
+        # The same chunks of rounds: a model that grows draws its columns anew in each.
+        model = clone(booster).set_params(warm_start=True)
+        for rounds in (80, 160):
+            if rounds - 80 < n_rounds:
+                model.set_params(max_iter=rounds).fit(X[train], y[train])
+        stages = list(model.staged_decision_function(X[test]))
+        scores[test] = np.ravel(stages[n_rounds - 1])
+    assert stack.oof_scores_[:, 0] == pytest.approx(scores)
+
+
+def test_log_loss_chooses_the_rounds_of_the_plain_booster():
+    X, y = numbers(240)
+    plain, tuned = (
+        RegionStack(RANGE, estimators=[name], cv=3, random_state=0).fit(X, y)
+        for name in ("boosting_log_loss", "boosting_tuned")
+    )
+    by_loss, by_area = (stack.oof_scores_[:, 0] for stack in (plain, tuned))
+
+    def loss(log_odds):
+        return np.logaddexp(0.0, np.where(y == 1, -log_odds, log_odds)).mean()
+
+    assert loss(by_loss) < loss(by_area)
+    areas = [partial_auc_score(y, scores, fpr_range=RANGE) for scores in (by_loss, by_area)]
+    assert areas[0] < areas[1]
+
+
+def test_a_forest_is_scored_out_of_bag_only_where_rows_are_free():
+    X, y = numbers(300)
+    stack = RegionStack(RANGE, estimators=["forest"], random_state=0)
+    free = stack.fit(X, y)
+    forest = free.members_[0][1][-1]
+    votes, count = np.zeros(300), np.zeros(300)
+    for tree, drawn in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        out = np.setdiff1d(np.arange(300), drawn)
+        votes[out] += tree.predict_proba(X[out].astype(np.float32))[:, 1]
+        count[out] += 1
+    p = np.clip(votes / count, 0.5 / 200, 1 - 0.5 / 200)
+    assert free.oof_scores_[:, 0] == pytest.approx(np.log(p / (1 - p)))
+    assert not hasattr(forest, "oob_decision_function_")
+    for given in ({"groups": np.arange(300) // 2}, {"time": np.arange(300)}):
+        other = clone(stack).fit(X, y, **given).oof_scores_[:, 0]
+        scored = np.isfinite(other)
+        assert not np.allclose(other[scored], free.oof_scores_[scored, 0])
+    split = clone(stack).set_params(cv=StratifiedKFold(3)).fit(X, y)
+    # A third of the trees in the folds.
+    levels = np.unique(1 / (1 + np.exp(-split.oof_scores_[:, 0])).round(6))
+    assert np.allclose((levels * 67).round(3) % 0.5, 0, atol=1e-3)

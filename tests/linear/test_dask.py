@@ -1,0 +1,299 @@
+"""Linear classifiers on Dask collections against the same rows in memory."""
+
+import logging
+import os
+import signal
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+pytest.importorskip("dask", reason="Dask is of the dask extra")
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+
+from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba.design import DaskDesign, TableDesign
+
+MODELS = {
+    "direct": PartialAUCClassifier(),
+    "tight": PartialAUCClassifier((0.0, 0.4), surrogate="tight"),
+    "structural": PartialAUCClassifier((0.0, 0.5), surrogate="structural"),
+    "tight_dc": PartialAUCClassifier((0.05, 0.4), surrogate="tight", tight_form="dc"),
+    "aum": AUMClassifier(),
+    "aum_held_out": AUMClassifier(validation_fraction=0.3, random_state=0),
+    "cv_convex": PartialAUCClassifierCV((0.0, 0.4), surrogate="tight", Cs=2, random_state=0),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _in_threads():
+    """A client of another test must not compute for this one."""
+    with dask.config.set(scheduler="threads", num_workers=2):
+        yield
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 6))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=1200) > 0.9).astype(int)
+    return X, y
+
+
+def as_csr_blocks(X):
+    return da.from_array(X, chunks=(250, -1)).map_blocks(sparse.csr_matrix)
+
+
+def as_frame(X):
+    return dd.from_pandas(pd.DataFrame(X, columns=list("abcdef")), npartitions=5)
+
+
+KINDS = {
+    "dense": lambda X: da.from_array(X, chunks=(250, 4)),
+    "csr": as_csr_blocks,
+    "frame": as_frame,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_dense_blocks_equal_an_array(rows, name):
+    X, y = rows
+    want = clone(MODELS[name]).fit(X, y)
+    got = clone(MODELS[name]).fit(KINDS["dense"](X), da.from_array(y, chunks=500))
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
+    np.testing.assert_allclose(got.threshold_, want.threshold_, rtol=1e-6)
+    assert type(got.coef_) is np.ndarray
+
+
+@pytest.mark.parametrize("kind", ["csr", "frame"])
+@pytest.mark.parametrize("name", ["direct", "structural", "aum"])
+def test_other_blocks_equal_an_array(rows, kind, name):
+    X, y = rows
+    want = clone(MODELS[name]).fit(X, y)
+    got = clone(MODELS[name]).fit(KINDS[kind](X), y)
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
+    scores = got.decision_function(KINDS[kind](X))
+    np.testing.assert_allclose(scores.compute(), want.decision_function(X), rtol=1e-6, atol=1e-9)
+
+
+def test_the_choice_by_cross_validation_is_the_same(rows):
+    X, y = rows[0][:600], rows[1][:600]
+    model = PartialAUCClassifierCV((0.0, 0.2), Cs=[1.0], cv=2, random_state=0)
+    want = clone(model).fit(X, y)
+    got = clone(model).fit(da.from_array(X, chunks=(200, -1)), y)
+    assert (got.C_, got.blend_) == (want.C_, want.blend_)
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
+    proba = got.predict_proba(da.from_array(X, chunks=(200, -1)))
+    assert isinstance(proba, da.Array)
+    np.testing.assert_allclose(proba.compute(), want.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["direct", "tight", "aum"])
+def test_weights_queries_and_single_precision(rows, name):
+    X, y = rows[0].astype(np.float32), rows[1]
+    rng = np.random.default_rng(1)
+    options = {"sample_weight": rng.integers(0, 3, y.size).astype(float)}
+    if name != "aum":
+        options["qid"] = np.repeat(np.arange(6), 200)
+    want = clone(MODELS[name]).fit(X, y, **options)
+    lazy = {key: da.from_array(value, chunks=300) for key, value in options.items()}
+    got = clone(MODELS[name]).fit(da.from_array(X, chunks=(250, -1)), y, **lazy)
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-5, atol=1e-9)
+
+
+def test_labels_of_text_and_of_a_frame(rows):
+    X, y = rows
+    named = np.where(y == 1, "bad", "good")
+    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight", pos_label="bad")
+    want = clone(model).fit(X, named)
+    frame = as_frame(X)
+    labels = dd.from_pandas(pd.Series(named), npartitions=3)
+    got = clone(model).fit(frame, labels)
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
+    assert got.feature_names_in_.tolist() == list("abcdef")
+    assert np.asarray(got.predict(frame)).tolist() == want.predict(X).tolist()
+
+
+def test_scores_are_lazy_and_in_the_blocks_of_x(rows):
+    X, y = rows
+    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(X, y)
+    lazy = model.decision_function(KINDS["dense"](X))
+    assert isinstance(lazy, da.Array)
+    assert lazy.chunks == ((250, 250, 250, 250, 200),)
+    np.testing.assert_allclose(lazy.compute(), model.decision_function(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="7 features"):
+        model.decision_function(da.zeros((10, 7)))
+    bad = broken(X, 2, np.nan)
+    with pytest.raises(ValueError, match="A block of X contains NaN"):
+        model.decision_function(bad).compute()
+
+
+def test_kernels_are_refused_and_scored(rows):
+    X, y = rows[0][:300], rows[1][:300]
+    blocks = da.from_array(X, chunks=(100, -1))
+    model = PartialAUCClassifier((0.0, 0.2), kernel="rbf", n_components=20, random_state=0)
+    with pytest.raises(ValueError, match=r"kernel='rbf' takes arrays .* got dask"):
+        model.fit(blocks, y)
+    model.fit(X, y)
+    got = model.decision_function(blocks).compute()
+    np.testing.assert_allclose(got, model.decision_function(X), rtol=1e-9)
+
+
+def test_adjoint_products_and_rows(rows):
+    X = rows[0]
+    rng = np.random.default_rng(2)
+    g, w = rng.normal(size=(3, len(X))), rng.random(len(X))
+    plain = TableDesign(X)
+    taken = rng.permutation(len(X))[:500]
+    for kind in KINDS:
+        design = DaskDesign(KINDS[kind](X))
+        np.testing.assert_allclose(design.adjoint(g), plain.adjoint(g), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(design.gram(w), plain.gram(w), rtol=1e-9)
+        some, part = design.take(taken), plain.take(taken)
+        np.testing.assert_allclose(some.scores(g[0, :6]), part.scores(g[0, :6]), rtol=1e-9)
+        np.testing.assert_allclose(some.adjoint(g[:, :500]), part.adjoint(g[:, :500]), atol=1e-9)
+        np.testing.assert_allclose(some.gram(w[:500]), part.gram(w[:500]), rtol=1e-9)
+        again, want = some.take(np.arange(9)), part.take(np.arange(9))
+        np.testing.assert_allclose(again.scores(g[0, :6]), want.scores(g[0, :6]), rtol=1e-9)
+        few = design.some_rows(100)
+        few = few.toarray() if sparse.issparse(few) else few
+        np.testing.assert_array_equal(few, plain.some_rows(100))
+        assert design.largest == plain.largest
+
+
+def test_unknown_chunks_are_counted_once_and_logged(rows, caplog):
+    X, y = rows
+    frame = as_frame(X)
+    unknown = frame[frame["a"] > -1].to_dask_array()
+    assert np.isnan(unknown.shape[0])
+    kept = X[:, 0] > -1
+    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight")
+    with caplog.at_level(logging.INFO, "aucuba"):
+        got = clone(model).fit(unknown, y[kept])
+    assert [r.getMessage() for r in caplog.records if "counted once" in r.getMessage()] == [
+        "The blocks of X did not know their numbers of rows; counted once: "
+        f"{kept.sum()} rows in 5 blocks."
+    ]
+    np.testing.assert_allclose(got.coef_, clone(model).fit(X[kept], y[kept]).coef_, rtol=1e-6)
+
+
+def test_empty_blocks_count_for_nothing(rows):
+    X, y = rows
+    frame = as_frame(X)
+    part = frame.loc[700:]
+    got = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(part, y[700:])
+    want = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(X[700:], y[700:])
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
+
+
+def broken(X, block, value):
+    bad = X.copy()
+    bad[block * 250 + 3, 2] = value
+    return da.from_array(bad, chunks=(250, -1))
+
+
+def test_bad_blocks_are_named(rows):
+    X, y = rows
+    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(X, y)
+    before = model.coef_.copy()
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match=r"Block 3 of X contains NaN or infinite values; b"):
+            model.fit(broken(X, 3, value), y)
+    parts = [da.from_array(X[:250], chunks=(250, -1)), da.from_array(X[250:], chunks=(950, -1))]
+    mixed = da.concatenate([parts[0], parts[1].map_blocks(np.float32, meta=parts[1]._meta)])
+    with pytest.raises(ValueError, match="block 0 has dtype float64, block 1 float32"):
+        model.fit(mixed, y)
+    with pytest.raises(ValueError, match=r"up to 1e\+200, whose products overflow"):
+        model.fit(broken(X, 1, 1e200), y)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_bad_collections(rows):
+    X, y = rows
+    model = PartialAUCClassifier((0.0, 0.2))
+    frame = as_frame(X).assign(city="Rome")
+    with pytest.raises(ValueError, match="the column 'city' is of dtype"):
+        model.fit(frame, y)
+    with pytest.raises(ValueError, match="dtype object"):
+        model.fit(da.from_array(X.astype(object), chunks=(250, -1)), y)
+    with pytest.raises(ValueError, match="two dimensions, got 1"):
+        model.fit(da.from_array(y, chunks=250), y)
+    with pytest.raises(ValueError, match="y has 1199 entries for the 1200 rows of X"):
+        model.fit(KINDS["dense"](X), y[1:])
+    with pytest.raises(ValueError, match="n_jobs is for tables in memory"):
+        PartialAUCClassifierCV(n_jobs=2, cv=2).fit(KINDS["dense"](X), y)
+
+
+class Cluster:
+    """Two worker processes and their client."""
+
+    def __enter__(self):
+        distributed = pytest.importorskip("distributed", reason="it is of the dask extra")
+        self.cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
+        self.client = distributed.Client(self.cluster)
+        return self
+
+    def __exit__(self, *error):
+        self.client.close()
+        self.cluster.close()
+
+    def kill_one(self):
+        """Kill the first worker process as a lost machine would."""
+        worker = next(iter(self.cluster.workers.values()))
+        os.kill(worker.process.process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with dask.config.set({"distributed.comm.timeouts.connect": "20s"}), Cluster() as made:
+        yield made
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("name", ["direct", "structural", "aum"])
+def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name):
+    X, y = rows
+    blocks = KINDS["dense"](X)
+    want = clone(MODELS[name]).fit(blocks, y)
+    np.testing.assert_allclose(want.coef_, clone(MODELS[name]).fit(X, y).coef_, rtol=1e-6)
+    passes, scores = [], DaskDesign.scores
+
+    def killing(design, model):
+        passes.append(design.n_passes)
+        if len(passes) == 2:
+            cluster.kill_one()
+        return scores(design, model)
+
+    monkeypatch.setattr(DaskDesign, "scores", killing)
+    start = time.perf_counter()
+    got = clone(MODELS[name]).fit(blocks, y)
+    assert time.perf_counter() - start < 60
+    assert len(passes) > 2
+    np.testing.assert_array_equal(got.coef_, want.coef_)
+    assert got.threshold_ == want.threshold_
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_client_that_is_closed_during_a_fit_is_one_error(rows, cluster, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    X, y = rows
+    other = distributed.Client(cluster.cluster, set_as_default=True)
+    scores = DaskDesign.scores
+
+    def closing(design, model):
+        other.close()
+        return scores(design, model)
+
+    monkeypatch.setattr(DaskDesign, "scores", closing)
+    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight")
+    with pytest.raises(RuntimeError, match="The Dask client that holds X is closed"):
+        model.fit(KINDS["dense"](X), y)
+    assert not hasattr(model, "coef_")
