@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
-from aucuba.ensemble import RegionReweighted
+from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._sampling import sample_rows
 from aucuba.ensemble._table import Table
 from aucuba.metrics import partial_auc_score
@@ -129,3 +129,28 @@ def test_bad_numbers(max_rows):
     X, y = rows(300)
     with pytest.raises(ValueError, match="max_rows must be"):
         RegionReweighted(LogisticRegression(), (0.0, 0.1), max_rows=max_rows).fit(X, y)
+
+
+def test_a_stack_trains_its_members_on_fewer_rows_and_scores_all():
+    X, y = rows()
+    Recorder.seen = []
+    stack = RegionStack(
+        (0.0, 0.05),
+        estimators=[("recorded", Recorder()), "forest", "boosting_log_loss"],
+        cv=2,
+        max_rows=900,
+        random_state=0,
+    ).fit(X, y)
+    assert [n for n, _, _ in Recorder.seen[:1] + Recorder.seen[-1:]] == [900, 900]
+    assert all(n < 600 for n, _, _ in Recorder.seen[1:-1])
+    assert stack.oof_scores_.shape == (y.size, 3)
+    assert np.isfinite(stack.oof_scores_).all()
+    assert partial_auc_score(y, stack.oof_scores_.sum(axis=1), fpr_range=(0.0, 0.05)) > 0.2
+
+
+def test_a_stack_with_enough_rows_changes_nothing():
+    X, y = rows(500)
+    stack = RegionStack((0.0, 0.2), estimators=["forest", "linear_logistic"], cv=2, random_state=0)
+    want = clone(stack).fit(X, y)
+    got = clone(stack).set_params(max_rows=500).fit(X, y)
+    np.testing.assert_array_equal(got.decision_function(X), want.decision_function(X))

@@ -55,6 +55,9 @@ class BoostingMember(Member):
     by_log_loss: bool = False
     max_rounds: int = MAX_ROUNDS
 
+    def ranker(self) -> Any:
+        return self._booster(min(int(self.max_rounds), _CHUNK))
+
     @property
     def settings(self) -> dict[str, Any]:
         return {"max_rounds": self.max_rounds}

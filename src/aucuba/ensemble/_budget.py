@@ -14,6 +14,7 @@ from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
 from aucuba.ensemble._members import Member, StackedFit, fit_without_repeated_warnings
 from aucuba.ensemble._runner import OutOfTime, Runner
+from aucuba.ensemble._sampling import ALL_ROWS
 
 # Rows of the smaller of two trial fits: a fortieth of the table within these limits.
 _TRIAL_ROWS = (150, 1000)
@@ -96,7 +97,7 @@ def _seconds(member: Member, runner: Runner, region: Region, seed: int, remainin
 
     One is enough if the time suffices even with all of it in proportion to the rows.
     """
-    n_rows, n_folds = runner.table.sample.n_rows, len(runner.folds.splits)
+    n_rows, n_folds = runner.n_trained, len(runner.folds.splits)
     n_small = int(np.clip(n_rows // _TRIAL_FRACTION, *_TRIAL_ROWS))
     # Each of two trial folds trains on half of the rows, others on nearly all.
     longer_folds = 2.0 * (n_folds - 1) / n_folds
@@ -116,7 +117,7 @@ def _trial(member: Member, runner: Runner, region: Region, seed: int, n_rows: in
     table = runner.table.take(rows)
     splits = shuffled_folds(table.y, _TRIAL_FOLDS, seed)
     folds = Folds(splits, rows.size, interchangeable=runner.folds.interchangeable)
-    trial = replace(runner, table=table, folds=folds, progress=Progress(None))
+    trial = replace(runner, table=table, folds=folds, progress=Progress(None), sampling=ALL_ROWS)
     start = time.monotonic()
     fit_without_repeated_warnings(member, trial, region, seed)
     return time.monotonic() - start

@@ -32,6 +32,9 @@ class ForestMember(Member):
 
     estimator: Any
 
+    def ranker(self) -> Any:
+        return self.estimator
+
     @property
     def settings(self) -> dict[str, Any]:
         return {"n_trees": final_step(self.estimator).n_estimators}
@@ -46,8 +49,9 @@ class ForestMember(Member):
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
-        weighted = runner.table.sample.weight is not None
-        if runner.folds.interchangeable and final_step(base).bootstrap and not weighted:
+        # Rows that are not trained on have no trees that left them out.
+        every_row = runner.table.sample.weight is None and runner.sampling.rows is None
+        if runner.folds.interchangeable and final_step(base).bootstrap and every_row:
             return self._out_of_bag(base, runner)
         smaller = clone(base)
         n_trees = final_step(base).n_estimators

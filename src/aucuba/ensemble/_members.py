@@ -41,6 +41,10 @@ class Member(ABC):
     def n_fits(self, n_folds: int) -> int:
         """Count the models that this takes."""
 
+    @abstractmethod
+    def ranker(self) -> Any:
+        """Return a classifier of this kind that may rank rows before the member is fitted."""
+
     @property
     def settings(self) -> dict[str, Any]:
         """What a plan has to say of this member besides its name."""
@@ -57,6 +61,9 @@ class PlainMember(Member):
 
     estimator: Any
 
+    def ranker(self) -> Any:
+        return self.estimator
+
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
         scores = runner.scores(base)
@@ -71,6 +78,9 @@ class ReweightedMember(Member):
     """A `RegionReweighted` with a region of its own, on the folds of the stack."""
 
     estimator: RegionReweighted
+
+    def ranker(self) -> Any:
+        return self.estimator.estimator
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         return fit_on_stack(self.estimator, runner, seed)

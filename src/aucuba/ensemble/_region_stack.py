@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.inspection import permutation_importance
 from sklearn.utils import Bunch, get_tags
 from sklearn.utils.validation import check_is_fitted, check_memory
@@ -13,7 +14,7 @@ from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
 from aucuba._core._progress_bar import progress_bar
 from aucuba._core._resampling import partition
-from aucuba._core._seeds import draw_seed
+from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._threads import one_thread
 from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._roc._rank_weights import FprWeight
@@ -25,6 +26,7 @@ from aucuba.ensemble._defaults import NamedMembers
 from aucuba.ensemble._members import Member, as_member
 from aucuba.ensemble._plan import checked_limit, wanted_members
 from aucuba.ensemble._runner import Runner
+from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
     Table,
@@ -91,6 +93,9 @@ class RegionStack(RegionEnsemble):
     cv : int, splitter or iterable of splits, default=5
         As in `RegionReweighted`. With a number, and neither groups nor time, forests on bootstrap
         samples are scored out of bag instead.
+    max_rows : int, default=None
+        Train every member on at most this many rows, as in `RegionReweighted`; a first model of the
+        first member's kind ranks the negatives.
     pos_label : label, default=None
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
@@ -159,6 +164,7 @@ class RegionStack(RegionEnsemble):
         plan: list[dict[str, Any]] | None = None,
         strength: float = 10.0,
         cv: Any = 5,
+        max_rows: int | None = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
         memory: Any = None,
@@ -174,6 +180,7 @@ class RegionStack(RegionEnsemble):
         self.plan = plan
         self.strength = strength
         self.cv = cv
+        self.max_rows = max_rows
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.memory = memory
@@ -218,6 +225,7 @@ class RegionStack(RegionEnsemble):
         budget = Budget.from_limit(checked_limit(self.time_limit, self.plan))
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         check_strength(self.strength)
+        max_rows = check_max_rows(self.max_rows)
         table, kept = make_table(self, X, y, sample_weight)
         kept = kept.resampled_by(groups, time)
         check_range_is_covered(table.sample, region)
@@ -230,7 +238,10 @@ class RegionStack(RegionEnsemble):
             progress_bar(monitor, "RegionStack", n_fits, self.verbose) as shown,
         ):
             progress = Progress(shown)
-            runner = Runner(table, folds, self.n_jobs, check_memory(self.memory), progress)
+            ranker = with_fixed_seed(clone(members[0][1].ranker()), seed)
+            sampling = sample_rows(ranker, table, region, max_rows, seed)
+            memory = check_memory(self.memory)
+            runner = Runner(table, folds, self.n_jobs, memory, progress, sampling)
             fits = fit_members(members, runner, region, seed, budget, self.verbose)
         oof = np.column_stack([fit.scores for _, _, fit in fits])
         self.members_ = [(name, fit.model) for name, _, fit in fits]
@@ -253,7 +264,7 @@ class RegionStack(RegionEnsemble):
         """Make every member, so that all are checked before the first is fitted."""
         given = wanted_members(self.estimators, self.preset, self.plan, self._pairs())
         named = NamedMembers(table.X, region, self.strength)
-        weighted = table.sample.weight is not None
+        weighted = table.sample.weight is not None or self.max_rows is not None
         members = []
         for entry, settings in given:
             if isinstance(entry, str):

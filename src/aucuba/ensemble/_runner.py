@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.base import clone
 
 import aucuba
 from aucuba._core._callbacks import Progress
@@ -21,7 +22,7 @@ from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step
-from aucuba.ensemble._table import Table
+from aucuba.ensemble._table import Table, fit_weighted
 
 
 class OutOfTime(Exception):
@@ -52,6 +53,12 @@ class Runner:
     def splits(self) -> list[Split]:
         """Rows to train on, and all rows to score."""
         return self.sampling.restricted(self.folds.splits)
+
+    @property
+    def n_trained(self) -> int:
+        """Count the rows that a model of all rows is trained on."""
+        rows = self.sampling.rows
+        return self.table.sample.n_rows if rows is None else int(rows.size)
 
     @cached_property
     def scored(self) -> Sample:
