@@ -11,7 +11,6 @@ import numpy as np
 from aucuba._core._arrays import arrays_of
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._logistic import log_loss
 from aucuba._core._parallel import map_parallel
 from aucuba._core._resampling import OutOfFold, Split
 from aucuba._core._threads import one_blas_thread
