@@ -15,7 +15,7 @@ from aucuba._core._parallel import map_parallel
 from aucuba._core._resampling import OutOfFold, Split
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._core._validation import check_choice
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
@@ -26,7 +26,7 @@ from aucuba.linear._anchored_fit import (
     score_moments,
     training_region,
 )
-from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
 from aucuba.linear._chosen import ChosenBlend, ChosenModel, choose_C
 from aucuba.linear._convergence import chosen_zero_advice, few_rows_advice
 from aucuba.linear._cross_validation import (
@@ -191,10 +191,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             The fitted classifier.
         """
         check_choice(self.surrogate, "surrogate", _SURROGATES)
-        check_positive_number(self.tol, "tol")
-        if self.rtol is not None:
-            check_positive_number(self.rtol, "rtol")
-        check_positive_number(self.max_iter, "max_iter", integer=True)
+        check_stopping(self.tol, self.rtol, self.max_iter)
         Cs = Cs_to_try(self.Cs)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self):
