@@ -17,7 +17,10 @@ from tests.ensemble.data import mixed_frame, numbers
 
 RANGE = (0.0, 0.2)
 STACK = RegionStack(
-    RANGE, estimators=[("logistic", LogisticRegression()), ("bayes", GaussianNB())], cv=3
+    RANGE,
+    estimators=[("logistic", LogisticRegression()), ("bayes", GaussianNB())],
+    cv=3,
+    random_state=0,
 )
 FOLDS = StratifiedKFold(3)
 
