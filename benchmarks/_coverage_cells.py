@@ -14,7 +14,7 @@ SHIFT = 1.5
 STEP = 0.1
 WEIGHTS = (0.2, 3.0)
 MEAN_WEIGHT = sum(WEIGHTS) / 2
-SIZES = ((20, 200), (100, 2_000), (200, 20_000), (1_000, 20_000))
+SIZES = ((20, 200), (30, 300), (100, 2_000), (200, 20_000), (1_000, 20_000))
 KINDS = ("plain", "ties", "weights", "clusters, ICC 0", "clusters, ICC .3")
 # The recall at which recall_at_precision is asked for, and the fraction of rows that k is.
 RECALL, TOP = 0.3, 0.05
@@ -65,13 +65,13 @@ class Cell:
         weight = rng.uniform(*WEIGHTS, self.n_rows) if self.kind == "weights" else None
         return y, score, weight, cluster
 
-    def population(self) -> RocCurve:
+    def population(self, shift: float = SHIFT) -> RocCurve:
         """The curve of the population, in units of the weight of a sample."""
         step = STEP if self.kind == "ties" else 1e-4
         # Rounded scores are cut halfway between two steps.
         cuts = (np.arange(round(9 / step), round(-9 / step), -1) - 0.5) * step
         total = self.n_rows * (MEAN_WEIGHT if self.kind == "weights" else 1.0)
-        tails = (norm.sf(cuts), norm.sf(cuts - SHIFT))
+        tails = (norm.sf(cuts), norm.sf(cuts - shift))
         parts = (1 - self.prevalence, self.prevalence)
         curves = [
             total * part * np.concatenate([[0.0], tail, [1.0]])

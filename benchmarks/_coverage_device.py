@@ -1,7 +1,8 @@
 """Resampling of the study of coverage by a GPU, through CuPy.
 
 The measures are the library's own: their modules call NumPy by names that CuPy has too. The draws are
-those of the library's compiled loops, number by number, so that both ways give the same counts.
+those of the library's compiled loops, number by number, so that both ways give the same counts:
+``python -m benchmarks._coverage_device`` compares them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from sklearn.utils import check_random_state
 from aucuba._roc import _curve, _enhancement, _placements, _points, _rank_weights, _threshold
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
+from aucuba._roc._sample import RankingSample
 from aucuba.metrics import _measures
+from aucuba.metrics._resampling import Draw, resampled_curves
+from benchmarks._coverage_cells import THRESHOLD, all_cells, measures
 
 MODULES: tuple[ModuleType, ...] = (
     _curve,
@@ -143,3 +147,24 @@ def _numpy_again():
     finally:
         for module in MODULES:
             module.np = cupy
+
+
+def largest_difference(n_resamples: int = 100) -> float:
+    """Largest relative difference between the two ways, over all measures of the smaller cells."""
+    worst = 0.0
+    for cell in (one for one in all_cells() if one.n_positives <= 200):
+        for unit in ("by_class", "random"):
+            y, score, weight, cluster = cell.draw(np.random.default_rng(0), unit)
+            sample = RankingSample.from_arrays(y, score, weight)
+            chosen = [one for one in measures(cell).values() if one.sampling == unit]
+            draw = Draw(sample, unit == "by_class", cluster)
+            found = common_draws(sample, draw, chosen, 1, n_resamples, (THRESHOLD,))
+            for measure, values in zip(chosen, found, strict=True):
+                curves = resampled_curves(sample, draw, n_resamples, 1, (THRESHOLD,))
+                want = np.concatenate([measure.of_curve(one, sample.n_rows) for one in curves])
+                worst = max(worst, float(np.max(np.abs(values - want) / np.abs(want).max())))
+    return worst
+
+
+if __name__ == "__main__":
+    print(f"largest relative difference: {largest_difference():.1e}")

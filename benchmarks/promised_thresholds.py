@@ -133,19 +133,22 @@ def write_store(store):
 
 
 def run_worlds(store, wanted, minutes):
-    """Add a block of worlds to every cell in turn until all have enough, saving after each."""
-    found = store["cells"]
+    """Add blocks of worlds until every cell has enough, the cheapest cells first, saving after each."""
+    found, cost = store["cells"], {}
     end = time.monotonic() + 60 * minutes
-    missing = _unfinished(found, wanted)
-    while missing and time.monotonic() < end:
-        for cell in missing:
+    for is_last in (False, True):
+        # One block of every cell tells what its worlds cost.
+        for cell in sorted(_unfinished(found, wanted), key=lambda one: cost.get(one, 0.0)):
             counts = found.setdefault(cell.key, {})
-            block = int(counts.get("worlds", 0)) // BLOCK
-            for name, value in simulate(cell, block, BLOCK).items():
-                counts[name] = counts.get(name, 0) + float(value)
-            write_store(store)
-        missing = _unfinished(found, wanted)
-        print(len(missing), "cells to go on with", flush=True)
+            while counts.get("worlds", 0) < cell.worlds(wanted) and time.monotonic() < end:
+                start, block = time.process_time(), int(counts.get("worlds", 0)) // BLOCK
+                for name, value in simulate(cell, block, BLOCK).items():
+                    counts[name] = counts.get(name, 0) + float(value)
+                cost[cell] = time.process_time() - start
+                write_store(store)
+                if not is_last:
+                    break
+            print(cell.key, counts.get("worlds", 0), flush=True)
 
 
 def _unfinished(found, wanted):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+import re
 import textwrap
 from pathlib import Path
 
@@ -86,3 +87,11 @@ def test_the_lines_of_the_landing_page_print_what_they_say(capsys):
     assert (f"{float(logistic):.2f}", f"{float(ours):.2f}") == ("0.10", "0.28")
     assert "# 0.10, then 0.28" in code
     assert "at most 0.01, with confidence 0.95" in promise
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
+def test_links_of_the_front_pages_lead_to_files(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    linked = re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)[^)]*\)", text)
+    assert [one for one in linked if not (ROOT / one).exists()] == []
+    assert linked or name != "README.md"

@@ -28,6 +28,7 @@ def test_points_are_the_library_s(run, files, model):
     assert "k = 20" in shown.out
 
 
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
 def test_point_and_interval_by_hand(run, files, frame, model):
     saved = load_model(model)
     row = run("evaluate", model, files / "test.csv", "--at", "fpr=0.1", "--json").json[

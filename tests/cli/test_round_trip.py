@@ -131,6 +131,7 @@ def test_predict_and_info_say_at_which_rate(run, files, model, tmp_path):
     assert "predicted positive\n" in out
 
 
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
 def test_scores_and_metrics_are_those_of_the_saved_pipeline(run, files, model, tmp_path):
     scores = tmp_path / "s.csv"
     run("predict", model, files / "test.csv", "--out", scores, "--id", "query")

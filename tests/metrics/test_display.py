@@ -145,6 +145,18 @@ def test_simultaneous_bands_are_wider_and_hold_everywhere():
     assert joint >= 33
 
 
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_bands_stay_open_where_no_resample_differs(kind):
+    """All of 50 positives are found: the limit is not above that of 50 successes in 50 trials."""
+    y = np.repeat([0, 1], [500, 50])
+    sample = RankingSample.from_arrays(y, y + np.linspace(0, 0.5, 550))
+    band = confidence_band(
+        sample, (0.0, 1.0), kind=kind, confidence=0.95, n_resamples=50, random_state=0
+    )
+    assert np.all(band.low[band.fpr > 0.1] <= 0.025 ** (1 / 50))
+    assert np.all(band.high[band.fpr > 0.1] == 1.0)
+
+
 def test_unknown_bands_and_scales():
     with pytest.raises(ValueError, match="confidence_band must be one of"):
         RocBandDisplay.from_predictions([0, 1], [0, 1], confidence_band="wide")

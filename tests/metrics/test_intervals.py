@@ -186,6 +186,7 @@ def test_large_samples_are_not_resampled_unless_a_class_is_small(monkeypatch):
         partial_auc_interval(y, rng.normal(size=3300), method="jackknife")
 
 
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_equal_rankings_differ_by_nothing():
     y = np.repeat([0, 1], [50, 50])
     score = np.arange(100.0)

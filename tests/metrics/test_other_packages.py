@@ -31,6 +31,8 @@ def rows(case):
 
 
 @pytest.mark.parametrize("case", ANSWERS)
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_values_intervals_and_tests_are_procs(case):
     want, (columns, limits) = ANSWERS[case], rows(case)
     y, a, b = (columns[name] for name in ("y", "a", "b"))

@@ -185,7 +185,9 @@ def test_bca_in_clusters_of_one_row_is_that_of_rows():
     options = {"method": "bca", "alpha": 20.0, "random_state": 0, "n_resamples": 200}
     rows = score_interval("rie", y, score, **options)
     clusters = score_interval("rie", y, score, groups=np.arange(300), **options)
-    assert (clusters.low, clusters.high) == pytest.approx((rows.low, rows.high))
+    # Student's t with 299 degrees of freedom is a little wider than the normal law.
+    assert (clusters.low, clusters.high) == pytest.approx((rows.low, rows.high), rel=0.01)
+    assert clusters.low < rows.low < rows.high < clusters.high
     assert clusters.sampling == "clusters"
 
 

@@ -79,6 +79,7 @@ def test_the_interval_is_that_of_all_rows(weights):
         assert (got.method, got.sampling) == (want.method, want.sampling)
 
 
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_an_interval_of_a_perfect_scorer_stays_open():
     y = np.repeat([0, 1], [1000, 50])
     score = y + np.linspace(0, 0.5, y.size)

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
+from aucuba._core._warnings import FewRowsWarning
 from aucuba.metrics import (
     compare_scores,
     operating_point,
@@ -109,15 +110,16 @@ def test_paired_and_independent_tests_by_components():
     assert boot.high - boot.low == pytest.approx(apart.high - apart.low, rel=0.15)
 
 
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_clusters_widen_and_equal_rows_do_not():
     rng = np.random.default_rng(3)
     y, score = sample(3)
     rows = score_interval("partial_auc", y, score, method="delong")
-    alone = score_interval("partial_auc", y, score, groups=np.arange(y.size))
+    alone = score_interval("partial_auc", y, score, groups=np.arange(y.size), method="delong")
     assert alone.sampling == "clusters"
     assert alone.high - alone.low == pytest.approx(rows.high - rows.low, rel=0.02)
     five = np.tile(np.arange(y.size), 5)
-    copied = score_interval("partial_auc", y[five], score[five], groups=five)
+    copied = score_interval("partial_auc", y[five], score[five], groups=five, method="delong")
     assert copied.high - copied.low == pytest.approx(rows.high - rows.low, rel=0.02)
     naive = score_interval("partial_auc", y[five], score[five], method="delong")
     assert naive.high - naive.low < 0.5 * (copied.high - copied.low)
@@ -158,6 +160,7 @@ def test_one_query_is_refused():
         score_interval("partial_auc", y, score, groups=y, qid=y)
 
 
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_weights_as_frequencies_are_copies():
     rng = np.random.default_rng(5)
     y, score = sample(5)
@@ -363,3 +366,55 @@ def test_planning_by_resamples_agrees_with_placements():
         sample_size_for("partial_auc", y, score, power=0.8)
     with pytest.raises(ValueError, match="difference must be a number above 0"):
         power_of("partial_auc", y, score, n_positives=3, n_negatives=3, difference=0.0)
+
+
+def test_what_is_too_few_is_named():
+    """Of the rows that decide: negatives within an FPR, positives below a TPR, positives in all."""
+    y, score = sample(12, 60, 300)
+    quick = {"n_resamples": 20, "random_state": 0}
+    with pytest.warns(FewRowsWarning, match="60 positives and 3 negatives in the range"):
+        score_interval("tpr_at_fpr", y, score, fpr=0.01, **quick)
+    with pytest.warns(FewRowsWarning, match="3 positives and 300 negatives in the range"):
+        score_interval("fpr_at_tpr", y, score, tpr=0.95, **quick)
+    with pytest.warns(FewRowsWarning, match="3 positives and 300 negatives in the range"):
+        score_interval("fpr_at_tpr", y, score, tpr=0.95, groups=np.arange(360) % 60, **quick)
+    with pytest.warns(FewRowsWarning, match="method='delong' are too narrow with 60 positives"):
+        score_interval("partial_auc", y, score, method="delong")
+    y, score = sample(13, 29, 300)
+    with pytest.warns(FewRowsWarning, match="fewer than 30 positives in all"):
+        score_interval("equal_error_rate", y, score, **quick)
+
+
+def test_auto_names_what_suits_clusters():
+    """Percentiles corrected for skewness in many clusters, Student's t in few."""
+    y, score = sample(14, 120, 480)
+    options = {"n_resamples": 50, "random_state": 0}
+    many = score_interval("partial_auc", y, score, groups=np.arange(600) % 60, **options)
+    few = score_interval("partial_auc", y, score, groups=np.arange(600) % 30, **options)
+    paired = compare_scores("partial_auc", y, score, -score, groups=np.arange(600) % 60)
+    assert (many.method, few.method, paired.method) == ("bca", "delong", "delong")
+
+
+def test_percentiles_of_few_clusters_are_wider():
+    """With C clusters the level is that of sqrt(C / (C - 1)) quantiles of Student's t."""
+    y, score = sample(15, 120, 480)
+    groups = np.arange(600) % 12
+    study = make_study(
+        "rie",
+        {},
+        y,
+        [score],
+        sample_weight=None,
+        qid=None,
+        groups=groups,
+        pos_label=None,
+        sampling="auto",
+        weight_kind="sampling",
+    )
+    level = stats.norm.cdf(np.sqrt(12 / 11) * stats.t.ppf(0.025, 11))
+    draws = study.resampled(400, 0)[0]
+    got = score_interval(
+        "rie", y, score, groups=groups, method="bootstrap", n_resamples=400, random_state=0
+    )
+    want = np.quantile(draws, [level, 1 - level], method="weibull")
+    assert (got.low, got.high) == pytest.approx(tuple(want))

@@ -78,13 +78,14 @@ def _limits(
     """
     centre, drawn = (logit((one * n_positives + 0.5) / (n_positives + 1)) for one in (own, heights))
     spread = np.sqrt(np.mean((drawn - centre) ** 2, axis=0))
-    # Where resamples do not differ, a binomial with half a row of doubt does.
-    spread = np.maximum(spread, 1.0 / np.sqrt(n_positives + 1.0))
+    # Where resamples differ little, as at a rate of 1, a binomial with half a row of doubt does not.
+    found = own * n_positives
+    doubt = np.sqrt(1 / (found + 0.5) + 1 / (n_positives - found + 0.5))
+    spread = np.maximum(spread, doubt)
     distance = np.abs(drawn - centre) / spread
+    factor = float(norm.isf(tail))
     if kind == "simultaneous":
-        factor = float(np.quantile(distance.max(axis=1), 1 - 2 * tail))
-    else:
-        factor = float(norm.isf(tail))
+        factor = max(factor, float(np.quantile(distance.max(axis=1), 1 - 2 * tail)))
     reach = factor * spread
     smooth = [expit(centre - reach), expit(centre + reach)]
     low, high = ((one * (n_positives + 1) - 0.5) / n_positives for one in smooth)

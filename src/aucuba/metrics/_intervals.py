@@ -137,6 +137,7 @@ def score_interval(
     )
     study.warn_if_few()
     chosen = study.choose(method)
+    study.warn_if_few_for(chosen)
     value = float(study.values[0])
     tails = {"two-sided": (1 - level) / 2, "greater": 1 - level, "less": 1 - level}[alternative]
     low, high, used = _limits(study, chosen, value, tails, n_draws, random_state)
@@ -216,6 +217,7 @@ def percentile_limits(
     """Limits from the values of resamples."""
     if np.ptp(draws) <= _NO_SPREAD:
         return _without_spread(study.measure, study.fewest, value, tail)
+    tail = study.percentile(tail)
     levels = np.array([tail, 1 - tail])
     if method == "bca":
         levels = _corrected(levels, draws, value, study.acceleration())

@@ -31,8 +31,12 @@ METHODS = ("auto", "delong", "normal", "bootstrap", "bca", "exact", "wilson", "c
 # range the estimate is as good as normal.
 _ROWS_FOR_NORMAL = 50_000
 _FEWEST_FOR_NORMAL = 200
-# Below these numbers no method held its coverage in our simulations.
-FEWEST_POSITIVES = 20
+# With fewer positives an interval that is symmetric about its estimate is too narrow.
+_POSITIVES_FOR_NORMAL = 100
+# As many clusters as the simulations had; with fewer, Student's t is needed.
+_CLUSTERS_FOR_BCA = 40
+# Below these numbers some measures left the limits of coverage in our simulations.
+FEWEST_POSITIVES = 30
 FEWEST_IN_RANGE = 5
 FEWEST_UNITS = 10
 
@@ -85,6 +89,17 @@ class Study:
         """Probability of more than so many standard errors."""
         df = self.degrees_of_freedom
         return float(norm.sf(distance) if np.isinf(df) else student.sf(distance, df))
+
+    def percentile(self, tail: float) -> float:
+        """Level of resamples that stands for a tail of the estimate's distribution.
+
+        Resamples of C clusters vary by (C - 1)/C of what samples do, and are to Student's t as the
+        normal law is; the level makes up for both (Hesterberg 2015).
+        """
+        df = self.degrees_of_freedom
+        if np.isinf(df):
+            return tail
+        return float(norm.sf(np.sqrt((df + 1) / df) * student.isf(tail, df)))
 
     def error(self) -> float:
         """Standard error of the one value, or of the difference of two, to first order."""
@@ -167,11 +182,13 @@ class Study:
             return "wilson" if self.cluster is None else "bootstrap"
         if self.measure.region is None:
             return "bootstrap"
-        if self.cluster is not None:
+        if self.cluster is not None and self.fewest < _CLUSTERS_FOR_BCA:
             return "delong"
         enough = min(self._deciding()) >= _FEWEST_FOR_NORMAL
         if self.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough:
             return "delong"
+        if self.cluster is not None:
+            return "bca" if len(self.samples) == 1 else "delong"
         return "bca" if len(self.samples) == 1 and self.sampling == "by_class" else "bootstrap"
 
     @property
@@ -183,10 +200,9 @@ class Study:
 
     def _deciding(self) -> tuple[float, float]:
         """Count the positives and the negatives that decide the value."""
-        one, (of_positives, of_negatives) = self.samples[0], self.measure.parts
-        n_positives = int(one.positive.sum())
-        n_negatives = one.n_rows - n_positives
-        return round(n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
+        of_positives, of_negatives = self.measure.parts
+        n_negatives = self._count(positive=False)
+        return round(self._n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
 
     def warn_if_few(self) -> None:
         """Name what is too few for an interval or test to keep its level."""
@@ -198,9 +214,29 @@ class Study:
                     f"{FEWEST_UNITS} are rough.",
                     FewRowsWarning,
                 )
-            return
-        n_positives = int(self.samples[0].positive.sum())
-        warn_of_few_rows(n_positives, *self._deciding())
+        if self.sampling != "queries":
+            warn_of_few_rows(self._n_positives, *self._deciding())
+
+    def warn_if_few_for(self, method: str) -> None:
+        """Name what is too few for a method whose law is symmetric about the estimate."""
+        few = FEWEST_POSITIVES <= self._n_positives < _POSITIVES_FOR_NORMAL
+        if method == "delong" and self.sampling == "by_class" and few:
+            warn_user(
+                f"Intervals by method='delong' are too narrow with {self._n_positives} positives, "
+                f"fewer than {_POSITIVES_FOR_NORMAL}; method='auto' takes one that is not.",
+                FewRowsWarning,
+            )
+
+    @property
+    def _n_positives(self) -> int:
+        return self._count(positive=True)
+
+    def _count(self, *, positive: bool) -> int:
+        """Count the independent rows of a class: copies where weights are numbers of rows."""
+        one = self.samples[0]
+        if self.frequency:
+            return int(one.class_weight(positive=positive))
+        return int(np.count_nonzero(one.positive == positive))
 
 
 def warn_of_few_rows(n_positives: int, positives: float, negatives: float) -> None:
