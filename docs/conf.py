@@ -33,6 +33,10 @@ default_role = "py:obj"
 # Named, since a build that goes on from an earlier one would miss the entries of new pages.
 autosummary_generate = [str(page) for page in Path(__file__).parent.glob("api/*.rst")]
 autodoc_typehints = "none"
+# Optional packages that some modules import; their pages need only the docstrings.
+autodoc_mock_imports = [
+    name for name in ("cupy", "dask", "torch") if not importlib.util.find_spec(name)
+]
 # Signatures show the names of types as written, not the unions behind them.
 autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
 numpydoc_show_class_members = False

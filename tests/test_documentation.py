@@ -2,10 +2,18 @@
 
 import importlib.util
 import itertools
+import re
 import textwrap
 from pathlib import Path
 
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+from aucuba import PartialAUCClassifierCV
+from aucuba.demo import two_kinds_of_fraud
+from aucuba.metrics import make_partial_auc_scorer
 
 ROOT = Path(__file__).parents[1]
 
@@ -86,3 +94,22 @@ def test_the_lines_of_the_landing_page_print_what_they_say(capsys):
     assert (f"{float(logistic):.2f}", f"{float(ours):.2f}") == ("0.10", "0.28")
     assert "# 0.10, then 0.28" in code
     assert "at most 0.01, with confidence 0.95" in promise
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
+def test_links_of_the_front_pages_lead_to_files(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    linked = re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)[^)]*\)", text)
+    assert [one for one in linked if not (ROOT / one).exists()] == []
+    assert linked or name != "README.md"
+
+
+def test_numbers_in_the_text_of_the_readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    X, X_new, y, y_new = two_kinds_of_fraud()
+    boosting = HistGradientBoostingClassifier(max_depth=3, random_state=0).fit(X, y)
+    found = make_partial_auc_scorer((0.0, 0.01))(boosting, X_new, y_new)
+    assert f"depth 3, reaches {found:.2f}" in text
+    linear = (LogisticRegression(), PartialAUCClassifierCV((0.0, 0.01), random_state=0))
+    auc = [roc_auc_score(y_new, model.fit(X, y).decision_function(X_new)) for model in linear]
+    assert "(AUC {:.2f} against {:.2f})".format(*auc) in text

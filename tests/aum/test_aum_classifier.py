@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -62,7 +63,7 @@ def test_every_step_rule_improves_auc(data, step):
 
 def test_the_iterate_of_best_auc_is_kept(data):
     X, y = data
-    model = AUMClassifier().fit(X, y)
+    model = AUMClassifier(start="means").fit(X, y)
     values = [row["auc"] for row in model.history_]
     best = max(values)
     assert best > values[0]
@@ -252,3 +253,18 @@ def test_an_outlier_does_not_turn_the_ranking_round(step, outlier):
     model = AUMClassifier(step).fit(X, y)
     assert model.coef_[0, 0] == 1.0
     assert roc_auc_score(y, model.decision_function(X)) == 0.75
+
+
+def test_training_auc_is_never_below_that_of_the_start(data):
+    X, y = data
+    logistic = roc_auc_score(y, LogisticRegression(C=1.0, tol=1e-8).fit(X, y).decision_function(X))
+    model = AUMClassifier().fit(X, y)
+    pair = 1 / (y.sum() * (1 - y).sum())
+    assert roc_auc_score(y, model.decision_function(X)) >= logistic - 0.51 * pair
+    from_means = AUMClassifier(start="means").fit(X, y)
+    assert model.history_[0]["aum"] < from_means.history_[0]["aum"]
+
+
+def test_unknown_start(data):
+    with pytest.raises(ValueError, match="start must be one of 'logistic', 'means', got 'zero'"):
+        AUMClassifier(start="zero").fit(*data)

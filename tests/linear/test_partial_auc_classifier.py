@@ -454,3 +454,13 @@ def test_memory_order_does_not_change_a_kernel_model(data_dir):
         for order in "CF"
     ]
     np.testing.assert_allclose(*scores, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["annthyroid", "Wilt"])
+def test_direct_kernel_fits_end_before_their_limit(data_dir, name):
+    table, y = load_adbench(name)
+    table = StandardScaler().fit_transform(table)
+    model = PartialAUCClassifier((0, 0.05), kernel="rbf", random_state=0).fit(table, y)
+    assert model.status_.startswith("Converged")
+    assert model.n_iter_ < 100
+    assert partial_auc_score(y, model.decision_function(table)) > 0.8

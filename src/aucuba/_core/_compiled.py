@@ -15,8 +15,12 @@ def compiled(function: Callable[..., Any]) -> Any:
     """Compile a plain loop when it is first called, and keep the machine code on disk if possible.
 
     Numba refuses to cache where neither the package's folder nor the user's cache folder is
-    writable; the loop is then compiled anew in every process.
+    writable; the loop is then compiled anew in every process. A private loop, which only other loops
+    call, goes into their machine code and needs neither a file nor an entry point of its own.
     """
+    if function.__name__.startswith("_"):
+        options = _OPTIONS | {"no_cpython_wrapper": True}
+        return njit(**options)(function)
     try:
         return njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:

@@ -38,14 +38,14 @@ class LabelledData:
         )
 
     def difference_of_means(self) -> FloatArray:
-        """Mean of the positives minus mean of the negatives: the way down from the zero model.
-
-        A few outliers can turn it round; the sign of the better AUC is taken.
-        """
+        """Mean of the positives minus mean of the negatives: the way down from the zero model."""
         level = np.zeros(self.errors.n_examples)
-        difference = -self.design.adjoint(2 * balanced_subgradient(self.errors, level))
-        turned = self.curves(self.design.scores(difference)).auc < 0.5
-        return -difference if turned else difference
+        return self.upright(-self.design.adjoint(2 * balanced_subgradient(self.errors, level)))
+
+    def upright(self, model: FloatArray) -> FloatArray:
+        """Give a model the sign of the better AUC: a few outliers may have turned it round."""
+        turned = self.curves(self.design.scores(model)).auc < 0.5
+        return -model if turned else model
 
     def gradients(self, predictions: FloatArray) -> list[FloatArray]:
         """Gradients of AUM in the model, the most promising first.

@@ -34,7 +34,8 @@ def _reverse_run(lines: Any, fp: Any, fn: Any, low: int, high: int, change: Any)
         tp = 0.0
         for g in range(low, high + 2):
             if 0 < g < n:
-                change[0] += sign * (lines[g, SLOPE] - lines[g - 1, SLOPE]) * min(fp[g], fn[g])
+                least = fp[g] if fp[g] < fn[g] else fn[g]
+                change[0] += sign * (lines[g, SLOPE] - lines[g - 1, SLOPE]) * least
             if g <= high:
                 change[1] += sign * lines[g, FP] * tp
                 tp -= lines[g, FN]
@@ -64,15 +65,18 @@ def _renew_meetings(lines: Any, queue: Any, first: int, last: int, now: float) -
         queue[half + g] = np.inf
         if closing > 0.0:
             meeting = (lines[g + 1, INTERCEPT] - lines[g, INTERCEPT]) / closing
-            queue[half + g] = max(now, meeting)
+            queue[half + g] = meeting if meeting > now else now
     low, high = (half + first) >> 1, (half + last) >> 1
     changed = True
     while changed and low >= 1:
         changed = False
         for node in range(low, high + 1):
-            winner = min(queue[2 * node], queue[2 * node + 1])
-            changed = changed or winner != queue[node]
-            queue[node] = winner
+            winner = queue[2 * node]
+            if queue[2 * node + 1] < winner:
+                winner = queue[2 * node + 1]
+            if winner != queue[node]:
+                queue[node] = winner
+                changed = True
         low >>= 1
         high >>= 1
 
@@ -102,7 +106,9 @@ def _pass_meetings(
             high += 1
         _reverse_run(lines, fp, fn, low, high, change)
         crossed += (high - low + 1) * (high - low) // 2
-        _renew_meetings(lines, queue, max(low - 1, 0), min(high, last_pair), now)
+        first = low - 1 if low > 0 else 0
+        last = high if high < last_pair else last_pair
+        _renew_meetings(lines, queue, first, last, now)
     return crossed
 
 
@@ -301,7 +307,8 @@ def merge_order(key: Any, weight: Any, order: Any, buffer: Any, favoured: float)
             waiting, negative = middle - low, 0.0
             for i in range(waiting):
                 buffer[i] = order[low + i]
-                negative += max(weight[buffer[i]], 0.0)
+                if weight[buffer[i]] > 0.0:
+                    negative += weight[buffer[i]]
             i, j = 0, middle
             for k in range(low, end):
                 if i == waiting:
@@ -318,11 +325,13 @@ def merge_order(key: Any, weight: Any, order: Any, buffer: Any, favoured: float)
                     )
                 if takes_right:
                     changes += waiting - i
-                    gain += max(-weight[order[j]], 0.0) * negative
+                    if weight[order[j]] < 0.0:
+                        gain -= weight[order[j]] * negative
                     order[k] = order[j]
                     j += 1
                 else:
-                    negative -= max(weight[left], 0.0)
+                    if weight[left] > 0.0:
+                        negative -= weight[left]
                     order[k] = left
                     i += 1
         width *= 2

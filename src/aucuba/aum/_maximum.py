@@ -121,7 +121,8 @@ class _PairOrder:
         else:
             key = self._rows[1] + step * self._rows[2]
         order, _, _ = self._sorted(key, favoured)
-        self._rows = self._rows[:, order]
+        # In C order: the loop is compiled for one layout.
+        self._rows = np.take(self._rows, order, axis=1)
         ranked: FloatArray = key[order]
         return ranked
 

@@ -24,7 +24,7 @@ class TorchDesign:
     X is never copied as a whole. Models are float64 vectors on the host, scores and their gradients
     float64 vectors on the device of X. A float64 tensor is multiplied in double precision. A float32
     tensor is multiplied in single precision, never in TF32, with sums over blocks of rows added in
-    double precision; half-precision tensors are first widened to float32, block by block. `exact`
+    double precision; half-precision tensors are first widened to float32, block by block. ``exact``
     multiplies all of them in double precision, which solvers use for their last word.
 
     Parameters

@@ -13,6 +13,7 @@ from aucuba._core._advice import Advice, Remedy
 from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._resampling import KeptRows
 from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._validation import check_positive_number
 from aucuba._roc._threshold import operating_point
 from aucuba.design import RowDesign
 from aucuba.linear._inputs import input_of
@@ -85,6 +86,14 @@ class RegionClassifier(BinaryClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def check_stopping(tol: Any, rtol: Any, max_iter: Any) -> None:
+    """Check the parameters that say where a fit stops."""
+    check_positive_number(tol, "tol")
+    if rtol is not None:
+        check_positive_number(rtol, "rtol")
+    check_positive_number(max_iter, "max_iter", integer=True)
 
 
 def warn_if_badly_scaled(design: RowDesign) -> None:

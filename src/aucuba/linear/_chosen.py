@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._logistic import mean_and_scale
+from aucuba._core._logistic import log_loss, mean_and_scale
+from aucuba._core._resampling import OutOfFold
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba.risks import Sample
 
-# A challenger replaces what it challenges when it is ahead by this many paired standard errors: the
-# half-half blend against logistic regression, and the region's own model alone against the blend.
+# A challenger replaces what it challenges when it is ahead by this many paired standard errors: another
+# C against the one of best log-loss, the half-half blend against logistic regression, and the region's
+# own model alone against the blend. With few positives near the top the analytic error of a difference
+# is small, so C asks for two; one let noise choose C on satimage-2.
+_ERRORS_FOR_C = 2.0
 _ERRORS_FOR_BLEND = 0.5
 _ERRORS_FOR_REGION = 1.0
 
@@ -69,6 +73,22 @@ class ChosenBlend:
             "region - blend": float(comparison.errors[2, 1]),
         }
         return cls(weight, status, values, errors)
+
+
+def choose_C(
+    logistic: OutOfFold, sample: Sample, region: Region, Cs: FloatArray
+) -> tuple[int, dict[str, FloatArray]]:
+    """Choose the C of best log-loss, unless another is clearly ahead in the region.
+
+    Returns its place, and what every C reached.
+    """
+    tested = sample.take(logistic.covered)
+    losses = np.array([log_loss(row, tested.positive, tested.weight) for row in logistic.scores])
+    comparison = RegionComparison.from_scores(tested, logistic.scores, region)
+    results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
+    best = int(np.argmin(losses))
+    ahead = [k for k in range(Cs.size) if comparison.beats(k, best, _ERRORS_FOR_C)]
+    return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best, results
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:

@@ -128,7 +128,12 @@ def logistic_path(
 
 @one_blas_thread()
 def anchored_half(
-    split: Split, design: RowDesign, sample: Sample, region: Region, C: float, start: LogisticFit
+    split: Split,
+    design: RowDesign,
+    sample: Sample,
+    region: Region,
+    C: float,
+    start: LogisticFit | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Fit the training rows; return the coefficients and the centred scores of the other rows.
 

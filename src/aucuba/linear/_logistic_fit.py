@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucuba._core._arrays import Vector
@@ -62,7 +61,7 @@ class LogisticPath:
         \min_{w, b}\; \tfrac{1}{2C} |w|^2 + \sum_i v_i \log(1 + e^{-y_i (x_i w + b)})
 
     Fits are so precise that the order of the rows does not show. Newton's method keeps its second
-    derivative while it serves; tables with many columns, or sparse, are fitted without one.
+    derivative while it serves; tables with many columns are fitted without one.
 
     Parameters
     ----------
@@ -91,9 +90,9 @@ class LogisticPath:
         return self.present
 
     def _is_wide(self) -> bool:
-        if not isinstance(self.design, TableDesign):
-            return self.design.zeros().size > _NEWTON_FEATURES_ELSEWHERE
-        return sparse.issparse(self.design.X) or self.design.X.shape[1] > _NEWTON_FEATURES
+        in_memory = isinstance(self.design, TableDesign)
+        most = _NEWTON_FEATURES if in_memory else _NEWTON_FEATURES_ELSEWHERE
+        return self.design.zeros().size > most
 
     def _by_descent(self, C: float) -> LogisticFit:
         """Fit by L-BFGS: that of scikit-learn where the table is in memory."""

@@ -17,8 +17,14 @@ from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import KernelDesign, RowDesign, TableDesign
-from aucuba.linear._anchored_fit import anchor_direction, anchored_fit, training_region
-from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
+from aucuba.linear._anchored_fit import (
+    KERNEL_OBJECTIVE_TOL,
+    OBJECTIVE_TOL,
+    anchor_direction,
+    anchored_fit,
+    training_region,
+)
+from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
 from aucuba.linear._convergence import convergence_advice
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
@@ -249,11 +255,7 @@ class PartialAUCClassifier(RegionClassifier):
         check_choice(self.solver, "solver", tuple(_SOLVERS))
         check_choice(self.tight_form, "tight_form", ("bound", "dc"))
         check_positive_number(self.C, "C")
-        check_positive_number(self.tol, "tol")
-        if self.rtol is not None:
-            check_positive_number(self.rtol, "rtol")
-        if self.max_iter is not None:
-            check_positive_number(self.max_iter, "max_iter", integer=True)
+        check_stopping(self.tol, self.rtol, 1 if self.max_iter is None else self.max_iter)
 
     def _max_iter(self) -> int:
         return _MAX_ITER[self.surrogate] if self.max_iter is None else int(self.max_iter)
@@ -286,7 +288,13 @@ class PartialAUCClassifier(RegionClassifier):
             warnings.warn(notice, UserWarning, stacklevel=5)
         anchor, logistic = anchor_direction(design, sample, self.C)
         fit = anchored_fit(
-            design, sample, trained_on, anchor, max_iter=self._max_iter(), monitor=monitor
+            design,
+            sample,
+            trained_on,
+            anchor,
+            max_iter=self._max_iter(),
+            objective_tol=OBJECTIVE_TOL if self.kernel == "linear" else KERNEL_OBJECTIVE_TOL,
+            monitor=monitor,
         )
         scores = design.exact().scores(fit.coef)
         self._adopt_linear(fit.coef, scores, sample, region.upper_limit)

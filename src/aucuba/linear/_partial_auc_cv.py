@@ -11,12 +11,11 @@ import numpy as np
 from aucuba._core._arrays import arrays_of
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._logistic import log_loss
 from aucuba._core._parallel import map_parallel
 from aucuba._core._resampling import OutOfFold, Split
 from aucuba._core._threads import one_blas_thread
 from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._core._validation import check_choice
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
@@ -27,8 +26,8 @@ from aucuba.linear._anchored_fit import (
     score_moments,
     training_region,
 )
-from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
-from aucuba.linear._chosen import ChosenBlend, ChosenModel
+from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
+from aucuba.linear._chosen import ChosenBlend, ChosenModel, choose_C
 from aucuba.linear._convergence import chosen_zero_advice, few_rows_advice
 from aucuba.linear._cross_validation import (
     Cs_to_try,
@@ -42,10 +41,6 @@ from aucuba.risks import Sample, make_risk
 from aucuba.solvers import BundleSolver, Status
 
 _SURROGATES = ("direct", "tight", "structural")
-# Another C replaces the one of best log-loss when it is ahead in the region by this many paired
-# standard errors. With few positives near the top the analytic error of a difference is small; one
-# let noise choose C on satimage-2.
-_ERRORS_FOR_C = 2.0
 
 
 class PartialAUCClassifierCV(RegionClassifier):
@@ -196,10 +191,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             The fitted classifier.
         """
         check_choice(self.surrogate, "surrogate", _SURROGATES)
-        check_positive_number(self.tol, "tol")
-        if self.rtol is not None:
-            check_positive_number(self.rtol, "rtol")
-        check_positive_number(self.max_iter, "max_iter", integer=True)
+        check_stopping(self.tol, self.rtol, self.max_iter)
         Cs = Cs_to_try(self.Cs)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self):
@@ -259,7 +251,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         )
         both = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
         logistic = OutOfFold(both.scores[: Cs.size], both.covered)
-        chosen = self._choose_C(logistic, sample, region, Cs)
+        chosen, self.cv_results_ = choose_C(logistic, sample, region, Cs)
         standardised = both.scores[Cs.size + chosen]
         self.C_ = float(Cs[chosen])
         full = path.fit(self.C_)
@@ -299,18 +291,6 @@ class PartialAUCClassifierCV(RegionClassifier):
         return map_parallel(
             task, progress.until_stopped(splits), *args, n_jobs=self.n_jobs, progress=progress
         )
-
-    def _choose_C(self, logistic: OutOfFold, sample: Sample, region: Region, Cs: FloatArray) -> int:
-        """Choose the C of best log-loss, unless another is clearly ahead in the region."""
-        tested = sample.take(logistic.covered)
-        losses = np.array(
-            [log_loss(row, tested.positive, tested.weight) for row in logistic.scores]
-        )
-        comparison = RegionComparison.from_scores(tested, logistic.scores, region)
-        self.cv_results_ = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
-        best = int(np.argmin(losses))
-        ahead = [k for k in range(Cs.size) if comparison.beats(k, best, _ERRORS_FOR_C)]
-        return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best
 
     def _averaged(
         self,

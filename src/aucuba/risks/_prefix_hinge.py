@@ -51,7 +51,7 @@ class PrefixHinge:
     This replaces the paper's Algorithm 1, holds for any :math:`c \ge 0`, and costs one sort, one pass
     of pool-adjacent-violators and one binary search per positive. Beyond the last rank that counts,
     where the structural form has :math:`c_j = 0` and :math:`u_j = 1`, the slopes are the scores
-    themselves, and nothing needs their order (`reach_from_below`).
+    themselves, and nothing needs their order (``reach_from_below``).
 
     **Weights.** A negative of weight k stands for k negatives in a row, each with its own rank
     weight, so a row that straddles a limit of the range is split there. One negative is a weight of 1
