@@ -68,14 +68,13 @@ PLAIN = {
 }
 PASSES = [
     (0, ["default", "plain default", "fast"]),
-    (0, ["best", "plain best"]),
-    (1, ["default", "plain default", "fast"]),
-    (0, ["StackingClassifier", "CatBoost"]),
-    (1, ["best", "plain best"]),
-    (2, ["default", "plain default", "fast"]),
-    (1, ["StackingClassifier", "CatBoost"]),
-    (2, ["best", "plain best"]),
-    *((split, ["default", "plain default", "fast", "best", "plain best"]) for split in (3, 4)),
+    (1, ["default", "plain default"]),
+    (0, ["StackingClassifier", "best", "plain best"]),
+    (0, ["CatBoost"]),
+    (2, ["default", "plain default"]),
+    (1, ["StackingClassifier", "best", "plain best", "fast"]),
+    (1, ["CatBoost"]),
+    *((split, ["default", "plain default", "fast", "best", "plain best"]) for split in (2, 3, 4)),
     *((split, ["StackingClassifier", "CatBoost"]) for split in (2, 3, 4)),
 ]
 # From the study of single models and of the stack as it was, with six members and no presets.

@@ -5,13 +5,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._typing import FloatArray
 from aucuba._roc._sample import Sample
 from aucuba._roc._threshold import operating_point
 from aucuba.ensemble._table import check_columns, is_of_dask
+
+# Splines and kernel features of a million rows would take gigabytes.
+_ROWS_AT_ONCE = 50_000
 
 
 class RegionEnsemble(BinaryClassifier):
@@ -63,7 +68,12 @@ class RegionEnsemble(BinaryClassifier):
             check_dask_columns(self, X, reset=False)
             return lazy_scores(X, self._scores)
         check_columns(self, X)
-        return self._scores(X)
+        n_rows = _num_samples(X)
+        if n_rows <= _ROWS_AT_ONCE:
+            return self._scores(X)
+        starts = range(0, n_rows, _ROWS_AT_ONCE)
+        parts = (_safe_indexing(X, slice(start, start + _ROWS_AT_ONCE)) for start in starts)
+        return np.concatenate([self._scores(part) for part in parts])
 
     def _adopt_threshold(self, scores: FloatArray, sample: Sample, upper_limit: float) -> None:
         """Set the threshold on out-of-fold scores."""

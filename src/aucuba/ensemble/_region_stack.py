@@ -6,39 +6,34 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.inspection import permutation_importance
-from sklearn.utils import Bunch, get_tags
-from sklearn.utils.validation import check_is_fitted, check_memory
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_memory
 
 from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._core._fit_guard import all_or_nothing
 from aucuba._core._progress_bar import progress_bar
 from aucuba._core._resampling import partition
 from aucuba._core._seeds import draw_seed, with_fixed_seed
-from aucuba._core._threads import one_thread
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._core._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.ensemble._base import RegionEnsemble
-from aucuba.ensemble._blend import Blend, Blender, member_report
+from aucuba.ensemble._blend import Blender, member_report
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import NamedMembers
+from aucuba.ensemble._fitted_stack import FittedStack
 from aucuba.ensemble._members import Member, as_member
 from aucuba.ensemble._plan import checked_limit, wanted_members
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
-from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
     Table,
-    check_columns,
     check_range_is_covered,
     check_strength,
     make_table,
 )
-from aucuba.metrics import make_partial_auc_scorer
 
 
-class RegionStack(RegionEnsemble):
+class RegionStack(FittedStack):
     r"""Stack of several models, blended for a region of the ROC curve by logistic regression.
 
     .. math::
@@ -333,79 +328,6 @@ class RegionStack(RegionEnsemble):
     def _pairs(self) -> dict[str, Any]:
         given = self.estimators if isinstance(self.estimators, list | tuple) else ()
         return {entry[0]: entry[1] for entry in given if _is_pair(entry)}
-
-    def member_scores(self, X: Any) -> FloatArray:
-        """Score rows by every member.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_members)
-        """
-        check_is_fitted(self)
-        check_columns(self, X)
-        return self._member_scores(X)
-
-    def _member_scores(self, X: Any) -> FloatArray:
-        return np.column_stack([log_odds(model, X) for _, model in self.members_])
-
-    def _log_odds(self, scores: FloatArray) -> FloatArray:
-        # The blend is fitted by log-loss.
-        return scores
-
-    def _scores(self, X: Any) -> FloatArray:
-        blend = Blend(self.coef_, self.intercept_, self.mean_, self.scale_)
-        return blend.log_odds(self._member_scores(X))
-
-    def feature_importances(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: ArrayLike | None = None,
-        n_repeats: int = 5,
-        random_state: Any = None,
-    ) -> Bunch:
-        """Measure the loss of partial AUC in the region when one column of X is shuffled.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows that the stack was not trained on.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-        n_repeats : int, default=5
-            Shuffles per column.
-        random_state : int, RandomState instance or None, default=None
-
-        Returns
-        -------
-        Bunch
-            ``importances_mean``, ``importances_std`` of shape (n_features,) and ``importances`` of
-            shape (n_features, n_repeats), as from scikit-learn's ``permutation_importance``.
-        """
-        check_is_fitted(self)
-        scorer = make_partial_auc_scorer(
-            self.fpr_range,
-            min_tpr=self.min_tpr,
-            fpr_weight=self.fpr_weight,
-            pos_label=self.pos_label_,
-        )
-        # Many small predictions: threads would spend their time waiting for each other.
-        with one_thread():
-            return permutation_importance(
-                self,
-                X,
-                y,
-                scoring=scorer,
-                sample_weight=sample_weight,
-                n_repeats=n_repeats,
-                n_jobs=self.n_jobs,
-                random_state=random_state,
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
