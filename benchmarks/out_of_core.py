@@ -36,6 +36,8 @@ MODELS = {
     "structural": {"surrogate": "structural", "C": 100.0, "tol": 0.01, "rtol": 0.01},
     "direct": {"surrogate": "direct", "max_iter": 5},
 }
+# Freed memory goes back at once, as Dask sets it for its own workers; the allocators keep it else.
+RETURNING_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "65536", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 FORMATS = ("memmap", "parquet")
 FIELDS = (
     "rows", "format", "model", "private_gb", "passes", "seconds", "iterations", "status",
@@ -143,7 +145,8 @@ def measured(folder: Path, n_rows: int, kind: str, model: str) -> dict[str, Any]
     command = [sys.executable, "-m", "benchmarks.out_of_core", "--folder", str(folder)]
     command += ["--one", kind, model]
     peak, running = 0, True
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, **RETURNING_MEMORY}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
     def watch() -> None:
         nonlocal peak
@@ -227,8 +230,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_table(folder, options.rows)
         done = {(row["rows"], row["format"], row["model"]) for row in known()}
-        for model in MODELS:
-            for kind in FORMATS:
+        for kind in FORMATS:
+            for model in MODELS:
                 if (str(options.rows), kind, model) not in done:
                     row = measured(folder, options.rows, kind, model)
                     append(row)

@@ -297,3 +297,24 @@ def test_a_client_that_is_closed_during_a_fit_is_one_error(rows, cluster, monkey
     with pytest.raises(RuntimeError, match="The Dask client that holds X is closed"):
         model.fit(KINDS["dense"](X), y)
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_blocks_of_a_client_that_is_closed_are_one_error(rows):
+    distributed = pytest.importorskip("distributed")
+    X, y = rows
+    with distributed.Client(processes=False, n_workers=1, dashboard_address=":0"):
+        held = KINDS["dense"](X).persist()
+    with pytest.raises(RuntimeError, match="Blocks of X are lost: the Dask client"):
+        PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(held, y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["memmap", "parquet"])
+@pytest.mark.parametrize("model", ["structural", "direct"])
+def test_private_memory_of_a_fit_out_of_core(tmp_path, kind, model):
+    from benchmarks.out_of_core import LIMIT_GB, N_ROWS, measured, write_table
+
+    n_rows = int(os.environ.get("AUCUBA_OUT_OF_CORE_ROWS", N_ROWS))
+    write_table(tmp_path, n_rows)
+    assert float(measured(tmp_path, n_rows, kind, model)["private_gb"]) < LIMIT_GB

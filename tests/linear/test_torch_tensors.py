@@ -97,6 +97,8 @@ class TestTensors:
             assert partial_auc_score(
                 labels == 1, scores.float(), fpr_range=fpr_range
             ) == pytest.approx(want, abs=1e-5)
+            mixed = partial_auc_score(Y, scores, fpr_range=fpr_range)
+            assert mixed == pytest.approx(want, abs=1e-12)
         flipped = partial_auc_score(Y, -X[:, 0], pos_label=0)
         assert partial_auc_score(labels, -scores, pos_label=0) == pytest.approx(flipped)
         weighted = partial_auc_score(Y, X[:, 0], min_tpr=0.5, sample_weight=WEIGHT)
@@ -118,7 +120,7 @@ class TestTensors:
         with pytest.raises(ValueError, match=words):
             partial_auc_score(self.torch.tensor(labels), self.torch.tensor(scores))
         with pytest.raises(ValueError, match="one device"):
-            partial_auc_score(labels, self.torch.tensor(scores))
+            partial_auc_score(self.torch.tensor(labels, device="meta"), self.torch.tensor(scores))
 
     def test_queries_and_positive_class(self):
         qid = np.arange(600) % 3

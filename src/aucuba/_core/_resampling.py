@@ -332,4 +332,13 @@ class OutOfFold:
             total[:, test] += part
             count[test] += 1
         covered = np.flatnonzero(count)
-        return cls(total[:, covered] / count[covered], covered)
+        if covered.size < n_rows:
+            total, count = total[:, covered], count[covered]
+        total /= count
+        return cls(total, covered)
+
+    def in_common(self, other: OutOfFold) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the rows that both cover, and their places in either."""
+        here = np.isin(self.covered, other.covered, assume_unique=True, kind="table")
+        there = np.isin(other.covered, self.covered, assume_unique=True, kind="table")
+        return self.covered[here], np.flatnonzero(here), np.flatnonzero(there)

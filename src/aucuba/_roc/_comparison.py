@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from aucuba._core._typing import FloatArray
-from aucuba._roc._placements import Placements, placements
+from aucuba._roc._curve import top_of_curve
+from aucuba._roc._placements import Placements, placements, region_average
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample, SortedRows
+from aucuba._roc._sample import RankingSample, Sample, SortedRows
 from aucuba._roc._standard_error import standard_error
 
 
@@ -18,43 +19,68 @@ def region_placements(sample: Sample, scores: FloatArray, region: Region) -> Pla
     return placements(sample, SortedRows.from_scores(scores), region.weights, region.min_tpr)
 
 
-@dataclass(frozen=True)
 class RegionComparison:
-    """Partial AUC of several scorers on the same rows, with paired standard errors."""
+    """Partial AUC of several scorers on the same rows, with paired standard errors on demand.
 
-    values: FloatArray
-    errors: FloatArray
+    Where no positive has a negative to be compared with (splits that a callback has cut short), all is
+    nan, and no scorer beats another.
 
-    @classmethod
-    def from_scores(cls, sample: Sample, scores: FloatArray, region: Region) -> RegionComparison:
-        """Compare the rows of ``scores``, shape (n_scorers, n_rows); queries count alike.
+    Parameters
+    ----------
+    sample : Sample
+        The rows; queries count alike.
+    scores : ndarray of shape (n_scorers, n_rows)
+    region : Region
+    """
 
-        Where no positive has a negative to be compared with (splits that a callback has cut short),
-        all is nan, and no scorer beats another.
-        """
-        if not sample.has_pairs:
-            return cls(np.full(len(scores), np.nan), np.full((len(scores),) * 2, np.nan))
-        if sample.query is None:
-            each = [region_placements(sample, row, region) for row in scores]
-            values = np.array([one.value for one in each])
-            errors = [[_error(sample, a, b) for b in each] for a in each]
-            return cls(values, np.array(errors))
-        by_query = np.array(
-            [
-                [
-                    region_placements(sample.as_one_query(rows), row[rows], region).value
-                    for row in scores
-                ]
-                for rows in sample.rankable_queries()
-            ]
-        )
-        gaps = by_query[:, :, np.newaxis] - by_query[:, np.newaxis, :]
-        return cls(by_query.mean(axis=0), gaps.std(axis=0) / np.sqrt(len(by_query)))
+    def __init__(self, sample: Sample, scores: FloatArray, region: Region) -> None:
+        self.sample, self.scores, self.region = sample, scores, region
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Partial AUC of every scorer."""
+        if not self.sample.has_pairs:
+            return np.full(len(self.scores), np.nan)
+        if self.sample.query is not None:
+            return np.asarray(self._by_query.mean(axis=0))
+        return np.array([self._value(self.sample, row) for row in self.scores])
+
+    def error(self, a: int, b: int) -> float:
+        """Compute the standard error of the difference of two scorers' partial AUC."""
+        if not self.sample.has_pairs:
+            return float("nan")
+        if self.sample.query is not None:
+            gaps = self._by_query[:, a] - self._by_query[:, b]
+            return float(gaps.std() / np.sqrt(gaps.size))
+        influence = self._influence(a) - self._influence(b)
+        return standard_error(self.sample, influence, meaning="replication")
 
     def beats(self, a: int, b: int, n_errors: float) -> bool:
         """Tell whether scorer a is above scorer b by more than a number of paired standard errors."""
-        return bool(self.values[a] - self.values[b] > n_errors * self.errors[a, b])
+        ahead = self.values[a] - self.values[b]
+        return bool(ahead > 0 and ahead > n_errors * self.error(a, b))
 
+    @cached_property
+    def _by_query(self) -> FloatArray:
+        return np.array(
+            [
+                [self._value(self.sample.as_one_query(rows), row[rows]) for row in self.scores]
+                for rows in self.sample.rankable_queries()
+            ]
+        )
 
-def _error(sample: Sample, a: Placements, b: Placements) -> float:
-    return standard_error(sample, a.influence - b.influence, meaning="replication")
+    def _value(self, sample: Sample, scores: FloatArray) -> float:
+        # Only the top of the ranking is sorted.
+        ranking = RankingSample(sample.positive, sample.weight, score=scores)
+        curve = top_of_curve(ranking, self.region.upper_limit)
+        return float(region_average(curve, self.region))
+
+    @cached_property
+    def _influences(self) -> dict[int, FloatArray]:
+        return {}
+
+    def _influence(self, scorer: int) -> FloatArray:
+        if scorer not in self._influences:
+            found = region_placements(self.sample, self.scores[scorer], self.region)
+            self._influences[scorer] = found.influence
+        return self._influences[scorer]

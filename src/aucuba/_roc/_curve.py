@@ -108,12 +108,14 @@ def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: fl
     negatives = score[~positive]
     n = len(negatives)
     m = len(score) - n
-    lowest = arrays.kth_largest(negatives, min(n, int(beta * n) + 2))
-    rows = arrays.places(score >= lowest)
-    order = arrays.flip(arrays.order(score[rows]))
-    ranked = score[rows][order]
+    n_top = int(beta * n) + 2
+    if n_top < n:
+        rows = arrays.places(score >= arrays.kth_largest(negatives, n_top))
+        score, positive = score[rows], positive[rows]
+    order = arrays.flip(arrays.order(score))
+    ranked = score[order]
     ends = arrays.places(ranked[1:] != ranked[:-1])
-    found = arrays.running_sum(arrays.vector(positive[rows][order]))[1:]
+    found = arrays.running_sum(arrays.vector(positive[order]))[1:]
     y = arrays.join([arrays.zeros(1), found[ends], found[-1:]])
     x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
     left, right = x[:-1], x[1:]

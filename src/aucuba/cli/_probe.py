@@ -99,6 +99,6 @@ def run_probe(
                 warnings.simplefilter("ignore")
                 model.fit(X.iloc[train], y[train], model__sample_weight=weight)
             row[test] = model.decision_function(X.iloc[test])
-    comparison = RegionComparison.from_scores(sample, scores, region)
+    comparison = RegionComparison(sample, scores, region)
     linear_value, boosted_value = map(float, comparison.values)
-    return Probe(boosted_value, linear_value, float(comparison.errors[1, 0]), y.size)
+    return Probe(boosted_value, linear_value, comparison.error(1, 0), y.size)

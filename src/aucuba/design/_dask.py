@@ -320,7 +320,12 @@ class _OnDemand:
     def run(self, task: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
         call = dask.delayed(task, pure=False, traverse=False)
         lazy = [call(block, *own) for block, own in zip(self.blocks, arguments, strict=True)]
-        return list(dask.compute(*lazy, traverse=False, optimize_graph=False))
+        try:
+            return list(dask.compute(*lazy, traverse=False, optimize_graph=False))
+        except ValueError as error:
+            if "Missing dependency" not in str(error):
+                raise
+            raise _lost_blocks() from error
 
 
 class _OnClient:
@@ -346,5 +351,18 @@ class _OnClient:
             self.client.submit(task, future, *own, pure=False)
             for future, own in zip(self.futures, arguments, strict=True)
         ]
-        found: list[Any] = self.client.gather(tasks)
+        # Cancelled futures raise an error of their own kind; it comes with distributed.
+        from distributed.client import FutureCancelledError
+
+        try:
+            found: list[Any] = self.client.gather(tasks)
+        except FutureCancelledError as error:
+            raise _lost_blocks() from error
         return found
+
+
+def _lost_blocks() -> RuntimeError:
+    return RuntimeError(
+        "Blocks of X are lost: the Dask client that held them is closed. Open a client, make X anew "
+        "and fit again."
+    )

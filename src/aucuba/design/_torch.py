@@ -14,8 +14,10 @@ from torch import Tensor
 from aucuba._core._torch_arrays import TorchArrays
 from aucuba._core._typing import FloatArray
 
-# Entries of X that are converted, or summed in its own precision, at once.
-_ENTRIES_AT_ONCE = 2**28
+# Entries of X whose products are summed in single precision, and that are converted, at once. Larger
+# products run faster; converted entries need room.
+_ENTRIES_TO_SUM = 2**29
+_ENTRIES_TO_CONVERT = 2**27
 
 
 class TorchDesign:
@@ -78,8 +80,10 @@ class TorchDesign:
 
     def adjoint(self, gradient: Tensor | Sequence[Tensor]) -> FloatArray:
         several = not isinstance(gradient, Tensor)
-        stacked = torch.stack([one.to(self.dtype) for one in gradient]) if several else gradient
-        stacked = torch.atleast_2d(stacked).to(self.dtype)
+        gradients = list(gradient) if several else [gradient]
+        stacked = self.X.new_empty(len(gradients), self.n_rows, dtype=self.dtype)
+        for row, one in zip(stacked, gradients, strict=True):
+            row.copy_(one)
         total = torch.zeros(
             len(stacked), self.X.shape[1], dtype=torch.float64, device=self.X.device
         )
@@ -111,7 +115,8 @@ class TorchDesign:
 
     def _blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Convert the rows to the precision of the products, many at a time."""
-        size = max(_ENTRIES_AT_ONCE // max(self.X.shape[1], 1), 1)
+        entries = _ENTRIES_TO_SUM if self.X.dtype == self.dtype else _ENTRIES_TO_CONVERT
+        size = max(entries // max(self.X.shape[1], 1), 1)
         for start in range(0, self.n_rows, size):
             rows = slice(start, start + size)
             yield rows, self.X[rows].to(self.dtype)

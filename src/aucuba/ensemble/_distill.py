@@ -60,14 +60,14 @@ class Distillation:
         student.set_params(estimators=[("student", base)], plan=None, time_limit=None)
         student.members_, student.plan_ = [("student", model)], [{"member": "student"}]
         self._adopt(student, students, table.sample.take(folds.covered), folds)
-        compared = RegionComparison.from_scores(
+        compared = RegionComparison(
             table.sample.take(folds.covered), np.stack([teachers, students]), _region(student)
         )
         student.distilled_ = {
             "teacher": float(compared.values[0]),
             "student": float(compared.values[1]),
             "loss": float(compared.values[0] - compared.values[1]),
-            "standard_error": float(compared.errors[0, 1]),
+            "standard_error": compared.error(0, 1),
         }
         return student
 

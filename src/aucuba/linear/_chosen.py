@@ -58,7 +58,7 @@ class ChosenBlend:
         """Choose by the partial AUC of held-out scores of both models."""
         first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
         scores = np.stack([first, (first + second) / 2, second])
-        comparison = RegionComparison.from_scores(tested, scores, region)
+        comparison = RegionComparison(tested, scores, region)
         if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
             weight = 0.0
             status = "Logistic regression kept: the region's own model is not clearly better."
@@ -69,8 +69,8 @@ class ChosenBlend:
         names = ("logistic", "blend", "region")
         values = dict(zip(names, map(float, comparison.values), strict=True))
         errors = {
-            "blend - logistic": float(comparison.errors[1, 0]),
-            "region - blend": float(comparison.errors[2, 1]),
+            "blend - logistic": comparison.error(1, 0),
+            "region - blend": comparison.error(2, 1),
         }
         return cls(weight, status, values, errors)
 
@@ -84,7 +84,7 @@ def choose_C(
     """
     tested = sample.take(logistic.covered)
     losses = np.array([log_loss(row, tested.positive, tested.weight) for row in logistic.scores])
-    comparison = RegionComparison.from_scores(tested, logistic.scores, region)
+    comparison = RegionComparison(tested, logistic.scores, region)
     results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
     best = int(np.argmin(losses))
     ahead = [k for k in range(Cs.size) if comparison.beats(k, best, _ERRORS_FOR_C)]

@@ -99,10 +99,11 @@ class Splits:
         """
         if not self.folds or not self.halves:
             return False
-        by_folds, by_halves = (
-            np.concatenate([test for _, test in some]) for some in (self.folds, self.halves)
-        )
-        return sample.take(np.intersect1d(by_folds, by_halves)).has_pairs
+        tested = np.zeros((2, sample.n_rows), dtype=bool)
+        for kind, splits in zip(tested, (self.folds, self.halves), strict=True):
+            for _, test in splits:
+                kind[test] = True
+        return sample.take(np.flatnonzero(tested.all(axis=0))).has_pairs
 
 
 @one_blas_thread()

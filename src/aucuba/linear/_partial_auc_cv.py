@@ -264,9 +264,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         if notice:
             warnings.warn(notice, UserWarning, stacklevel=4)
         own, held_out = self._averaged(design, sample, region, splits, full, progress)
-        rows, at_logistic, at_own = np.intersect1d(
-            both.covered, held_out.covered, return_indices=True
-        )
+        rows, at_logistic, at_own = both.in_common(held_out)
         own_scores = held_out.scores[0, at_own]
         blend = ChosenBlend.from_scores(
             sample.take(rows), region, logistic.scores[chosen, at_logistic], own_scores
@@ -339,9 +337,7 @@ class PartialAUCClassifierCV(RegionClassifier):
                 self._solvers(Cs),
             )
             path = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
-            comparison = RegionComparison.from_scores(
-                sample.take(path.covered), path.scores, region
-            )
+            comparison = RegionComparison(sample.take(path.covered), path.scores, region)
             values = comparison.values
             best = int(np.argmax(values))
             tested, held_out = path.covered, path.scores[best]

@@ -88,7 +88,8 @@ def partial_auc_score(
     0.25
     """
     rows_alike = sample_weight is None and qid is None
-    if is_tensor(y_score) and rows_alike and not (min_tpr or fpr_weight or standardized):
+    both = is_tensor(y_true) and is_tensor(y_score)
+    if both and rows_alike and not (min_tpr or fpr_weight or standardized):
         from aucuba.metrics._tensors import tensor_partial_auc
 
         return tensor_partial_auc(y_true, y_score, check_fpr_range(fpr_range), pos_label)

@@ -12,13 +12,13 @@ from aucuba._roc._curve import counted_band_average
 
 
 def tensor_partial_auc(
-    y_true: Any, y_score: Tensor, fpr_range: tuple[float, float], pos_label: Any
+    y_true: Tensor, y_score: Tensor, fpr_range: tuple[float, float], pos_label: Any
 ) -> float:
     """Compute the mean TPR over a range of rates from labels and scores on one device."""
-    if not isinstance(y_true, Tensor) or y_true.device != y_score.device:
-        where = y_true.device if isinstance(y_true, Tensor) else "the host"
+    if y_true.device != y_score.device:
         raise ValueError(
-            f"y_score lives on {y_score.device} and y_true on {where}; move both to one device."
+            f"y_score lives on {y_score.device} and y_true on {y_true.device}; move both to one "
+            "device."
         )
     labels, score = y_true.detach().reshape(-1), y_score.detach().reshape(-1).double()
     if len(labels) != len(score):

@@ -1,28 +1,41 @@
 """Losses for neural networks: partial AUC with a memory of past scores, and AUM.
 
-Needs PyTorch (``pip install torch``), which nothing else in the library imports.
+Needs PyTorch (``pip install torch``); everything is computed on the device of the scores.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from aucuba._core._typing import FloatArray
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
-from aucuba.risks import Region, Risk, Sample, make_risk
+from aucuba.risks import Region, Sample, make_risk
 
 try:
     import torch
-    from torch import Tensor, nn
+    from torch import Tensor, distributed, nn
+
+    from aucuba.objectives._bank import ScoreBank
+    from aucuba.objectives._ranked_losses import (
+        Limits,
+        RankedTable,
+        RankIntegral,
+        smooth_ramp,
+        tight_hinge,
+    )
 except ImportError as error:
     raise ImportError(
         "The torch losses of aucuba.objectives need PyTorch: pip install torch."
     ) from error
 
 _SURROGATES = ("tight", "direct")
+# Fewer negatives in the range than this are mostly noise.
+_NEGATIVES_TO_TRAIN = 10.0
+# Tracked thresholds: the step for one negative too many above, in standard deviations of the batch's
+# negatives, and the batches after which they are used.
+_QUANTILE_STEP = 0.05
+_FIRST_STEPS = 20
 
 
 class PartialAUCLoss(nn.Module):
@@ -35,11 +48,17 @@ class PartialAUCLoss(nn.Module):
 
     A false positive rate of 5 % means little among the 60 negatives of a batch, so scores of recent
     batches are kept in a bank and ranked together with the new ones. R is the tight hinge (margin 1) or
-    the smooth ramp. Positives are kept as well, since a batch of rare positives may hold none.
+    the smooth ramp, in double precision on the device of the scores. Positives are kept as well, since
+    a batch of rare positives may hold none.
 
     Gradients flow through the new scores only. They stand for all scores that were ranked, so each
     class's part is multiplied by (new + kept) / new, its own counts: without a bank this is the plain
     gradient, and with one the size of a step does not depend on how full the bank is.
+
+    While batch and bank hold fewer than ten negatives in the range, the loss is that of the narrowest
+    range with the same lower limit that holds ten (`is_warming_up`). Where even a full bank would hold
+    fewer, the scores at the range's limits are tracked by stochastic quantile steps over all batches,
+    and the negatives between them count.
 
     Parameters
     ----------
@@ -48,7 +67,8 @@ class PartialAUCLoss(nn.Module):
     min_tpr : float, default=0.0
         The lowest true positive rate that matters.
     fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
-        How much the rates inside ``fpr_range`` count; None where all count alike.
+        How much the rates inside ``fpr_range`` count; None where all count alike. A callable is
+        evaluated on the host, and needs ``validate=True``.
     surrogate : {"tight", "direct"}, default="tight"
         The hinge trains from scratch; the ramp is for the last epochs, since its gradient vanishes on
         pairs far apart.
@@ -56,12 +76,25 @@ class PartialAUCLoss(nn.Module):
         Number of negatives kept, and of positives; 0 for none.
     width : float, default=1.0
         Half-width of the ramp in the unit of the scores.
+    n_labels : int, default=1
+        Number of labels of a row. With more than one, scores and targets have the shape
+        (n, n_labels), every label has a bank of its own, a target of nan is not labelled, and the loss
+        is the mean over labels.
+    validate : bool, default=True
+        Check targets and finiteness, at the cost of one wait for the device per call. False makes a
+        training step that never waits: no operation depends on the data's values for its shape.
+    process_group : torch.distributed.ProcessGroup or None, default=None
+        Processes that train one model together: the scores of all of them, however many each has, are
+        ranked and remembered together. Gradients are multiplied by the number of processes, since
+        ``DistributedDataParallel`` takes their mean.
 
     Attributes
     ----------
     n_negatives_in_range : float
         Number of negatives in the range at the last call: ``(beta - alpha) n`` for the n negatives of
-        batch and bank. Below about 10 the range is mostly noise.
+        batch and bank; the smallest over labels. Reading it waits for the device.
+    is_warming_up : bool
+        Whether the last call widened the range; reading it waits for the device.
 
     Notes
     -----
@@ -73,13 +106,14 @@ class PartialAUCLoss(nn.Module):
     --------
     >>> import torch
     >>> from aucuba.objectives import PartialAUCLoss
-    >>> loss = PartialAUCLoss((0.0, 0.5))
-    >>> round(float(loss(torch.tensor([0.0, 2.0, 1.0]), torch.tensor([0, 0, 1]))), 6)
-    2.0
+    >>> loss = PartialAUCLoss((0.0, 0.5), bank_size=0)
+    >>> scores = torch.linspace(0.0, 2.0, 30)
+    >>> round(float(loss(scores, torch.arange(30) % 3 == 0)), 4)
+    1.5345
     """
 
-    negatives: Tensor
-    positives: Tensor
+    _thresholds: Tensor
+    _n_in_range: Tensor
 
     def __init__(
         self,
@@ -90,6 +124,9 @@ class PartialAUCLoss(nn.Module):
         surrogate: str = "tight",
         bank_size: int = 2048,
         width: float = 1.0,
+        n_labels: int = 1,
+        validate: bool = True,
+        process_group: Any = None,
     ) -> None:
         super().__init__()
         self._region = Region.from_params(fpr_range, fpr_weight, min_tpr)
@@ -100,63 +137,72 @@ class PartialAUCLoss(nn.Module):
         self.bank_size = (
             int(check_positive_number(bank_size + 1, "bank_size + 1", integer=True)) - 1
         )
-        self.n_negatives_in_range = 0.0
-        self.register_buffer("negatives", torch.empty(0))
-        self.register_buffer("positives", torch.empty(0))
+        self.n_labels = int(check_positive_number(n_labels, "n_labels", integer=True))
+        self.validate, self.process_group = validate, process_group
+        if callable(fpr_weight) and not validate:
+            raise ValueError(
+                "A callable fpr_weight is evaluated on the host; use 'log' or ('exponential', alpha) "
+                "with validate=False."
+            )
+        self.bank = ScoreBank(self.bank_size, self.n_labels)
+        self._integral = RankIntegral(self._region)
+        # Scores at the range's upper and lower limit, and the number of steps they have taken.
+        self.register_buffer("_thresholds", torch.zeros(3, self.n_labels, 1, dtype=torch.float64))
+        self.register_buffer(
+            "_n_in_range", torch.zeros(self.n_labels, 1, dtype=torch.float64), persistent=False
+        )
+
+    @property
+    def negatives(self) -> Tensor:
+        """The negatives of the (first) bank, oldest first."""
+        return self.bank.latest(positive=False)
+
+    @property
+    def positives(self) -> Tensor:
+        """The positives of the (first) bank, oldest first."""
+        return self.bank.latest(positive=True)
+
+    @property
+    def n_negatives_in_range(self) -> float:
+        return float(self._n_in_range.min())
+
+    @property
+    def is_warming_up(self) -> bool:
+        return not self._tracks and self.n_negatives_in_range < _NEGATIVES_TO_TRAIN
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
         """Compute the loss of a batch.
 
         Parameters
         ----------
-        scores : Tensor of shape (n,) or (n, 1)
+        scores : Tensor of shape (n,), (n, 1) or (n, n_labels)
             Raw scores, no sigmoid.
         target : Tensor of the same number of elements
-            1 for positive, 0 (or -1) for negative.
+            1 for positive, 0 (or -1) for negative; with several labels nan for not labelled.
 
         Returns
         -------
         Tensor
             A scalar; 0 while neither batch nor bank holds a positive.
         """
-        scores, positive = _checked(scores, target)
-        bank = torch.cat([self.positives, self.negatives]).to(scores)
-        in_bank = torch.arange(bank.numel(), device=positive.device) < self.positives.numel()
-        everything = torch.cat([scores, bank])
-        labels = torch.cat([positive, in_bank])
-        n_negatives = int((~labels).sum())
-        self._check_covered(n_negatives)
-        self._remember(scores.detach(), positive)
-        if not bool(labels.any()):
-            return scores.sum() * 0.0
-        known = labels.cpu().numpy()
-        new = known[: scores.numel()]
-        of_positives, of_negatives = (
-            rows.sum() / max(int(fresh.sum()), 1) for rows, fresh in ((known, new), (~known, ~new))
+        table, positive, negative = self._table(scores, target)
+        self._follow(scores.device)
+        new = self._gathered(table.detach().double(), positive, negative)
+        kept = [self.bank.kept(positive=one) for one in (True, False)]
+        everything = torch.cat([new.scores, *(values for values, _ in kept)], dim=-1)
+        empty = [torch.zeros_like(mask) for _, mask in kept]
+        positives = torch.cat([new.positive, kept[0][1], empty[1]], dim=-1)
+        negatives = torch.cat([new.negative, empty[0], kept[1][1]], dim=-1)
+        value, gradient = self._risk(everything, positives, negatives)
+        factor = torch.where(
+            new.positive, _per_new(positives, new.positive), _per_new(negatives, new.negative)
         )
-        factor = np.where(known, of_positives, of_negatives)
-        risk = make_risk(self.surrogate, Sample(known), self._region, ramp_width=self.width)
-        loss: Tensor = _RiskOfScores.apply(everything, factor, risk)
+        if self.training:
+            self._store(new)
+        local = slice(new.first, new.first + table.shape[-1])
+        gradient = (factor * gradient[:, : factor.shape[-1]])[:, local] * new.n_processes
+        loss: Tensor = _GivenGradient.apply(table, value.mean(), gradient / self.n_labels)
         return loss
-
-    def reset(self) -> None:
-        """Forget all scores."""
-        self.negatives, self.positives = self.negatives[:0], self.positives[:0]
-
-    def extra_repr(self) -> str:
-        return f"{self.fpr_range}, surrogate={self.surrogate!r}, bank_size={self.bank_size}"
-
-    def _check_covered(self, n_negatives: int) -> None:
-        alpha, beta = self.fpr_range
-        self.n_negatives_in_range = (beta - alpha) * n_negatives
-        if self.n_negatives_in_range < 1.0:
-            needed = int(np.ceil(1.0 / (beta - alpha)))
-            raise ValueError(
-                f"The range {self.fpr_range} holds {self.n_negatives_in_range:.2g} of the "
-                f"{n_negatives} negatives of this batch and the bank. At least {needed} negatives are "
-                "needed from the first batch on: use larger batches, widen the range, or fill the bank "
-                "with `remember(scores, target)` before training."
-            )
 
     def remember(self, scores: Tensor, target: Tensor) -> None:
         """Put scores into the bank without computing a loss.
@@ -166,24 +212,137 @@ class PartialAUCLoss(nn.Module):
         scores, target : Tensor
             As in `forward`.
         """
-        scores, positive = _checked(scores, target)
-        self._store(scores.detach(), positive)
+        table, positive, negative = self._table(scores, target)
+        self._follow(scores.device)
+        self._store(self._gathered(table.detach().double(), positive, negative))
 
-    def _remember(self, scores: Tensor, positive: Tensor) -> None:
-        if self.training:
-            self._store(scores, positive)
+    def reset(self) -> None:
+        """Forget all scores."""
+        self.bank.reset()
+        self._thresholds.zero_()
 
-    def _store(self, scores: Tensor, positive: Tensor) -> None:
-        kept = slice(-self.bank_size, None) if self.bank_size else slice(0, 0)
-        self.negatives = torch.cat([self.negatives.to(scores), scores[~positive]])[kept]
-        self.positives = torch.cat([self.positives.to(scores), scores[positive]])[kept]
+    def extra_repr(self) -> str:
+        return f"{self.fpr_range}, surrogate={self.surrogate!r}, bank_size={self.bank_size}"
+
+    @property
+    def _tracks(self) -> bool:
+        """Whether a full bank would hold too few negatives in the range to rank by."""
+        alpha, beta = self.fpr_range
+        return self.bank_size > 0 and (beta - alpha) * self.bank_size < _NEGATIVES_TO_TRAIN
+
+    def _table(self, scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return scores of shape (n_labels, n) and the masks of both classes."""
+        if scores.numel() != target.numel():
+            raise ValueError(f"{scores.numel()} scores for {target.numel()} targets.")
+        if scores.numel() % self.n_labels or (self.n_labels > 1 and scores.ndim != 2):
+            raise ValueError(
+                f"Scores of shape {tuple(scores.shape)} for n_labels={self.n_labels}; they must have "
+                f"the shape (n, {self.n_labels})."
+            )
+        table = scores.reshape(-1, self.n_labels).T
+        labels = target.to(scores.device).reshape(-1, self.n_labels).T
+        positive, negative = labels == 1, (labels == 0) | (labels == -1)
+        if self.validate:
+            known = positive | negative
+            if self.n_labels > 1:
+                known = known | labels.isnan()
+            _require(scores, known, labels)
+        return table, positive, negative
+
+    def _follow(self, device: torch.device) -> None:
+        """Move the buffers to the device of the scores, where a user has not."""
+        if self.bank.scores.device != device:
+            self.to(device)
+
+    def _gathered(self, scores: Tensor, positive: Tensor, negative: Tensor) -> _NewScores:
+        if self.process_group is None:
+            return _NewScores(scores, positive, negative, 0, 1)
+        return _gather(scores, positive, negative, self.process_group)
+
+    def _risk(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+        n = negative.sum(dim=-1, keepdim=True).double()
+        alpha, beta = self.fpr_range
+        self._n_in_range = (beta - alpha) * n
+        if callable(self.fpr_weight):
+            return self._on_host(scores, positive, negative)
+        limits = self._limits(scores, negative, n)
+        table = RankedTable.from_scores(
+            scores, positive, negative, self.min_tpr, limits, self._integral
+        )
+        return tight_hinge(table) if self.surrogate == "tight" else smooth_ramp(table, self.width)
+
+    def _limits(self, scores: Tensor, negative: Tensor, n: Tensor) -> Limits:
+        alpha, beta = self.fpr_range
+        weighted = self.fpr_weight is not None
+        if not self._tracks:
+            # The narrowest range with this lower limit that holds enough negatives.
+            width = torch.maximum((beta - alpha) * n, n.clamp(max=_NEGATIVES_TO_TRAIN))
+            low = torch.minimum(alpha * n, n - width)
+            if weighted:
+                # A weight is not known beyond its range, which is then left as it is.
+                low, width = alpha * n, (beta - alpha) * n
+                return Limits(low, low + width, n * self._region.weights.total, weighted=True)
+            return Limits(low, low + width, width, weighted=False)
+        upper, lower, steps = self._thresholds
+        above = ((scores >= upper) & negative).sum(-1, keepdim=True).double()
+        far_above = ((scores > lower) & negative).sum(-1, keepdim=True).double() * (alpha > 0)
+        wide = n.clamp(max=_NEGATIVES_TO_TRAIN)
+        started = steps >= _FIRST_STEPS
+        high = torch.where(
+            started, torch.maximum(above, far_above), torch.minimum(alpha * n + wide, n)
+        )
+        low = torch.where(started, far_above, torch.minimum(alpha * n, n - wide))
+        total = torch.where(started, (beta - alpha) * n, high - low)
+        return Limits(low, high, total.clamp(min=1e-300), weighted=False)
+
+    def _store(self, new: _NewScores) -> None:
+        if self._tracks:
+            self._step_thresholds(new)
+        self.bank.store(new.scores, new.positive, new.negative)
+
+    def _step_thresholds(self, new: _NewScores) -> None:
+        """Move the scores at the limits towards the quantiles of the negatives."""
+        n = new.negative.sum(-1, keepdim=True).double()
+        held = torch.where(new.negative, new.scores, 0.0)
+        mean = held.sum(-1, keepdim=True) / n.clamp(min=1.0)
+        spread = torch.where(new.negative, (new.scores - mean) ** 2, 0.0).sum(-1, keepdim=True)
+        deviation = (spread / n.clamp(min=1.0)).sqrt()
+        highest = torch.where(new.negative, new.scores, -torch.inf).amax(-1, keepdim=True)
+        steps = self._thresholds[2]
+        for number, rate in enumerate((self.fpr_range[1], self.fpr_range[0])):
+            value = self._thresholds[number]
+            above = ((new.scores > value) & new.negative).sum(-1, keepdim=True).double()
+            moved = value + _QUANTILE_STEP * deviation * (above - rate * n)
+            # The largest score of the first batch is near a small quantile.
+            first = torch.where(n > 0, highest, value)
+            self._thresholds[number] = torch.where(steps == 0, first, moved)
+        self._thresholds[2] += (n > 0).double()
+
+    def _on_host(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+        """Evaluate a region with any weight, label by label, by the library's risks."""
+        values = torch.zeros(self.n_labels, dtype=torch.float64, device=scores.device)
+        gradient = torch.zeros_like(scores)
+        for label in range(self.n_labels):
+            rows = torch.nonzero(positive[label] | negative[label]).ravel()
+            known = positive[label, rows].cpu().numpy()
+            if known.any() and not known.all():
+                risk = make_risk(self.surrogate, Sample(known), self._region, ramp_width=self.width)
+                value, part = risk.value_and_gradient(scores[label, rows].cpu().numpy())
+                values[label] = value
+                gradient[label, rows] = torch.as_tensor(part, device=scores.device)
+        return values, gradient
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
-        # The number of scores kept differs from that of a new module.
-        for name in ("negatives", "positives"):
-            saved = state_dict.get(prefix + name)
-            if saved is not None:
-                setattr(self, name, torch.empty_like(saved, device=getattr(self, name).device))
+        # Earlier versions saved two vectors of as many scores as there were.
+        lists = [state_dict.pop(prefix + name, None) for name in ("negatives", "positives")]
+        if lists[0] is not None and lists[1] is not None:
+            bank = ScoreBank(self.bank_size, 1)
+            bank.load_lists(*lists)
+            state_dict[prefix + "bank.scores"], state_dict[prefix + "bank.n_seen"] = (
+                bank.scores,
+                bank.n_seen,
+            )
+            state_dict[prefix + "_thresholds"] = torch.zeros_like(self._thresholds)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
@@ -196,6 +355,11 @@ class AUMLoss(nn.Module):
     in O(n log n), by torch operations alone, so it runs where the scores are. Constant scores have AUM
     0: the loss is meant for descents with a moderate rate from a network that tells rows apart.
 
+    Parameters
+    ----------
+    validate : bool, default=True
+        Check targets and finiteness, at the cost of one wait for the device per call.
+
     Examples
     --------
     >>> import torch
@@ -203,6 +367,10 @@ class AUMLoss(nn.Module):
     >>> float(AUMLoss()(torch.tensor([3.0, 1.0]), torch.tensor([0, 1])))
     2.0
     """
+
+    def __init__(self, validate: bool = True) -> None:
+        super().__init__()
+        self.validate = validate
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
         """Compute the AUM of a batch.
@@ -218,30 +386,58 @@ class AUMLoss(nn.Module):
         Tensor
             A scalar; 0 for a batch of one class.
         """
-        scores, positive = _checked(scores, target)
-        n_positives = int(positive.sum())
-        if n_positives in (0, positive.numel()):
-            return scores.sum() * 0.0
+        scores, labels = scores.reshape(-1), target.to(scores.device).reshape(-1)
+        if scores.numel() != labels.numel():
+            raise ValueError(f"{scores.numel()} scores for {labels.numel()} targets.")
+        positive = labels == 1
+        if self.validate:
+            _require(scores, positive | (labels == 0) | (labels == -1), labels)
         ranked, order = torch.sort(scores, descending=True)
         # Half precision cannot count beyond some hundreds of rows.
         ranked = ranked.to(torch.promote_types(ranked.dtype, torch.float32))
         found = torch.cumsum(positive[order].to(ranked.dtype), dim=0)
         passed = torch.arange(1, ranked.numel() + 1, device=ranked.device) - found
-        fpr = passed / (ranked.numel() - n_positives)
-        fnr = 1.0 - found / n_positives
-        area = torch.sum((ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1])
-        return area.to(scores.dtype)
+        fpr = passed / passed[-1:].clamp(min=1.0)
+        fnr = 1.0 - found / found[-1:].clamp(min=1.0)
+        # A batch of one class has no error to trade for another.
+        both = (found[-1:] > 0) & (passed[-1:] > 0)
+        gaps = (ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1]
+        return torch.sum(gaps * both).to(scores.dtype)
 
 
-class _RiskOfScores(torch.autograd.Function):
-    """A Risk of the library as a torch function of the scores."""
+@dataclass(frozen=True)
+class _NewScores:
+    """The scores of all processes, of which this one's begin at ``first``."""
+
+    scores: Tensor
+    positive: Tensor
+    negative: Tensor
+    first: int
+    n_processes: int
+
+
+def _gather(scores: Tensor, positive: Tensor, negative: Tensor, group: Any) -> _NewScores:
+    """Gather batches of any sizes, padded to the largest, in the order of the processes."""
+    world, rank = distributed.get_world_size(group), distributed.get_rank(group)
+    size = torch.tensor([scores.shape[-1]], device=scores.device)
+    sizes = [torch.zeros_like(size) for _ in range(world)]
+    distributed.all_gather(sizes, size, group=group)
+    most = max(int(one) for one in sizes)
+    packed = torch.stack([scores, positive.to(scores), negative.to(scores)])
+    packed = nn.functional.pad(packed, (0, most - scores.shape[-1])).contiguous()
+    parts = [torch.zeros_like(packed) for _ in range(world)]
+    distributed.all_gather(parts, packed, group=group)
+    joined = torch.cat(parts, dim=-1)
+    return _NewScores(joined[0], joined[1] > 0, joined[2] > 0, rank * most, world)
+
+
+class _GivenGradient(torch.autograd.Function):
+    """A value whose gradient in the scores is known."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, factor: FloatArray, risk: Risk) -> Tensor:
-        # In double precision on the processor, whatever the type of the scores.
-        value, gradient = risk.value_and_gradient(scores.detach().double().cpu().numpy())
-        ctx.save_for_backward(torch.as_tensor(gradient * factor).to(scores))
-        return scores.new_tensor(value)
+    def forward(ctx: Any, scores: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
+        ctx.save_for_backward(gradient.to(scores.dtype))
+        return value.to(scores.dtype)
 
     @staticmethod
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:
@@ -249,15 +445,17 @@ class _RiskOfScores(torch.autograd.Function):
         return upstream[0] * gradient, None, None
 
 
-def _checked(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    flat, labels = scores.reshape(-1), target.reshape(-1)
-    if flat.numel() != labels.numel():
-        raise ValueError(f"{flat.numel()} scores for {labels.numel()} targets.")
-    if not bool(torch.isfinite(flat).all()):
+def _per_new(rows: Tensor, new: Tensor) -> Tensor:
+    """Number of rows that one new row stands for, per label."""
+    return rows.sum(-1, keepdim=True).double() / new.sum(-1, keepdim=True).clamp(min=1)
+
+
+def _require(scores: Tensor, known: Tensor, labels: Tensor) -> None:
+    """Check that scores are finite and targets known, with one wait for the device."""
+    finite = torch.isfinite(scores).all()
+    if bool(finite & known.all()):
+        return
+    if not bool(finite):
         raise ValueError("The scores hold NaN or infinite values; lower the learning rate.")
-    labels = labels.to(flat.device)
-    positive = labels == 1
-    if not bool((positive | (labels == 0) | (labels == -1)).all()):
-        wrong = labels[~(positive | (labels == 0) | (labels == -1))][0].item()
-        raise ValueError(f"Targets must be 1 for positives and 0 or -1 for negatives, got {wrong}.")
-    return flat, positive
+    wrong = labels[~known][0].item()
+    raise ValueError(f"Targets must be 1 for positives and 0 or -1 for negatives, got {wrong}.")

@@ -1,0 +1,239 @@
+"""Losses of ranked scores by torch operations of fixed shapes, which never wait for the device.
+
+Scores come as a padded table of shape (n_labels, n_slots) with masks that tell which slots hold a
+positive and which a negative, so that no shape depends on the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from aucuba.risks import Region
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The ranks of the negatives between which a loss counts, per label, and their weight in all.
+
+    ``weighted`` tells whether the weight of the region's rates applies to them.
+    """
+
+    low: Tensor
+    high: Tensor
+    total: Tensor
+    weighted: bool
+
+
+class RankIntegral(nn.Module):
+    """Weights of ranks: the integral of the region's density over the false positive rates."""
+
+    knots: Tensor
+    integral: Tensor
+    density: Tensor
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()
+        weights = region.weights
+        density = weights.integral * 0.0 if weights.density is None else weights.density
+        for name, values in (
+            ("knots", weights.knots),
+            ("integral", weights.integral),
+            ("density", density),
+        ):
+            self.register_buffer(name, torch.tensor(values), persistent=False)
+
+    def up_to(self, rank: Tensor, n: Tensor, limits: Limits) -> Tensor:
+        """Return the weight of the first ``rank`` of n negatives."""
+        if not limits.weighted:
+            return torch.clamp(rank, limits.low, limits.high) - limits.low
+        rate = torch.clamp(rank / n.clamp(min=1.0), max=1.0)
+        cell = torch.searchsorted(self.knots, rate, right=True) - 1
+        cell = cell.clamp(0, len(self.knots) - 2)
+        step = rate - self.knots[cell]
+        width = self.knots[cell + 1] - self.knots[cell]
+        slope = (self.density[cell + 1] - self.density[cell]) / width
+        return n * (self.integral[cell] + step * (self.density[cell] + slope * step / 2))
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    """Positives in increasing, negatives in decreasing order of score, with their weights by rank.
+
+    ``counted`` and ``ranks`` are the weights of positives and negatives, 0 for empty slots; ``n`` is
+    the number of negatives, ``scale`` the product of both classes' weights in all.
+    """
+
+    p: Tensor
+    q: Tensor
+    p_order: Tensor
+    q_order: Tensor
+    counted: Tensor
+    n: Tensor
+    scale: Tensor
+    limits: Limits
+    integral: RankIntegral
+    beyond: Tensor
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Tensor,
+        positive: Tensor,
+        negative: Tensor,
+        min_tpr: float,
+        limits: Limits,
+        integral: RankIntegral,
+    ) -> RankedTable:
+        # Larger than every score, so that empty slots come last on either side.
+        beyond = scores.abs().amax(dim=-1, keepdim=True) + 1.0
+        p, p_order = torch.sort(torch.where(positive, scores, beyond))
+        key, q_order = torch.sort(torch.where(negative, -scores, beyond))
+        m = positive.sum(dim=-1, keepdim=True).double()
+        n = negative.sum(dim=-1, keepdim=True).double()
+        lowest = m * (1.0 - min_tpr)
+        counted = mean_over_ties(p, lambda rank: torch.minimum(rank.double(), lowest))
+        scale = (lowest * limits.total).clamp(min=torch.finfo(torch.float64).tiny)
+        return cls(p, -key, p_order, q_order, counted, n, scale, limits, integral, beyond)
+
+    def up_to(self, rank: Tensor) -> Tensor:
+        return self.integral.up_to(rank.double(), self.n, self.limits)
+
+    def gradient(self, on_p: Tensor, on_q: Tensor) -> Tensor:
+        """Bring gradients by rank back to the slots."""
+        by_slot = torch.zeros_like(on_p).scatter(-1, self.p_order, on_p)
+        return by_slot.scatter_add(-1, self.q_order, on_q) / self.scale
+
+
+def mean_over_ties(ranked: Tensor, up_to: object) -> Tensor:
+    """Weigh every entry of a rising vector by the mean weight of its block of equal entries."""
+    first = torch.searchsorted(ranked, ranked)
+    last = torch.searchsorted(ranked, ranked, right=True)
+    return (up_to(last) - up_to(first)) / (last - first)  # type: ignore[operator]
+
+
+def tight_hinge(table: RankedTable) -> tuple[Tensor, Tensor]:
+    """Compute `aucuba.risks.TightHinge` per label, and its gradient in every slot."""
+    ranks = torch.arange(table.q.shape[-1] + 1, device=table.q.device)
+    counts = table.up_to(ranks[1:]) - table.up_to(ranks[:-1])
+    low, high = table.limits.low, table.limits.high
+    # Ranks before the range weigh 1 in the hinge, but have no margin.
+    before = torch.clamp(ranks.double(), max=low)
+    mass = counts + before[..., 1:] - before[..., :-1]
+    inside = ranks[:-1] >= low
+    margin = torch.where(inside, 1.0, counts / torch.where(mass > 0, mass, 1.0))
+    target = margin + table.q
+    mass = mass * (ranks[:-1] < high)
+    pooled = _pooled(target, mass, ranks[1:] <= low, inside, table.beyond + 2.0)
+    slopes = torch.where(mass > 0, pooled, -table.beyond - 2.0)
+    rising = slopes.flip(-1).contiguous()
+    reached = rising.shape[-1] - torch.searchsorted(rising, table.p)
+    above, sums = (_from_zero(torch.cumsum(part, -1)) for part in (mass, mass * target))
+    mass_above = above.gather(-1, reached)
+    excess = sums.gather(-1, reached) - mass_above * table.p
+    value = (table.counted * excess).sum(-1, keepdim=True) / table.scale
+    below = _from_zero(torch.cumsum(table.counted, -1))
+    on_q = mass * below.gather(-1, torch.searchsorted(table.p, slopes, right=True))
+    first = torch.searchsorted(-table.q, -table.q)
+    last = torch.searchsorted(-table.q, -table.q, right=True)
+    sums = _from_zero(torch.cumsum(on_q, -1))
+    on_q = (sums.gather(-1, last) - sums.gather(-1, first)) / (last - first)
+    return value.squeeze(-1), table.gradient(-table.counted * mass_above, on_q)
+
+
+def _pooled(target: Tensor, mass: Tensor, before: Tensor, inside: Tensor, end: Tensor) -> Tensor:
+    """Return the decreasing isotonic regression of targets whose margins rise once, from 0 to 1.
+
+    Two falling sequences, before and inside the range, with at most one rank between: what is pooled is
+    one block around the rise, of value v with ``sum_before u min(t - v, 0) + u (e - v) + sum_inside u
+    max(t - v, 0) = 0``. The left side falls in v and is linear between targets.
+    """
+    # Before the range and inside it in increasing order; what belongs to neither has no mass.
+    falling = target.flip(-1)
+    weight = mass.flip(-1)
+    ascending = torch.where(weight > 0, falling, -end)
+    lower = torch.where(before.flip(-1), ascending, -end)
+    # Inside ranks come before the others in this order, and what is before the range after them.
+    upper = torch.where(inside.flip(-1), ascending, torch.where(before.flip(-1), end, ascending))
+    weight_lower = weight * before.flip(-1)
+    weight_upper = weight * inside.flip(-1)
+    middle = ~(before | inside)
+    weight_middle = (mass * middle).sum(-1, keepdim=True)
+    value_middle = (mass * middle * target).sum(-1, keepdim=True)
+    places = torch.sort(ascending).values
+    sums = [
+        _from_zero(torch.cumsum(part, -1))
+        for part in (weight_lower, weight_lower * lower, weight_upper, weight_upper * upper)
+    ]
+    upper = torch.cummax(upper, -1).values
+
+    def sides(at: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the sum of targets to be pooled at a level, and their mass."""
+        k_lower = torch.searchsorted(lower, at)
+        k_upper = torch.searchsorted(upper, at, right=True)
+        in_lower, of_lower = sums[0].gather(-1, k_lower), sums[1].gather(-1, k_lower)
+        in_upper = sums[2][..., -1:] - sums[2].gather(-1, k_upper)
+        of_upper = sums[3][..., -1:] - sums[3].gather(-1, k_upper)
+        return of_lower + of_upper + value_middle, in_lower + in_upper + weight_middle
+
+    total, pooled = sides(places)
+    k = ((total - pooled * places) > 0).sum(-1, keepdim=True).clamp(min=1) - 1
+    start = places.gather(-1, k)
+    # Just above the last place where the sum is positive the sets no longer change.
+    step = places.gather(-1, (k + 1).clamp(max=places.shape[-1] - 1))
+    total, pooled = sides((start + step) / 2)
+    level = torch.where(pooled > 0, total / pooled.clamp(min=1e-300), start)
+    level = torch.minimum(torch.maximum(level, start), torch.maximum(step, start))
+    return torch.where(
+        before,
+        torch.maximum(target, level),
+        torch.where(inside, torch.minimum(target, level), level),
+    )
+
+
+def smooth_ramp(table: RankedTable, h: float) -> tuple[Tensor, Tensor]:
+    """Compute `aucuba.risks.SmoothRamp` of half-width h per label, and its gradient in every slot."""
+    weights = mean_over_ties((-table.q).contiguous(), table.up_to).flip(-1)
+    q = table.q.flip(-1).contiguous()
+    # Sums of squares lose digits far from zero; the loss only knows differences.
+    centre = (q * weights).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True).clamp(min=1e-300)
+    p, q = table.p - centre, q - centre
+    low, middle, high = (torch.searchsorted(q, p + shift, right=True) for shift in (-h, 0.0, h))
+    sums = _moments(q, weights)
+    rising = _squared(sums, low, middle, h - p) / (2 * h**2)
+    falling = _between(sums[0], middle, high) - _squared(sums, middle, high, -h - p) / (2 * h**2)
+    beyond = sums[0][..., -1:] - sums[0].gather(-1, high)
+    value = (table.counted * (rising + falling + beyond)).sum(-1, keepdim=True) / table.scale
+    on_p = -table.counted * _tent(sums, low, middle, high, p, h)
+    low, middle, high = (torch.searchsorted(p, q + shift, right=True) for shift in (-h, 0.0, h))
+    on_q = weights * _tent(_moments(p, table.counted), low, middle, high, q, h)
+    return value.squeeze(-1), table.gradient(on_p, on_q.flip(-1))
+
+
+def _moments(x: Tensor, weight: Tensor) -> list[Tensor]:
+    # Empty slots lie far out and have no weight: they must not make infinities.
+    x = torch.where(weight > 0, x, 0.0)
+    return [_from_zero(torch.cumsum(weight * x**power, -1)) for power in range(3)]
+
+
+def _between(sums: Tensor, start: Tensor, stop: Tensor) -> Tensor:
+    return sums.gather(-1, stop) - sums.gather(-1, start)
+
+
+def _squared(sums: list[Tensor], start: Tensor, stop: Tensor, shift: Tensor) -> Tensor:
+    zeroth, first, second = (_between(one, start, stop) for one in sums)
+    return second + shift * (2 * first + shift * zeroth)
+
+
+def _tent(
+    sums: list[Tensor], low: Tensor, middle: Tensor, high: Tensor, at: Tensor, h: float
+) -> Tensor:
+    left = _between(sums[1], low, middle) + (h - at) * _between(sums[0], low, middle)
+    right = (h + at) * _between(sums[0], middle, high) - _between(sums[1], middle, high)
+    return (left + right) / h**2
+
+
+def _from_zero(cumulated: Tensor) -> Tensor:
+    return nn.functional.pad(cumulated, (1, 0))
