@@ -133,12 +133,18 @@ def write_store(store):
 
 
 def run_worlds(store, wanted, minutes):
-    """Add blocks of worlds until every cell has enough, the cheapest cells first, saving after each."""
+    """Add blocks of worlds until every cell has enough, the least work first, saving after each."""
     found, cost = store["cells"], {}
     end = time.monotonic() + 60 * minutes
     for is_last in (False, True):
         # One block of every cell tells what its worlds cost.
-        for cell in sorted(_unfinished(found, wanted), key=lambda one: cost.get(one, 0.0)):
+        missing = _unfinished(found, wanted)
+        work = {
+            cell: cost.get(cell, 0.0) * (cell.worlds(wanted) - found[cell.key]["worlds"])
+            for cell in missing
+            if cell.key in found
+        }
+        for cell in sorted(missing, key=lambda one: work.get(one, 0.0)):
             counts = found.setdefault(cell.key, {})
             while counts.get("worlds", 0) < cell.worlds(wanted) and time.monotonic() < end:
                 start, block = time.process_time(), int(counts.get("worlds", 0)) // BLOCK

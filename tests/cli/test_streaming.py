@@ -62,6 +62,7 @@ def test_messages_number_rows_of_the_file(run, model, files, tmp_path, monkeypat
         rejected(run(*words), text)
 
 
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
 @pytest.mark.parametrize("options", [[], ["--sample-weight", "times"]])
 def test_the_region_alone_equals_the_measures_of_all_rows(
     run, model, files, tmp_path, monkeypatch, options

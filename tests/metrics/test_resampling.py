@@ -63,6 +63,19 @@ def test_joined_rows_have_the_values_of_single_ones(measure, seed, digits, weigh
     assert runs.n_runs <= np.unique(rows.score).size
 
 
+@pytest.mark.parametrize("threshold", [0.3, 0.35, 0.4, 2.0, -1.0])
+def test_runs_end_at_a_threshold(threshold):
+    """Negatives alone around the threshold: those at it are flagged, those below are not."""
+    y = np.array([1, 0, 0, 0, 0, 1])
+    rows = RankingSample.from_arrays(y, np.array([0.9, 0.5, 0.4, 0.3, 0.2, 0.1]))
+    measure = bind("rate_at_threshold", {"rate": "fpr", "threshold": threshold})
+    runs = Runs.from_sample(rows, measure.cuts)
+    curve = runs.curves(np.bincount(runs.slot, minlength=2 * runs.n_runs).astype(float))
+    want = np.mean(rows.score[y == 0] >= threshold)
+    assert float(measure.of_curve(curve, 6)) == want
+    assert runs.n_runs <= 4
+
+
 def test_runs_are_few_where_one_class_is_rare():
     rng = np.random.default_rng(0)
     y = np.arange(5000) < 20

@@ -85,11 +85,6 @@ class Study:
         df = self.degrees_of_freedom
         return float(norm.ppf(level) if np.isinf(df) else student.ppf(level, df))
 
-    def tail(self, distance: float) -> float:
-        """Probability of more than so many standard errors."""
-        df = self.degrees_of_freedom
-        return float(norm.sf(distance) if np.isinf(df) else student.sf(distance, df))
-
     def percentile(self, tail: float) -> float:
         """Level of resamples that stands for a tail of the estimate's distribution.
 
