@@ -230,8 +230,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         write_table(folder, options.rows)
         done = {(row["rows"], row["format"], row["model"]) for row in known()}
-        for model in MODELS:
-            for kind in FORMATS:
+        for kind in FORMATS:
+            for model in MODELS:
                 if (str(options.rows), kind, model) not in done:
                     row = measured(folder, options.rows, kind, model)
                     append(row)

@@ -301,3 +301,15 @@ def test_merging_leaves_the_parts_alone():
     before = one.to_json(), other.to_json()
     one.merge(other).update([0], [99.0])
     assert (one.to_json(), other.to_json()) == before
+
+
+def test_batches_of_tensors():
+    torch = pytest.importorskip("torch", reason="PyTorch is of the torch extra")
+    y, score, weight = ranking(8, weights="whole")
+    want = RocSketch(capacity=50).update(y, score, weight)
+    got = RocSketch(capacity=50)
+    for rows in np.array_split(np.arange(y.size), 5):
+        columns = (torch.tensor(one[rows]) for one in (y, score, weight))
+        labels, scores, weights = columns
+        got.update(labels, scores.requires_grad_(), weights)
+    assert got.to_json() == want.to_json()

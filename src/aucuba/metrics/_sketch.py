@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import check_consistent_length
 
+from aucuba._core._arrays import on_host
 from aucuba._core._typing import ArrayLike, BoolArray
 from aucuba._core._validation import (
     check_fpr_range,
@@ -125,10 +126,10 @@ class RocSketch:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
+        y_true : array-like or tensor of shape (n_samples,)
             Labels; one class alone is fine.
-        y_score : array-like of shape (n_samples,)
-            Scores; larger means more positive.
+        y_score : array-like or tensor of shape (n_samples,)
+            Scores; larger means more positive. Tensors are copied to the host.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight k counts as k equal rows.
 
@@ -137,9 +138,10 @@ class RocSketch:
         RocSketch
             The sketch itself.
         """
+        y_true, y_score = on_host(y_true), on_host(y_score)
         score = finite_scores(y_score)
         check_consistent_length(y_true, score)
-        weight = None if sample_weight is None else np.asarray(sample_weight)
+        weight = None if sample_weight is None else np.asarray(on_host(sample_weight))
         if weight is not None and not weight.any():
             # A chunk whose rows all count for nothing is no error of the stream.
             check_consistent_length(weight, score)
