@@ -75,7 +75,7 @@ def test_the_bar_names_the_members(files):
         *("Training RegionStack: forest", "Training RegionStack: linear")
     ]
     (task,) = progress.tasks
-    # A forest scored out of bag takes one fit of three planned; the linear model two folds and all rows.
+    # A forest scored out of bag takes one fit of three planned, the linear model all three.
     assert task.completed == 4 <= task.total
 
 
