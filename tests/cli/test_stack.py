@@ -22,7 +22,7 @@ def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
     data = files / "test.csv"
     facts = run("info", stack, "--json").json["fit"]
     assert facts["estimator"] == "RegionStack"
-    assert set(facts["partial_auc"]) >= {"boosting", "forest", "linear", "stack"}
+    assert set(facts["partial_auc"]) >= {"boosting_tuned", "forest", "splines_logistic", "stack"}
     scores = run("predict", stack, data, "--out", tmp_path / "scores.csv", "--json")
     assert scores.json["rows"] == 100
     written = pd.read_csv(tmp_path / "scores.csv")
