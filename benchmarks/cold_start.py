@@ -2,7 +2,7 @@
 
 Every call runs in its own interpreter with an empty folder for numba's cache, so that its loops are
 compiled. Names are imported outside the clock; numba is imported inside it, and whatever else the call
-imports when it is first needed. Processor seconds of one thread, least of five runs in turn, beside
+imports when it is first needed. Processor seconds of one thread, least of four runs in turn, beside
 those of a second call in the same interpreter. Writes ``benchmarks/results/cold_start.md``.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from reproductions.tables import markdown_table, write_signed
 
 RESULT = Path(__file__).parent / "results" / "cold_start.md"
-N_RUNS = 5
+N_RUNS = 4
 
 
 def numba_alone():

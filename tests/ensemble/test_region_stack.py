@@ -19,8 +19,9 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._boosting_member import moving_mean
-from aucuba.ensemble._defaults import PRESETS
+from aucuba.ensemble._defaults import PRESETS, SPARSE_PRESETS
 from aucuba.metrics import partial_auc_score
+from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import blended, mixed_frame, numbers
 from tests.listeners import StopAfter
 
@@ -277,10 +278,29 @@ def test_bad_input(params, message):
         RegionStack(**params).fit(X, y)
 
 
-def test_named_members_need_a_dense_table():
+@pytest.mark.parametrize(
+    ("preset", "kind"),
+    [("fast", sparse.coo_array), ("fast", sparse.csr_matrix), ("default", sparse.csr_array)],
+)
+def test_presets_take_sparse_tables(preset, kind, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 30)) < 0.1) * rng.normal(1.0, 0.5, size=(300, 30))
+    y = (X[:, :6].sum(axis=1) + 0.2 * rng.normal(size=300) > 0.9).astype(int)
+    stack = RegionStack((0.0, 0.2), preset=preset, cv=2, random_state=0).fit(kind(X[:200]), y[:200])
+    names = [name for name, _ in stack.members_]
+    assert [name for name in names if name != "lightgbm"] == list(SPARSE_PRESETS[preset])
+    new = stack.decision_function(kind(X[200:]))
+    assert partial_auc_score(y[200:], new, fpr_range=(0.0, 0.2)) > 0.5
+    if "lightgbm" not in names:
+        save_model(tmp_path / "sparse", stack)
+        loaded = load_model(tmp_path / "sparse")
+        assert np.array_equal(loaded.decision_function(kind(X[200:])), new)
+
+
+def test_some_members_need_a_dense_table():
     X, y = numbers(100)
-    with pytest.raises(ValueError, match=r"needs a dense table.*X.toarray\(\)"):
-        RegionStack(RANGE).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match=r"'splines' needs a dense table.*X.toarray\(\)"):
+        RegionStack(RANGE, estimators=["forest", "splines"]).fit(sparse.csr_array(X), y)
 
 
 def test_weights_reach_every_default_member():

@@ -46,8 +46,9 @@ def _keep_square(
             start[3, i] = low
             if discriminant > 0.0:
                 root = math.sqrt(discriminant)
-                start[2, i] = max(low, (sum_between - root) / length)
-                start[3, i] = min(high, (sum_between + root) / length)
+                left, right = (sum_between - root) / length, (sum_between + root) / length
+                start[2, i] = left if left > low else low
+                start[3, i] = right if right < high else high
 
 
 @compiled
@@ -302,13 +303,19 @@ def lasso_on_gram(
             if curvature <= 0.0:
                 continue
             target = curvature * coef[j] - gradient[j]
-            value = math.copysign(max(abs(target) - penalty[j], 0.0), target) / curvature
+            value = 0.0
+            if target > penalty[j]:
+                value = (target - penalty[j]) / curvature
+            elif target < -penalty[j]:
+                value = (target + penalty[j]) / curvature
             step = value - coef[j]
             if step != 0.0:
                 coef[j] = value
                 for i in range(coef.shape[0]):
                     gradient[i] += step * gram[i, j]
-                largest = max(largest, abs(step) * curvature)
+                moved = abs(step) * curvature
+                if moved > largest:
+                    largest = moved
         if largest <= tol:
             return sweep + 1
     return max_sweeps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import _num_samples
 
 from aucuba._core._columns import Columns
@@ -49,6 +51,16 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
         "boosting": {"max_rounds": 240},
     },
 }
+# On sparse tables; LightGBM joins them where it is installed.
+SPARSE_PRESETS: dict[str, dict[str, dict[str, int]]] = {
+    "fast": {"linear_logistic": {}, "forest": {"n_trees": 150}},
+    "default": {"linear": {}, "forest": {}, "extra_trees": {}},
+    "best": {"linear": {}, "forest": {"n_trees": 500}, "extra_trees": {"n_trees": 500}},
+}
+SPARSE_MEMBERS = (
+    *("linear", "linear_logistic", "forest", "extra_trees", "extra_trees_bagged", "lightgbm"),
+    "xgboost",
+)
 _N_TREES = 200
 # Grown on all rows, extremely randomised trees have no rows left to score and need folds.
 _N_EXTRA_TREES = 150
@@ -77,11 +89,11 @@ class NamedMembers:
                 f"Unknown member {name!r}; the names are {', '.join(map(repr, MEMBERS))}. Give any "
                 "other classifier as a pair (name, estimator)."
             )
-        if sparse.issparse(self.X):
+        if sparse.issparse(self.X) and name not in SPARSE_MEMBERS:
             raise ValueError(
                 f"The member {name!r} needs a dense table, got a sparse one of shape {self.X.shape}. "
-                "Pass X.toarray() if it fits into memory, else pairs (name, estimator) of classifiers "
-                "that take sparse input."
+                f"The members {', '.join(SPARSE_MEMBERS)} take sparse ones, as do pairs (name, "
+                "estimator) of classifiers that do; or pass X.toarray() if it fits into memory."
             )
         unknown = sorted(set(settings) - set(inspect.signature(MEMBERS[name]).parameters))
         if unknown:
@@ -120,23 +132,23 @@ class NamedMembers:
         )
 
     def _reweighted(self, booster: Any) -> Member:
-        model = self.columns.for_trees(booster)
+        model = self._for_trees(booster)
         return ReweightedMember(
             RegionReweighted(model, **self.region.params, strength=self.strength)
         )
 
     def forest(self, n_trees: int = _N_TREES) -> Member:
         """A random forest."""
-        return ForestMember(self.columns.for_trees(RandomForestClassifier(n_trees)))
+        return ForestMember(self._for_trees(RandomForestClassifier(n_trees)))
 
     def extra_trees(self, n_trees: int = _N_EXTRA_TREES) -> Member:
         """Extremely randomised trees."""
-        return ForestMember(self.columns.for_trees(ExtraTreesClassifier(n_trees)))
+        return ForestMember(self._for_trees(ExtraTreesClassifier(n_trees)))
 
     def extra_trees_bagged(self, n_trees: int = _N_TREES) -> Member:
         """Extremely randomised trees on bootstrap samples, which need no folds."""
         trees = ExtraTreesClassifier(n_trees, bootstrap=True)
-        return ForestMember(self.columns.for_trees(trees))
+        return ForestMember(self._for_trees(trees))
 
     def nystroem(self) -> Member:
         """Nystroem features of a Gaussian kernel, trained for the region."""
@@ -161,11 +173,20 @@ class NamedMembers:
 
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
-        return PlainMember(self.columns.for_linear(PartialAUCClassifier(**self.region.params)))
+        return PlainMember(self._for_linear(PartialAUCClassifier(**self.region.params)))
 
     def linear_logistic(self) -> Member:
         """Logistic regression."""
-        return PlainMember(self.columns.for_linear(LogisticRegression(max_iter=300)))
+        return PlainMember(self._for_linear(LogisticRegression(max_iter=300)))
+
+    def _for_trees(self, model: Any) -> Any:
+        return model if sparse.issparse(self.X) else self.columns.for_trees(model)
+
+    def _for_linear(self, model: Any) -> Any:
+        if sparse.issparse(self.X):
+            # Zeros stay zeros.
+            return make_pipeline(MaxAbsScaler(), model)
+        return self.columns.for_linear(model)
 
 
 MEMBERS: dict[str, Callable[..., Member]] = {
@@ -176,6 +197,14 @@ MEMBERS: dict[str, Callable[..., Member]] = {
         *("linear", "linear_logistic", "lightgbm", "xgboost", "catboost"),
     )
 }
+
+
+def preset_members(preset: str, *, is_sparse: bool) -> dict[str, dict[str, int]]:
+    """Return the names and settings of a preset's members for a dense or a sparse table."""
+    if not is_sparse:
+        return PRESETS[preset]
+    installed = importlib.util.find_spec("lightgbm") is not None
+    return SPARSE_PRESETS[preset] | ({"lightgbm": {}} if installed else {})
 
 
 def _imported(module: str, name: str, remedy: str) -> Any:

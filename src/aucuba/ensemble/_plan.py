@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from aucuba._core._validation import check_choice, check_positive_number
-from aucuba.ensemble._defaults import PRESETS
+from aucuba.ensemble._defaults import PRESETS, preset_members
 
 # A name or a pair (name, classifier), and the settings of a named member.
 Entry = tuple[Any, dict[str, Any]]
 
 
-def wanted_members(estimators: Any, preset: str, plan: Any, pairs: dict[str, Any]) -> list[Entry]:
+def wanted_members(
+    estimators: Any, preset: str, plan: Any, pairs: dict[str, Any], *, is_sparse: bool
+) -> list[Entry]:
     """Return the members of ``plan``, else of ``estimators``, else of ``preset``.
 
     ``pairs`` holds the classifiers of ``estimators`` by name, for a plan that names them.
@@ -25,7 +27,7 @@ def wanted_members(estimators: Any, preset: str, plan: Any, pairs: dict[str, Any
     if plan is not None:
         return _read(plan, pairs)
     if estimators is None:
-        return list(PRESETS[preset].items())
+        return list(preset_members(preset, is_sparse=is_sparse).items())
     return [(entry, {}) for entry in estimators]
 
 

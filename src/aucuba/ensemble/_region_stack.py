@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_memory
@@ -19,7 +20,7 @@ from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.ensemble._blend import Blender, member_report
 from aucuba.ensemble._budget import Budget, fit_members
-from aucuba.ensemble._defaults import NamedMembers
+from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers
 from aucuba.ensemble._fitted_stack import FittedStack
 from aucuba.ensemble._members import Member, as_member
 from aucuba.ensemble._plan import checked_limit, wanted_members
@@ -43,7 +44,9 @@ class RegionStack(FittedStack):
 
     With nothing set: gradient boosting with rounds chosen by partial AUC, a random forest, extremely
     randomised trees, and logistic regression on splines of the columns and on Nystroem features.
-    DataFrames may have categories, strings and missing values; arrays may have missing values.
+    DataFrames may have categories, strings and missing values; arrays may have missing values; on
+    sparse tables the members are a linear model trained for the region, a random forest, extremely
+    randomised trees and, where it is installed, LightGBM.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
     the weights towards each other as far as the log-loss allows: where positives are few, equal
     weights beat weights that follow noise.
@@ -257,7 +260,10 @@ class RegionStack(FittedStack):
 
     def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:
         """Make every member, so that all are checked before the first is fitted."""
-        given = wanted_members(self.estimators, self.preset, self.plan, self._pairs())
+        is_sparse = sparse.issparse(table.X)
+        given = wanted_members(
+            self.estimators, self.preset, self.plan, self._pairs(), is_sparse=is_sparse
+        )
         named = NamedMembers(table.X, region, self.strength)
         weighted = table.sample.weight is not None or self.max_rows is not None
         members = []
@@ -333,7 +339,9 @@ class RegionStack(FittedStack):
         tags = super().__sklearn_tags__()
         inputs = [get_tags(estimator).input_tags for estimator in self._pairs().values()]
         tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
-        tags.input_tags.sparse = bool(inputs) and all(one.sparse for one in inputs)
+        given = self.estimators if isinstance(self.estimators, list | tuple) else ()
+        named = all(entry in SPARSE_MEMBERS for entry in given if isinstance(entry, str))
+        tags.input_tags.sparse = named and all(one.sparse for one in inputs)
         return tags
 
 
