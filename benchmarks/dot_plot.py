@@ -77,7 +77,8 @@ def compared_cells(paths: Iterable[Path], method: str, rival: str) -> list[Cell]
     for path in paths:
         with path.open(encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                if row["method"] in (method, rival):
+                # The linear study has another range, which the others lack.
+                if row["method"] in (method, rival) and row["range"] in RANGES:
                     found = values[row["set"], row["range"]][row["method"]]
                     found[row["split"]] = 100 * float(row["pauc"])
     cells = []

@@ -22,7 +22,9 @@ def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
     data = files / "test.csv"
     facts = run("info", stack, "--json").json["fit"]
     assert facts["estimator"] == "RegionStack"
-    assert set(facts["partial_auc"]) >= {"boosting", "forest", "linear", "stack"}
+    members = [row["member"] for row in load_model(stack).model[-1].report_]
+    assert list(facts["partial_auc"]) == members
+    assert {"forest", "stack"} < set(members)
     scores = run("predict", stack, data, "--out", tmp_path / "scores.csv", "--json")
     assert scores.json["rows"] == 100
     written = pd.read_csv(tmp_path / "scores.csv")
@@ -73,7 +75,8 @@ def test_the_bar_names_the_members(files):
         *("Training RegionStack: forest", "Training RegionStack: linear")
     ]
     (task,) = progress.tasks
-    assert (task.completed, task.total) == (6, 6)
+    # A forest scored out of bag takes one fit of three planned, the linear model all three.
+    assert task.completed == 4 <= task.total
 
 
 def test_weights_reach_the_stack(run, files, tmp_path):

@@ -17,8 +17,9 @@ TABLES = sorted(ROOT.glob("*/results/*.md"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Distributions whose modules have another name.
 MODULE_OF = {"scikit-learn": "sklearn", "dlib-bin": "dlib", "aucuba": "aucuba"}
-# Rivals that join where someone has installed them; no release of theirs suits all of ours.
-BY_HAND = {"libauc"}
+# Packages that join where someone has installed them: a rival no release of which suits all of ours,
+# and one that is of use beside a graphics card alone.
+BY_HAND = {"cupy", "libauc"}
 # The extras that the Makefile installs before each command.
 INSTALLED = {"benchmarks": ("plot", "test", "bench"), "reproductions": ("plot", "test")}
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -271,15 +270,18 @@ class PairwiseHinge:
         ranked, weight = p[by_score], self.positive_weight[by_score]
         level = ranked - _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
         below = arrays.running_sum(weight)
-        pairs = reach_from_below(level, weight * ranked, below, q + 1.0, self.negative_weight)
+        # Long vectors are changed in place: making a new one costs as much as filling it.
+        q += 1.0
+        pairs = reach_from_below(level, weight * ranked, below, q, self.negative_weight)
+        on_negatives = pairs.on_negatives
+        on_negatives /= self.total
         gradient = arrays.empty(len(scores))
         gradient[self.positive[by_score]] = -weight * pairs.mass_above / self.total
-        gradient[self.negative] = pairs.on_negatives / self.total
+        gradient[self.negative] = on_negatives
         return pairs.value / self.total, gradient
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """Sums over the pairs of a negative and the positives that it reaches.
 
     ``value``: of ``b_i v_j (q_j - p_i)``; ``on_negatives``: of ``b_i v_j``, per negative;
@@ -315,8 +317,8 @@ def reach_from_below(
     excess -= arrays.running_sum(weighted_p)[reached]
     on_negatives *= mass
     by_reach = arrays.sums_by_group(reached, mass, len(level) + 1)
-    above = by_reach.sum() - arrays.running_sum(by_reach)[1:-1]
-    return Reach(float(mass @ excess), on_negatives, above)
+    from_top = arrays.running_sum(arrays.flip(by_reach))
+    return Reach(float(mass @ excess), on_negatives, arrays.flip(from_top)[1:-1])
 
 
 def _of_unit_size(weight: Vector) -> Vector:
