@@ -5,7 +5,6 @@ Needs PyTorch (``pip install torch``); everything is computed on the device of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from aucuba._core._validation import check_choice, check_positive_number
@@ -14,9 +13,11 @@ from aucuba.risks import Region, Sample, make_risk
 
 try:
     import torch
-    from torch import Tensor, distributed, nn
+    from torch import Tensor, nn
 
+    from aucuba.objectives._aum_loss import AUMLoss
     from aucuba.objectives._bank import ScoreBank
+    from aucuba.objectives._batches import NewScores, gather, require
     from aucuba.objectives._ranked_losses import (
         Limits,
         RankedTable,
@@ -28,6 +29,8 @@ except ImportError as error:
     raise ImportError(
         "The torch losses of aucuba.objectives need PyTorch: pip install torch."
     ) from error
+
+__all__ = ["AUMLoss", "PartialAUCLoss"]
 
 _SURROGATES = ("tight", "direct")
 # Fewer negatives in the range than this are mostly noise.
@@ -246,7 +249,7 @@ class PartialAUCLoss(nn.Module):
             known = positive | negative
             if self.n_labels > 1:
                 known = known | labels.isnan()
-            _require(scores, known, labels)
+            require(scores, known, labels)
         return table, positive, negative
 
     def _follow(self, device: torch.device) -> None:
@@ -254,10 +257,10 @@ class PartialAUCLoss(nn.Module):
         if self.bank.scores.device != device:
             self.to(device)
 
-    def _gathered(self, scores: Tensor, positive: Tensor, negative: Tensor) -> _NewScores:
+    def _gathered(self, scores: Tensor, positive: Tensor, negative: Tensor) -> NewScores:
         if self.process_group is None:
-            return _NewScores(scores, positive, negative, 0, 1)
-        return _gather(scores, positive, negative, self.process_group)
+            return NewScores(scores, positive, negative, 0, 1)
+        return gather(scores, positive, negative, self.process_group)
 
     def _risk(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
         n = negative.sum(dim=-1, keepdim=True).double()
@@ -295,12 +298,12 @@ class PartialAUCLoss(nn.Module):
         total = torch.where(started, (beta - alpha) * n, high - low)
         return Limits(low, high, total.clamp(min=1e-300), weighted=False)
 
-    def _store(self, new: _NewScores) -> None:
+    def _store(self, new: NewScores) -> None:
         if self._tracks:
             self._step_thresholds(new)
         self.bank.store(new.scores, new.positive, new.negative)
 
-    def _step_thresholds(self, new: _NewScores) -> None:
+    def _step_thresholds(self, new: NewScores) -> None:
         """Move the scores at the limits towards the quantiles of the negatives."""
         n = new.negative.sum(-1, keepdim=True).double()
         held = torch.where(new.negative, new.scores, 0.0)
@@ -346,91 +349,6 @@ class PartialAUCLoss(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
-class AUMLoss(nn.Module):
-    r"""Area under the minimum of false positive and false negative rates, as a loss.
-
-    .. math::
-        \mathrm{AUM} = \int_{-\infty}^{\infty} \min\{\mathrm{FPR}(c), \mathrm{FNR}(c)\}\, dc
-
-    in O(n log n), by torch operations alone, so it runs where the scores are. Constant scores have AUM
-    0: the loss is meant for descents with a moderate rate from a network that tells rows apart.
-
-    Parameters
-    ----------
-    validate : bool, default=True
-        Check targets and finiteness, at the cost of one wait for the device per call.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucuba.objectives import AUMLoss
-    >>> float(AUMLoss()(torch.tensor([3.0, 1.0]), torch.tensor([0, 1])))
-    2.0
-    """
-
-    def __init__(self, validate: bool = True) -> None:
-        super().__init__()
-        self.validate = validate
-
-    def forward(self, scores: Tensor, target: Tensor) -> Tensor:
-        """Compute the AUM of a batch.
-
-        Parameters
-        ----------
-        scores : Tensor of shape (n,) or (n, 1)
-        target : Tensor of the same number of elements
-            1 for positive, 0 (or -1) for negative.
-
-        Returns
-        -------
-        Tensor
-            A scalar; 0 for a batch of one class.
-        """
-        scores, labels = scores.reshape(-1), target.to(scores.device).reshape(-1)
-        if scores.numel() != labels.numel():
-            raise ValueError(f"{scores.numel()} scores for {labels.numel()} targets.")
-        positive = labels == 1
-        if self.validate:
-            _require(scores, positive | (labels == 0) | (labels == -1), labels)
-        ranked, order = torch.sort(scores, descending=True)
-        # Half precision cannot count beyond some hundreds of rows.
-        ranked = ranked.to(torch.promote_types(ranked.dtype, torch.float32))
-        found = torch.cumsum(positive[order].to(ranked.dtype), dim=0)
-        passed = torch.arange(1, ranked.numel() + 1, device=ranked.device) - found
-        fpr = passed / passed[-1:].clamp(min=1.0)
-        fnr = 1.0 - found / found[-1:].clamp(min=1.0)
-        # A batch of one class has no error to trade for another.
-        both = (found[-1:] > 0) & (passed[-1:] > 0)
-        gaps = (ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1]
-        return torch.sum(gaps * both).to(scores.dtype)
-
-
-@dataclass(frozen=True)
-class _NewScores:
-    """The scores of all processes, of which this one's begin at ``first``."""
-
-    scores: Tensor
-    positive: Tensor
-    negative: Tensor
-    first: int
-    n_processes: int
-
-
-def _gather(scores: Tensor, positive: Tensor, negative: Tensor, group: Any) -> _NewScores:
-    """Gather batches of any sizes, padded to the largest, in the order of the processes."""
-    world, rank = distributed.get_world_size(group), distributed.get_rank(group)
-    size = torch.tensor([scores.shape[-1]], device=scores.device)
-    sizes = [torch.zeros_like(size) for _ in range(world)]
-    distributed.all_gather(sizes, size, group=group)
-    most = max(int(one) for one in sizes)
-    packed = torch.stack([scores, positive.to(scores), negative.to(scores)])
-    packed = nn.functional.pad(packed, (0, most - scores.shape[-1])).contiguous()
-    parts = [torch.zeros_like(packed) for _ in range(world)]
-    distributed.all_gather(parts, packed, group=group)
-    joined = torch.cat(parts, dim=-1)
-    return _NewScores(joined[0], joined[1] > 0, joined[2] > 0, rank * most, world)
-
-
 class _GivenGradient(torch.autograd.Function):
     """A value whose gradient in the scores is known."""
 
@@ -448,14 +366,3 @@ class _GivenGradient(torch.autograd.Function):
 def _per_new(rows: Tensor, new: Tensor) -> Tensor:
     """Number of rows that one new row stands for, per label."""
     return rows.sum(-1, keepdim=True).double() / new.sum(-1, keepdim=True).clamp(min=1)
-
-
-def _require(scores: Tensor, known: Tensor, labels: Tensor) -> None:
-    """Check that scores are finite and targets known, with one wait for the device."""
-    finite = torch.isfinite(scores).all()
-    if bool(finite & known.all()):
-        return
-    if not bool(finite):
-        raise ValueError("The scores hold NaN or infinite values; lower the learning rate.")
-    wrong = labels[~known][0].item()
-    raise ValueError(f"Targets must be 1 for positives and 0 or -1 for negatives, got {wrong}.")
