@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba.risks import Region, Sample, make_risk
@@ -22,6 +24,7 @@ try:
         Limits,
         RankedTable,
         RankIntegral,
+        Slots,
         smooth_ramp,
         tight_hinge,
     )
@@ -191,19 +194,19 @@ class PartialAUCLoss(nn.Module):
         table, positive, negative = self._table(scores, target)
         self._follow(scores.device)
         new = self._gathered(table.detach().double(), positive, negative)
-        kept = [self.bank.kept(positive=one) for one in (True, False)]
-        everything = torch.cat([new.scores, *(values for values, _ in kept)], dim=-1)
-        empty = [torch.zeros_like(mask) for _, mask in kept]
-        positives = torch.cat([new.positive, kept[0][1], empty[1]], dim=-1)
-        negatives = torch.cat([new.negative, empty[0], kept[1][1]], dim=-1)
-        value, gradient = self._risk(everything, positives, negatives)
-        factor = torch.where(
-            new.positive, _per_new(positives, new.positive), _per_new(negatives, new.negative)
+        positives = self._slots(new.scores, new.positive, positive=True)
+        negatives = self._slots(new.scores, new.negative, positive=False)
+        value, (on_positives, on_negatives) = self._risk(positives, negatives)
+        # A new row stands for all rows of its class that were ranked.
+        of_positives, of_negatives = (
+            rows.count / mask.sum(-1, keepdim=True).clamp(min=1)
+            for rows, mask in ((positives, new.positive), (negatives, new.negative))
         )
         if self.training:
             self._store(new)
         local = slice(new.first, new.first + table.shape[-1])
-        gradient = (factor * gradient[:, : factor.shape[-1]])[:, local] * new.n_processes
+        gradient = of_positives * on_positives[:, local] + of_negatives * on_negatives[:, local]
+        gradient = gradient * new.n_processes
         loss: Tensor = _GivenGradient.apply(table, value.mean(), gradient / self.n_labels)
         return loss
 
@@ -262,19 +265,22 @@ class PartialAUCLoss(nn.Module):
             return NewScores(scores, positive, negative, 0, 1)
         return gather(scores, positive, negative, self.process_group)
 
-    def _risk(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
-        n = negative.sum(dim=-1, keepdim=True).double()
+    def _slots(self, new: Tensor, mask: Tensor, *, positive: bool) -> Slots:
+        """Return the new scores of a class, followed by its bank."""
+        kept, held = self.bank.kept(positive)
+        return Slots(torch.cat([new, kept], dim=-1), torch.cat([mask, held], dim=-1))
+
+    def _risk(self, positives: Slots, negatives: Slots) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         alpha, beta = self.fpr_range
-        self._n_in_range = (beta - alpha) * n
+        self._n_in_range = (beta - alpha) * negatives.count
         if callable(self.fpr_weight):
-            return self._on_host(scores, positive, negative)
-        limits = self._limits(scores, negative, n)
-        table = RankedTable.from_scores(
-            scores, positive, negative, self.min_tpr, limits, self._integral
-        )
+            return self._on_host(positives, negatives)
+        limits = self._limits(negatives)
+        table = RankedTable.from_scores(positives, negatives, self.min_tpr, limits, self._integral)
         return tight_hinge(table) if self.surrogate == "tight" else smooth_ramp(table, self.width)
 
-    def _limits(self, scores: Tensor, negative: Tensor, n: Tensor) -> Limits:
+    def _limits(self, negatives: Slots) -> Limits:
+        n = negatives.count
         alpha, beta = self.fpr_range
         weighted = self.fpr_weight is not None
         if not self._tracks:
@@ -287,8 +293,9 @@ class PartialAUCLoss(nn.Module):
                 return Limits(low, low + width, n * self._region.weights.total, weighted=True)
             return Limits(low, low + width, width, weighted=False)
         upper, lower, steps = self._thresholds
-        above = ((scores >= upper) & negative).sum(-1, keepdim=True).double()
-        far_above = ((scores > lower) & negative).sum(-1, keepdim=True).double() * (alpha > 0)
+        scores, held = negatives.scores, negatives.held
+        above = ((scores >= upper) & held).sum(-1, keepdim=True).double()
+        far_above = ((scores > lower) & held).sum(-1, keepdim=True).double() * (alpha > 0)
         wide = n.clamp(max=_NEGATIVES_TO_TRAIN)
         started = steps >= _FIRST_STEPS
         high = torch.where(
@@ -321,19 +328,24 @@ class PartialAUCLoss(nn.Module):
             self._thresholds[number] = torch.where(steps == 0, first, moved)
         self._thresholds[2] += (n > 0).double()
 
-    def _on_host(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+    def _on_host(self, positives: Slots, negatives: Slots) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Evaluate a region with any weight, label by label, by the library's risks."""
-        values = torch.zeros(self.n_labels, dtype=torch.float64, device=scores.device)
-        gradient = torch.zeros_like(scores)
+        on_positives, on_negatives = (
+            torch.zeros_like(rows.scores) for rows in (positives, negatives)
+        )
+        values = on_positives.new_zeros(self.n_labels)
         for label in range(self.n_labels):
-            rows = torch.nonzero(positive[label] | negative[label]).ravel()
-            known = positive[label, rows].cpu().numpy()
-            if known.any() and not known.all():
-                risk = make_risk(self.surrogate, Sample(known), self._region, ramp_width=self.width)
-                value, part = risk.value_and_gradient(scores[label, rows].cpu().numpy())
-                values[label] = value
-                gradient[label, rows] = torch.as_tensor(part, device=scores.device)
-        return values, gradient
+            p, q = (rows.scores[label, rows.held[label]] for rows in (positives, negatives))
+            if len(p) == 0 or len(q) == 0:
+                continue
+            sample = Sample(np.arange(len(p) + len(q)) < len(p))
+            risk = make_risk(self.surrogate, sample, self._region, ramp_width=self.width)
+            value, gradient = risk.value_and_gradient(torch.cat([p, q]).cpu().numpy())
+            parts = torch.as_tensor(gradient, device=p.device).split([len(p), len(q)])
+            values[label] = value
+            on_positives[label, positives.held[label]] = parts[0]
+            on_negatives[label, negatives.held[label]] = parts[1]
+        return values, (on_positives, on_negatives)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         # Earlier versions saved two vectors of as many scores as there were.
@@ -361,8 +373,3 @@ class _GivenGradient(torch.autograd.Function):
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return upstream[0] * gradient, None, None
-
-
-def _per_new(rows: Tensor, new: Tensor) -> Tensor:
-    """Number of rows that one new row stands for, per label."""
-    return rows.sum(-1, keepdim=True).double() / new.sum(-1, keepdim=True).clamp(min=1)
