@@ -31,13 +31,15 @@ class Slots:
 class Limits:
     """The ranks of the negatives between which a loss counts, per label, and their weight in all.
 
-    ``weighted`` tells whether the weight of the region's rates applies to them.
+    ``weighted`` tells whether the weight of the region's rates applies to them, ``from_top`` whether
+    they start at the first rank.
     """
 
     low: Tensor
     high: Tensor
     total: Tensor
     weighted: bool
+    from_top: bool
 
 
 class RankIntegral(nn.Module):
@@ -139,8 +141,10 @@ def tight_hinge(table: RankedTable) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     margin = torch.where(inside, 1.0, counts / torch.where(mass > 0, mass, 1.0))
     target = margin + table.q
     mass = mass * (ranks[:-1] < high)
-    pooled = _pooled(target, mass, ranks[1:] <= low, inside, table.beyond + 2.0)
-    slopes = torch.where(mass > 0, pooled, -table.beyond - 2.0)
+    slopes = target
+    if not table.limits.from_top:
+        slopes = _pooled(target, mass, ranks[1:] <= low, inside, table.beyond + 2.0)
+    slopes = torch.where(mass > 0, slopes, -table.beyond - 2.0)
     rising = slopes.flip(-1).contiguous()
     reached = rising.shape[-1] - torch.searchsorted(rising, table.p)
     above, sums = (_from_zero(torch.cumsum(part, -1)) for part in (mass, mass * target))

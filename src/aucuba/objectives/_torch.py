@@ -290,8 +290,14 @@ class PartialAUCLoss(nn.Module):
             if weighted:
                 # A weight is not known beyond its range, which is then left as it is.
                 low, width = alpha * n, (beta - alpha) * n
-                return Limits(low, low + width, n * self._region.weights.total, weighted=True)
-            return Limits(low, low + width, width, weighted=False)
+                return Limits(
+                    low,
+                    low + width,
+                    n * self._region.weights.total,
+                    weighted=True,
+                    from_top=alpha == 0,
+                )
+            return Limits(low, low + width, width, weighted=False, from_top=alpha == 0)
         upper, lower, steps = self._thresholds
         scores, held = negatives.scores, negatives.held
         above = ((scores >= upper) & held).sum(-1, keepdim=True).double()
@@ -303,7 +309,7 @@ class PartialAUCLoss(nn.Module):
         )
         low = torch.where(started, far_above, torch.minimum(alpha * n, n - wide))
         total = torch.where(started, (beta - alpha) * n, high - low)
-        return Limits(low, high, total.clamp(min=1e-300), weighted=False)
+        return Limits(low, high, total.clamp(min=1e-300), weighted=False, from_top=alpha == 0)
 
     def _store(self, new: NewScores) -> None:
         if self._tracks:
