@@ -179,8 +179,8 @@ def write_table(done: dict[tuple[str, str, int], float]) -> None:
         f"of the range (0, .05), mean and standard error over {n_seeds} seeds. One hidden layer of 64 "
         f"units, {N_EPOCHS} epochs of the same batches for all ({N_POSITIVES} positives of {BATCH}), "
         "180 positives to train and 60 to choose the rate of three. LibAUC's losses at their defaults, "
-        "with their optimisers in Adam mode and rates divided by ten after half and three quarters of the "
-        "epochs.\n\n" + markdown_table(["loss", *SETS], rows)
+        "with their optimisers in Adam mode and rates divided by ten after half and three quarters of "
+        "the epochs.\n\n" + markdown_table(["loss", *SETS], rows)
     )
     write_signed(TABLE, text, "benchmarks torch_libauc", ["torch"])
 
