@@ -234,7 +234,9 @@ def comparison_rows(values):
                 f"{len(cells)}",
                 "-".join(map(str, sorted({counts[0], counts[-1]}))),
                 f"{by_set.mean():+.2f}",
-                f"{by_set.mean() - half:+.2f} to {by_set.mean() + half:+.2f}",
+                ""
+                if np.isnan(half)
+                else f"{by_set.mean() - half:+.2f} to {by_set.mean() + half:+.2f}",
                 f"{np.median(mean):+.2f}",
                 f"{cells[worst]:+.2f} ({worst[0]})",
                 f"{np.sum(mean > 0)} / {np.sum(mean < 0)}",

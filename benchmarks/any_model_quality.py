@@ -8,6 +8,8 @@ seconds in the csv are no timings; ``any_model_cost.py`` measures those.
     python -m benchmarks.any_model_quality [set ...]
 
 Needs ``aucuba[boosting]``. The rows of linear models come from ``results/partial_auc_quality.csv``.
+The stacks in the csv are of the six members that there were before there were presets, which
+``any_model_presets`` compares; a fresh run computes them with the members of today.
 """
 
 from __future__ import annotations

@@ -65,6 +65,9 @@ class ForestMember(Member):
     def _out_of_bag(self, base: Any, runner: Runner) -> StackedFit:
         final_step(base).set_params(oob_score=True)
         (model,) = runner.fit(base, [runner.table])
+        for _ in runner.folds.splits:
+            # Listeners were promised a fit per fold.
+            runner.progress.report({})
         forest = final_step(model)
         scores: FloatArray = bounded_log_odds(
             forest.oob_decision_function_[:, 1], 0.5 / forest.n_estimators
