@@ -62,10 +62,12 @@ for row in stack.report_:
 # %%
 # The region, and the columns that matter in it
 # ---------------------------------------------
-# An importance is the partial AUC that is lost when one column is shuffled.
+# An importance is the partial AUC that is lost when one column is shuffled; the lines are intervals.
 
 importances = stack.feature_importances(X_test[:1000], y_test[:1000], n_repeats=2, random_state=0)
-order = np.argsort(importances.importances_mean)
+rising = importances[::-1]
+lost = np.array([row["importance"] for row in rising])
+spread = [lost - [row["low"] for row in rising], [row["high"] for row in rising] - lost]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for name, score in scores.items():
@@ -73,6 +75,6 @@ for name, score in scores.items():
     left.plot(fpr, tpr, label=name)
 left.set(xlim=fpr_range, ylim=(0, 1), xlabel="False positive rate", ylabel="True positive rate")
 left.legend(loc="lower right")
-right.barh(order.astype(str), importances.importances_mean[order])
+right.barh([row["columns"] for row in rising], lost, xerr=spread)
 right.set(xlabel="Loss of partial AUC", ylabel="Column")
 plt.show()

@@ -145,5 +145,5 @@ class TestRegion:
 
 def test_help_shows_defaults(run):
     shown = " ".join(run("fit", "--help").out.replace("│", " ").split())
-    for text in ("y, or that of the model", "0 0.05, or those", "5, and 10 halvings"):
+    for text in ("y, or that of the model", "0 0.05, or those", "5, and up to 10 halvings"):
         assert text in shown

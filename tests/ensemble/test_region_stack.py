@@ -166,11 +166,12 @@ def test_importances_are_losses_of_partial_auc():
     X = np.column_stack([X, np.zeros(300)])
     stack = RegionStack(RANGE, estimators=SMALL, random_state=0).fit(X, y)
     result = stack.feature_importances(X, y, n_repeats=3, random_state=0)
-    assert result.importances.shape == (7, 3)
-    assert result.importances_mean[-1] == 0.0
+    by_column = {row["columns"]: row["importance"] for row in result}
+    assert sorted(by_column) == [str(column) for column in range(7)]
+    assert by_column["6"] == 0.0
     shuffled = X.copy()
     rng = np.random.default_rng(0)
-    best = int(np.argmax(result.importances_mean))
+    best = int(result[0]["columns"])
     shuffled[:, best] = rng.permutation(shuffled[:, best])
     before, after = (
         partial_auc_score(y, stack.decision_function(Z), fpr_range=RANGE) for Z in (X, shuffled)

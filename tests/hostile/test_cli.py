@@ -225,17 +225,18 @@ class TestLabelsAndQueries:
     def test_queries_of_numbers_and_words(self, tmp_path, capsys, monkeypatch):
         mixed = pd.Series([1, "1", "x", None] * 15, dtype=object)
         np.savez(tmp_path / "t.npz", X=np.zeros((60, 1)), y=self.frame()["y"])
+        from aucuba.cli._role_columns import joined_rows, read_queries
         from aucuba.cli._roles import Roles
-        from aucuba.cli._samples import _queries
         from aucuba.cli._table import Table
 
         roles = Roles("y", qid="q")
-        query = _queries(Table(pd.DataFrame({"q": mixed[:3]})), roles)
-        assert query.tolist() == [0, 0, 1]
+        query = read_queries(Table(pd.DataFrame({"q": mixed[:3]})), roles)
+        rows = joined_rows([np.array([True, False, True])], [None], [query])
+        assert rows.query.tolist() == [0, 0, 1]
         with pytest.raises(
             ValueError, match="'q' for --qid has missing values, the first in row 4"
         ):
-            _queries(Table(pd.DataFrame({"q": mixed})), roles)
+            read_queries(Table(pd.DataFrame({"q": mixed})), roles)
 
     def test_labels_of_bytes(self, tmp_path, capsys):
         frame = self.frame()

@@ -60,7 +60,7 @@ _Folds = Annotated[
     typer.Option(
         metavar="FOLDS",
         help="Folds to choose everything by; 0: one fit with --C.",
-        show_default="5, and 10 halvings",
+        show_default="5, and up to 10 halvings",
     ),
 ]
 _C = Annotated[

@@ -1,6 +1,7 @@
-"""Any classifier, re-weighted for a region of the ROC curve, and a stack of several."""
+"""Any classifier, re-weighted for a region of the ROC curve, a stack of several, and importances."""
 
+from aucuba.ensemble._importances import region_importances
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._region_stack import RegionStack
 
-__all__ = ["RegionReweighted", "RegionStack"]
+__all__ = ["RegionReweighted", "RegionStack", "region_importances"]

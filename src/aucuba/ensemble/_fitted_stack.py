@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.inspection import permutation_importance
-from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._core._threads import one_thread
@@ -14,9 +13,9 @@ from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._blend import Blend
 from aucuba.ensemble._distill import Distillation
+from aucuba.ensemble._importances import region_importances
 from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import check_columns
-from aucuba.metrics import make_partial_auc_scorer
+from aucuba.ensemble._table import as_rows, check_columns
 
 
 class FittedStack(RegionEnsemble):
@@ -44,6 +43,7 @@ class FittedStack(RegionEnsemble):
         return self._member_scores(X)
 
     def _member_scores(self, X: Any) -> FloatArray:
+        X = as_rows(X)
         return np.column_stack([log_odds(model, X) for _, model in self.members_])
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
@@ -59,45 +59,41 @@ class FittedStack(RegionEnsemble):
         X: Any,
         y: Any,
         *,
+        columns: Mapping[str, Sequence[Any]] | None = None,
         sample_weight: ArrayLike | None = None,
         n_repeats: int = 5,
+        confidence: float = 0.95,
         random_state: Any = None,
-    ) -> Bunch:
-        """Measure the loss of partial AUC in the region when one column of X is shuffled.
+    ) -> list[dict[str, Any]]:
+        """Measure the loss of partial AUC in the stack's region when columns of X are shuffled.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features)
             Rows that the stack was not trained on.
         y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-        n_repeats : int, default=5
-            Shuffles per column.
-        random_state : int, RandomState instance or None, default=None
+        columns, sample_weight, n_repeats, confidence, random_state
+            As in `region_importances`.
 
         Returns
         -------
-        Bunch
-            ``importances_mean``, ``importances_std`` of shape (n_features,) and ``importances`` of
-            shape (n_features, n_repeats), as from scikit-learn's ``permutation_importance``.
+        list of dict
+            One per column or group of columns, the most important first, with intervals.
         """
         check_is_fitted(self)
-        scorer = make_partial_auc_scorer(
-            self.fpr_range,
-            min_tpr=self.min_tpr,
-            fpr_weight=self.fpr_weight,
-            pos_label=self.pos_label_,
-        )
         # Many small predictions: threads would spend their time waiting for each other.
         with one_thread():
-            return permutation_importance(
+            return region_importances(
                 self,
                 X,
                 y,
-                scoring=scorer,
+                fpr_range=self.fpr_range,
+                min_tpr=self.min_tpr,
+                fpr_weight=self.fpr_weight,
+                columns=columns,
                 sample_weight=sample_weight,
                 n_repeats=n_repeats,
-                n_jobs=self.n_jobs,
+                confidence=confidence,
                 random_state=random_state,
             )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -69,7 +70,7 @@ def make_table(
         )
     check_columns(estimator, X, reset=True)
     given = X
-    X, y = indexable(X, column_or_1d(y, warn=True))
+    X, y = indexable(as_rows(X), column_or_1d(y, warn=True))
     if len(y) == 0:
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
     assert_all_finite(y, input_name="y")
@@ -77,6 +78,11 @@ def make_table(
     positive, kept = estimator._adopt_classes(y, weight)
     table = Table(X, Sample(positive, weight))
     return (table if kept.size == len(y) else table.take(kept)), KeptRows(kept, given, y)
+
+
+def as_rows(X: Any) -> Any:
+    """Return sparse tables as CSR matrices, the form that every library reads; others as they are."""
+    return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
 def is_of_dask(X: Any) -> bool:

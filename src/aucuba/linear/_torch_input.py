@@ -44,11 +44,7 @@ class TorchInput:
             # Queries are compared on the host.
             sample = sample.on_host()
             warn_about_queries(sample)
-        sample = Sample(
-            torch.as_tensor(sample.positive, device=X.device),
-            None if sample.weight is None else torch.as_tensor(sample.weight, device=X.device),
-            sample.query,
-        )
+        sample = Sample(_on_device(sample.positive, X), _on_device(sample.weight, X), sample.query)
         return design, sample, _TensorRows(kept, labels, _on_host(qid))
 
     def scores(self, estimator: Any, X: Any) -> Any:
@@ -125,7 +121,7 @@ def _column(values: Any, name: str, X: Tensor) -> Tensor:
     return column.reshape(-1)
 
 
-def _weights(sample_weight: Any, X: Tensor) -> Tensor:
+def _weights(sample_weight: Any, X: Tensor) -> Any:
     weight = _column(sample_weight, "sample_weight", X).double()
     low, high = torch.aminmax(weight)
     if not (float(low) >= 0 and float(high) > 0 and bool(torch.isfinite(weight.sum()))):
@@ -134,7 +130,7 @@ def _weights(sample_weight: Any, X: Tensor) -> Tensor:
     return weight
 
 
-def _adopt_classes(estimator: Any, labels: Tensor, weight: Tensor | None) -> Tensor:
+def _adopt_classes(estimator: Any, labels: Tensor, weight: Any) -> Any:
     """Set the classes of an estimator from the distinct labels; return which rows are positive."""
     if labels.is_floating_point() and not bool(torch.isfinite(labels).all()):
         raise ValueError("Input y contains NaN or infinity; drop these rows.")
@@ -147,3 +143,7 @@ def _adopt_classes(estimator: Any, labels: Tensor, weight: Tensor | None) -> Ten
 
 def _on_host(values: Any) -> Any:
     return values.cpu().numpy() if isinstance(values, Tensor) else values
+
+
+def _on_device(values: Any, X: Tensor) -> Any:
+    return None if values is None else torch.as_tensor(values, device=X.device)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor
-
 from aucuba._core._torch_arrays import distinct_labels
 from aucuba._core._validation import binary_target
 from aucuba._roc._curve import counted_band_average
 
 
 def tensor_partial_auc(
-    y_true: Tensor, y_score: Tensor, fpr_range: tuple[float, float], pos_label: Any
+    y_true: Any, y_score: Any, fpr_range: tuple[float, float], pos_label: Any
 ) -> float:
     """Compute the mean TPR over a range of rates from labels and scores on one device."""
     if y_true.device != y_score.device:

@@ -1,7 +1,7 @@
 """Losses of ranked scores by torch operations of fixed shapes, which never wait for the device.
 
-Scores come as a padded table of shape (n_labels, n_slots) with masks that tell which slots hold a
-positive and which a negative, so that no shape depends on the data.
+The scores of a class come as a padded table of shape (n_labels, n_slots) with a mask that tells which
+slots hold one, so that no shape depends on the data.
 """
 
 from __future__ import annotations
@@ -15,16 +15,31 @@ from aucuba.risks import Region
 
 
 @dataclass(frozen=True)
+class Slots:
+    """Scores of one class, and which slots hold one; the slots of the new rows come first."""
+
+    scores: Tensor
+    held: Tensor
+
+    @property
+    def count(self) -> Tensor:
+        """Number of scores per label, shape (n_labels, 1)."""
+        return self.held.sum(dim=-1, keepdim=True).double()
+
+
+@dataclass(frozen=True)
 class Limits:
     """The ranks of the negatives between which a loss counts, per label, and their weight in all.
 
-    ``weighted`` tells whether the weight of the region's rates applies to them.
+    ``weighted`` tells whether the weight of the region's rates applies to them, ``from_top`` whether
+    they start at the first rank.
     """
 
     low: Tensor
     high: Tensor
     total: Tensor
     weighted: bool
+    from_top: bool
 
 
 class RankIntegral(nn.Module):
@@ -80,20 +95,19 @@ class RankedTable:
     @classmethod
     def from_scores(
         cls,
-        scores: Tensor,
-        positive: Tensor,
-        negative: Tensor,
+        positives: Slots,
+        negatives: Slots,
         min_tpr: float,
         limits: Limits,
         integral: RankIntegral,
     ) -> RankedTable:
         # Larger than every score, so that empty slots come last on either side.
-        beyond = scores.abs().amax(dim=-1, keepdim=True) + 1.0
-        p, p_order = torch.sort(torch.where(positive, scores, beyond))
-        key, q_order = torch.sort(torch.where(negative, -scores, beyond))
-        m = positive.sum(dim=-1, keepdim=True).double()
-        n = negative.sum(dim=-1, keepdim=True).double()
-        lowest = m * (1.0 - min_tpr)
+        beyond = 1.0 + torch.maximum(
+            *(one.scores.abs().amax(dim=-1, keepdim=True) for one in (positives, negatives))
+        )
+        p, p_order = torch.sort(torch.where(positives.held, positives.scores, beyond))
+        key, q_order = torch.sort(torch.where(negatives.held, -negatives.scores, beyond))
+        n, lowest = negatives.count, positives.count * (1.0 - min_tpr)
         counted = mean_over_ties(p, lambda rank: torch.minimum(rank.double(), lowest))
         scale = (lowest * limits.total).clamp(min=torch.finfo(torch.float64).tiny)
         return cls(p, -key, p_order, q_order, counted, n, scale, limits, integral, beyond)
@@ -101,10 +115,11 @@ class RankedTable:
     def up_to(self, rank: Tensor) -> Tensor:
         return self.integral.up_to(rank.double(), self.n, self.limits)
 
-    def gradient(self, on_p: Tensor, on_q: Tensor) -> Tensor:
-        """Bring gradients by rank back to the slots."""
-        by_slot = torch.zeros_like(on_p).scatter(-1, self.p_order, on_p)
-        return by_slot.scatter_add(-1, self.q_order, on_q) / self.scale
+    def gradient(self, on_p: Tensor, on_q: Tensor) -> tuple[Tensor, Tensor]:
+        """Bring gradients by rank back to the slots of either class."""
+        of_p = torch.zeros_like(on_p).scatter(-1, self.p_order, on_p)
+        of_q = torch.zeros_like(on_q).scatter(-1, self.q_order, on_q)
+        return of_p / self.scale, of_q / self.scale
 
 
 def mean_over_ties(ranked: Tensor, up_to: object) -> Tensor:
@@ -114,8 +129,8 @@ def mean_over_ties(ranked: Tensor, up_to: object) -> Tensor:
     return (up_to(last) - up_to(first)) / (last - first)  # type: ignore[operator]
 
 
-def tight_hinge(table: RankedTable) -> tuple[Tensor, Tensor]:
-    """Compute `aucuba.risks.TightHinge` per label, and its gradient in every slot."""
+def tight_hinge(table: RankedTable) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Compute `aucuba.risks.TightHinge` per label, and its gradients in the slots of both classes."""
     ranks = torch.arange(table.q.shape[-1] + 1, device=table.q.device)
     counts = table.up_to(ranks[1:]) - table.up_to(ranks[:-1])
     low, high = table.limits.low, table.limits.high
@@ -126,8 +141,10 @@ def tight_hinge(table: RankedTable) -> tuple[Tensor, Tensor]:
     margin = torch.where(inside, 1.0, counts / torch.where(mass > 0, mass, 1.0))
     target = margin + table.q
     mass = mass * (ranks[:-1] < high)
-    pooled = _pooled(target, mass, ranks[1:] <= low, inside, table.beyond + 2.0)
-    slopes = torch.where(mass > 0, pooled, -table.beyond - 2.0)
+    slopes = target
+    if not table.limits.from_top:
+        slopes = _pooled(target, mass, ranks[1:] <= low, inside, table.beyond + 2.0)
+    slopes = torch.where(mass > 0, slopes, -table.beyond - 2.0)
     rising = slopes.flip(-1).contiguous()
     reached = rising.shape[-1] - torch.searchsorted(rising, table.p)
     above, sums = (_from_zero(torch.cumsum(part, -1)) for part in (mass, mass * target))
@@ -193,8 +210,8 @@ def _pooled(target: Tensor, mass: Tensor, before: Tensor, inside: Tensor, end: T
     )
 
 
-def smooth_ramp(table: RankedTable, h: float) -> tuple[Tensor, Tensor]:
-    """Compute `aucuba.risks.SmoothRamp` of half-width h per label, and its gradient in every slot."""
+def smooth_ramp(table: RankedTable, h: float) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """Compute `aucuba.risks.SmoothRamp` of half-width h per label, and its gradients likewise."""
     weights = mean_over_ties((-table.q).contiguous(), table.up_to).flip(-1)
     q = table.q.flip(-1).contiguous()
     # Sums of squares lose digits far from zero; the loss only knows differences.

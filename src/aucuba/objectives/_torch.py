@@ -5,8 +5,9 @@ Needs PyTorch (``pip install torch``); everything is computed on the device of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from aucuba._core._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
@@ -14,13 +15,16 @@ from aucuba.risks import Region, Sample, make_risk
 
 try:
     import torch
-    from torch import Tensor, distributed, nn
+    from torch import Tensor, nn
 
+    from aucuba.objectives._aum_loss import AUMLoss
     from aucuba.objectives._bank import ScoreBank
+    from aucuba.objectives._batches import NewScores, gather, require
     from aucuba.objectives._ranked_losses import (
         Limits,
         RankedTable,
         RankIntegral,
+        Slots,
         smooth_ramp,
         tight_hinge,
     )
@@ -28,6 +32,8 @@ except ImportError as error:
     raise ImportError(
         "The torch losses of aucuba.objectives need PyTorch: pip install torch."
     ) from error
+
+__all__ = ["AUMLoss", "PartialAUCLoss"]
 
 _SURROGATES = ("tight", "direct")
 # Fewer negatives in the range than this are mostly noise.
@@ -109,7 +115,7 @@ class PartialAUCLoss(nn.Module):
     >>> loss = PartialAUCLoss((0.0, 0.5), bank_size=0)
     >>> scores = torch.linspace(0.0, 2.0, 30)
     >>> round(float(loss(scores, torch.arange(30) % 3 == 0)), 4)
-    1.5345
+    1.6207
     """
 
     _thresholds: Tensor
@@ -188,19 +194,19 @@ class PartialAUCLoss(nn.Module):
         table, positive, negative = self._table(scores, target)
         self._follow(scores.device)
         new = self._gathered(table.detach().double(), positive, negative)
-        kept = [self.bank.kept(positive=one) for one in (True, False)]
-        everything = torch.cat([new.scores, *(values for values, _ in kept)], dim=-1)
-        empty = [torch.zeros_like(mask) for _, mask in kept]
-        positives = torch.cat([new.positive, kept[0][1], empty[1]], dim=-1)
-        negatives = torch.cat([new.negative, empty[0], kept[1][1]], dim=-1)
-        value, gradient = self._risk(everything, positives, negatives)
-        factor = torch.where(
-            new.positive, _per_new(positives, new.positive), _per_new(negatives, new.negative)
+        positives = self._slots(new.scores, new.positive, positive=True)
+        negatives = self._slots(new.scores, new.negative, positive=False)
+        value, (on_positives, on_negatives) = self._risk(positives, negatives)
+        # A new row stands for all rows of its class that were ranked.
+        of_positives, of_negatives = (
+            rows.count / mask.sum(-1, keepdim=True).clamp(min=1)
+            for rows, mask in ((positives, new.positive), (negatives, new.negative))
         )
         if self.training:
             self._store(new)
         local = slice(new.first, new.first + table.shape[-1])
-        gradient = (factor * gradient[:, : factor.shape[-1]])[:, local] * new.n_processes
+        gradient = of_positives * on_positives[:, local] + of_negatives * on_negatives[:, local]
+        gradient = gradient * new.n_processes
         loss: Tensor = _GivenGradient.apply(table, value.mean(), gradient / self.n_labels)
         return loss
 
@@ -246,7 +252,7 @@ class PartialAUCLoss(nn.Module):
             known = positive | negative
             if self.n_labels > 1:
                 known = known | labels.isnan()
-            _require(scores, known, labels)
+            require(scores, known, labels)
         return table, positive, negative
 
     def _follow(self, device: torch.device) -> None:
@@ -254,24 +260,27 @@ class PartialAUCLoss(nn.Module):
         if self.bank.scores.device != device:
             self.to(device)
 
-    def _gathered(self, scores: Tensor, positive: Tensor, negative: Tensor) -> _NewScores:
+    def _gathered(self, scores: Tensor, positive: Tensor, negative: Tensor) -> NewScores:
         if self.process_group is None:
-            return _NewScores(scores, positive, negative, 0, 1)
-        return _gather(scores, positive, negative, self.process_group)
+            return NewScores(scores, positive, negative, 0, 1)
+        return gather(scores, positive, negative, self.process_group)
 
-    def _risk(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
-        n = negative.sum(dim=-1, keepdim=True).double()
+    def _slots(self, new: Tensor, mask: Tensor, *, positive: bool) -> Slots:
+        """Return the new scores of a class, followed by its bank."""
+        kept, held = self.bank.kept(positive)
+        return Slots(torch.cat([new, kept], dim=-1), torch.cat([mask, held], dim=-1))
+
+    def _risk(self, positives: Slots, negatives: Slots) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         alpha, beta = self.fpr_range
-        self._n_in_range = (beta - alpha) * n
+        self._n_in_range = (beta - alpha) * negatives.count
         if callable(self.fpr_weight):
-            return self._on_host(scores, positive, negative)
-        limits = self._limits(scores, negative, n)
-        table = RankedTable.from_scores(
-            scores, positive, negative, self.min_tpr, limits, self._integral
-        )
+            return self._on_host(positives, negatives)
+        limits = self._limits(negatives)
+        table = RankedTable.from_scores(positives, negatives, self.min_tpr, limits, self._integral)
         return tight_hinge(table) if self.surrogate == "tight" else smooth_ramp(table, self.width)
 
-    def _limits(self, scores: Tensor, negative: Tensor, n: Tensor) -> Limits:
+    def _limits(self, negatives: Slots) -> Limits:
+        n = negatives.count
         alpha, beta = self.fpr_range
         weighted = self.fpr_weight is not None
         if not self._tracks:
@@ -281,11 +290,18 @@ class PartialAUCLoss(nn.Module):
             if weighted:
                 # A weight is not known beyond its range, which is then left as it is.
                 low, width = alpha * n, (beta - alpha) * n
-                return Limits(low, low + width, n * self._region.weights.total, weighted=True)
-            return Limits(low, low + width, width, weighted=False)
+                return Limits(
+                    low,
+                    low + width,
+                    n * self._region.weights.total,
+                    weighted=True,
+                    from_top=alpha == 0,
+                )
+            return Limits(low, low + width, width, weighted=False, from_top=alpha == 0)
         upper, lower, steps = self._thresholds
-        above = ((scores >= upper) & negative).sum(-1, keepdim=True).double()
-        far_above = ((scores > lower) & negative).sum(-1, keepdim=True).double() * (alpha > 0)
+        scores, held = negatives.scores, negatives.held
+        above = ((scores >= upper) & held).sum(-1, keepdim=True).double()
+        far_above = ((scores > lower) & held).sum(-1, keepdim=True).double() * (alpha > 0)
         wide = n.clamp(max=_NEGATIVES_TO_TRAIN)
         started = steps >= _FIRST_STEPS
         high = torch.where(
@@ -293,14 +309,14 @@ class PartialAUCLoss(nn.Module):
         )
         low = torch.where(started, far_above, torch.minimum(alpha * n, n - wide))
         total = torch.where(started, (beta - alpha) * n, high - low)
-        return Limits(low, high, total.clamp(min=1e-300), weighted=False)
+        return Limits(low, high, total.clamp(min=1e-300), weighted=False, from_top=alpha == 0)
 
-    def _store(self, new: _NewScores) -> None:
+    def _store(self, new: NewScores) -> None:
         if self._tracks:
             self._step_thresholds(new)
         self.bank.store(new.scores, new.positive, new.negative)
 
-    def _step_thresholds(self, new: _NewScores) -> None:
+    def _step_thresholds(self, new: NewScores) -> None:
         """Move the scores at the limits towards the quantiles of the negatives."""
         n = new.negative.sum(-1, keepdim=True).double()
         held = torch.where(new.negative, new.scores, 0.0)
@@ -318,19 +334,24 @@ class PartialAUCLoss(nn.Module):
             self._thresholds[number] = torch.where(steps == 0, first, moved)
         self._thresholds[2] += (n > 0).double()
 
-    def _on_host(self, scores: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+    def _on_host(self, positives: Slots, negatives: Slots) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Evaluate a region with any weight, label by label, by the library's risks."""
-        values = torch.zeros(self.n_labels, dtype=torch.float64, device=scores.device)
-        gradient = torch.zeros_like(scores)
+        on_positives, on_negatives = (
+            torch.zeros_like(rows.scores) for rows in (positives, negatives)
+        )
+        values = on_positives.new_zeros(self.n_labels)
         for label in range(self.n_labels):
-            rows = torch.nonzero(positive[label] | negative[label]).ravel()
-            known = positive[label, rows].cpu().numpy()
-            if known.any() and not known.all():
-                risk = make_risk(self.surrogate, Sample(known), self._region, ramp_width=self.width)
-                value, part = risk.value_and_gradient(scores[label, rows].cpu().numpy())
-                values[label] = value
-                gradient[label, rows] = torch.as_tensor(part, device=scores.device)
-        return values, gradient
+            p, q = (rows.scores[label, rows.held[label]] for rows in (positives, negatives))
+            if len(p) == 0 or len(q) == 0:
+                continue
+            sample = Sample(np.arange(len(p) + len(q)) < len(p))
+            risk = make_risk(self.surrogate, sample, self._region, ramp_width=self.width)
+            value, gradient = risk.value_and_gradient(torch.cat([p, q]).cpu().numpy())
+            parts = torch.as_tensor(gradient, device=p.device).split([len(p), len(q)])
+            values[label] = value
+            on_positives[label, positives.held[label]] = parts[0]
+            on_negatives[label, negatives.held[label]] = parts[1]
+        return values, (on_positives, on_negatives)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         # Earlier versions saved two vectors of as many scores as there were.
@@ -346,91 +367,6 @@ class PartialAUCLoss(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
 
-class AUMLoss(nn.Module):
-    r"""Area under the minimum of false positive and false negative rates, as a loss.
-
-    .. math::
-        \mathrm{AUM} = \int_{-\infty}^{\infty} \min\{\mathrm{FPR}(c), \mathrm{FNR}(c)\}\, dc
-
-    in O(n log n), by torch operations alone, so it runs where the scores are. Constant scores have AUM
-    0: the loss is meant for descents with a moderate rate from a network that tells rows apart.
-
-    Parameters
-    ----------
-    validate : bool, default=True
-        Check targets and finiteness, at the cost of one wait for the device per call.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucuba.objectives import AUMLoss
-    >>> float(AUMLoss()(torch.tensor([3.0, 1.0]), torch.tensor([0, 1])))
-    2.0
-    """
-
-    def __init__(self, validate: bool = True) -> None:
-        super().__init__()
-        self.validate = validate
-
-    def forward(self, scores: Tensor, target: Tensor) -> Tensor:
-        """Compute the AUM of a batch.
-
-        Parameters
-        ----------
-        scores : Tensor of shape (n,) or (n, 1)
-        target : Tensor of the same number of elements
-            1 for positive, 0 (or -1) for negative.
-
-        Returns
-        -------
-        Tensor
-            A scalar; 0 for a batch of one class.
-        """
-        scores, labels = scores.reshape(-1), target.to(scores.device).reshape(-1)
-        if scores.numel() != labels.numel():
-            raise ValueError(f"{scores.numel()} scores for {labels.numel()} targets.")
-        positive = labels == 1
-        if self.validate:
-            _require(scores, positive | (labels == 0) | (labels == -1), labels)
-        ranked, order = torch.sort(scores, descending=True)
-        # Half precision cannot count beyond some hundreds of rows.
-        ranked = ranked.to(torch.promote_types(ranked.dtype, torch.float32))
-        found = torch.cumsum(positive[order].to(ranked.dtype), dim=0)
-        passed = torch.arange(1, ranked.numel() + 1, device=ranked.device) - found
-        fpr = passed / passed[-1:].clamp(min=1.0)
-        fnr = 1.0 - found / found[-1:].clamp(min=1.0)
-        # A batch of one class has no error to trade for another.
-        both = (found[-1:] > 0) & (passed[-1:] > 0)
-        gaps = (ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1]
-        return torch.sum(gaps * both).to(scores.dtype)
-
-
-@dataclass(frozen=True)
-class _NewScores:
-    """The scores of all processes, of which this one's begin at ``first``."""
-
-    scores: Tensor
-    positive: Tensor
-    negative: Tensor
-    first: int
-    n_processes: int
-
-
-def _gather(scores: Tensor, positive: Tensor, negative: Tensor, group: Any) -> _NewScores:
-    """Gather batches of any sizes, padded to the largest, in the order of the processes."""
-    world, rank = distributed.get_world_size(group), distributed.get_rank(group)
-    size = torch.tensor([scores.shape[-1]], device=scores.device)
-    sizes = [torch.zeros_like(size) for _ in range(world)]
-    distributed.all_gather(sizes, size, group=group)
-    most = max(int(one) for one in sizes)
-    packed = torch.stack([scores, positive.to(scores), negative.to(scores)])
-    packed = nn.functional.pad(packed, (0, most - scores.shape[-1])).contiguous()
-    parts = [torch.zeros_like(packed) for _ in range(world)]
-    distributed.all_gather(parts, packed, group=group)
-    joined = torch.cat(parts, dim=-1)
-    return _NewScores(joined[0], joined[1] > 0, joined[2] > 0, rank * most, world)
-
-
 class _GivenGradient(torch.autograd.Function):
     """A value whose gradient in the scores is known."""
 
@@ -443,19 +379,3 @@ class _GivenGradient(torch.autograd.Function):
     def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         return upstream[0] * gradient, None, None
-
-
-def _per_new(rows: Tensor, new: Tensor) -> Tensor:
-    """Number of rows that one new row stands for, per label."""
-    return rows.sum(-1, keepdim=True).double() / new.sum(-1, keepdim=True).clamp(min=1)
-
-
-def _require(scores: Tensor, known: Tensor, labels: Tensor) -> None:
-    """Check that scores are finite and targets known, with one wait for the device."""
-    finite = torch.isfinite(scores).all()
-    if bool(finite & known.all()):
-        return
-    if not bool(finite):
-        raise ValueError("The scores hold NaN or infinite values; lower the learning rate.")
-    wrong = labels[~known][0].item()
-    raise ValueError(f"Targets must be 1 for positives and 0 or -1 for negatives, got {wrong}.")
