@@ -40,7 +40,7 @@ from aucuba.metrics import partial_auc_score
 from benchmarks.any_model_quality import (
     CELLS as EARLIER_CELLS,
 )
-from benchmarks.any_model_quality import RANGES, RESULTS, SETS, halves, markdown
+from benchmarks.any_model_quality import RANGES, RESULTS, SETS, halves, markdown, restructured
 from reproductions.tables import write_signed
 
 CELLS = RESULTS / "any_model_presets.csv"
@@ -295,9 +295,7 @@ def write_table():
         *markdown(absolute),
     ]
     write_signed(TABLE, "\n".join(lines), "benchmarks any_model_presets", ("lightgbm", "catboost"))
-    quoted = [", ".join(f'"{cell}"' for cell in row) for row in comparison]
-    guide = [".. csv-table::", "   :header-rows: 1", "", *(f"   {row}" for row in quoted)]
-    GUIDE_TABLE.write_text("\n".join(guide) + "\n")
+    GUIDE_TABLE.write_text("\n".join(restructured(comparison)) + "\n")
 
 
 def main(names=None):

@@ -83,19 +83,22 @@ def band_average(
     """Compute the mean TPR over FPR in [alpha, beta], the area under the segments inside the band."""
     x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
     n, m = x[..., -1:], y[..., -1]
-    left, right = x[..., :-1], x[..., 1:]
-    inside = np.clip(
-        x, np.asarray(alpha)[..., np.newaxis] * n, np.asarray(beta)[..., np.newaxis] * n
-    )
-    low, high = inside[..., :-1], inside[..., 1:]
-    width = high - low
-    run = right - left
-    # Where a segment is vertical its width is zero, so any finite height serves.
-    middle = ((low + high) / 2 - left) / np.where(run > 0, run, 1.0)
-    height = y[..., :-1] + (y[..., 1:] - y[..., :-1]) * middle
+    low, high = (np.asarray(limit)[..., np.newaxis] * n for limit in (alpha, beta))
+    area, width = _area_between(x, y, low, high)
     # The widths add up to the band but for rounding, which would show in narrow bands.
-    mean: FloatArray = np.sum(width * height, axis=-1) / (m * np.sum(width, axis=-1))
+    mean: FloatArray = area / (m * width)
     return np.minimum(mean, 1.0)
+
+
+def _area_between(x: Vector, y: Vector, low: Any, high: Any) -> tuple[Any, Any]:
+    """Compute the area under straight segments between two places, and the width that they cover."""
+    inside = x.clip(low, high)
+    width = inside[..., 1:] - inside[..., :-1]
+    run = x[..., 1:] - x[..., :-1]
+    # Where a segment is vertical its width is zero, so any finite height serves.
+    middle = ((inside[..., 1:] + inside[..., :-1]) / 2 - x[..., :-1]) / (run + (run == 0))
+    height = y[..., :-1] + (y[..., 1:] - y[..., :-1]) * middle
+    return (width * height).sum(-1), width.sum(-1)
 
 
 def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: float) -> float:
@@ -118,13 +121,8 @@ def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: fl
     found = arrays.running_sum(arrays.vector(positive[order]))[1:]
     y = arrays.join([arrays.zeros(1), found[ends], found[-1:]])
     x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
-    left, right = x[:-1], x[1:]
-    low, high = left.clip(alpha * n, beta * n), right.clip(alpha * n, beta * n)
-    run = right - left
-    middle = ((low + high) / 2 - left) / (run + (run == 0))
-    height = y[:-1] + (y[1:] - y[:-1]) * middle
-    width = high - low
-    return min(float(width @ height / (m * width.sum())), 1.0)
+    area, width = _area_between(x, y, alpha * n, beta * n)
+    return min(float(area / (m * width)), 1.0)
 
 
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> FloatArray:

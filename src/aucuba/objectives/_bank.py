@@ -54,24 +54,22 @@ class ScoreBank(nn.Module):
             self.scores[number].scatter_(-1, slot, scores.to(self.scores.dtype))
             self.n_seen[number] += total
 
-    def latest(self, positive: bool) -> Tensor:
-        """Return the scores of the first label in the order of their arrival."""
-        seen = int(self.n_seen[int(positive), 0])
+    def latest(self, positive: bool, label: int = 0) -> Tensor:
+        """Return the scores of a class and label in the order of their arrival."""
+        seen = int(self.n_seen[int(positive), label])
         places = torch.arange(max(seen - self.size, 0), seen) % max(self.size, 1)
-        return self.scores[int(positive), 0, places.to(self.scores.device)]
+        return self.scores[int(positive), label, places.to(self.scores.device)]
 
     def reset(self) -> None:
         """Forget all scores."""
         self.scores.zero_()
         self.n_seen.zero_()
 
-    def load_lists(self, negatives: Tensor, positives: Tensor) -> None:
-        """Take over the scores of one label as two plain vectors."""
-        self.reset()
-        for number, values in enumerate((negatives, positives)):
-            values = values.reshape(-1)[max(values.numel() - self.size, 0) :]
-            self.scores[number, 0, : len(values)] = values.to(self.scores)
-            self.n_seen[number, 0] = len(values)
+    def replace(self, positive: bool, label: int, values: Tensor) -> None:
+        """Hold these scores, the oldest first, and no others; the last count where room is short."""
+        values = values.reshape(-1)[max(values.numel() - self.size, 0) :]
+        self.scores[int(positive), label, : len(values)] = values.to(self.scores)
+        self.n_seen[int(positive), label] = len(values)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
         """Load banks of any size: what is saved for another size is kept as far as there is room."""
@@ -85,12 +83,9 @@ class ScoreBank(nn.Module):
         super()._load_from_state_dict(state_dict, prefix, *args)
 
     def _refilled(self, other: ScoreBank) -> tuple[Tensor, Tensor]:
-        fresh = ScoreBank(self.size, self.scores.shape[1])
-        for number in range(2):
-            for label in range(self.scores.shape[1]):
-                seen = int(other.n_seen[number, label])
-                places = torch.arange(max(seen - other.size, 0), seen) % max(other.size, 1)
-                values = other.scores[number, label, places][-self.size :] if self.size else ()
-                fresh.scores[number, label, : len(values)] = torch.as_tensor(values)
-                fresh.n_seen[number, label] = len(values)
+        n_labels = self.scores.shape[1]
+        fresh = ScoreBank(self.size, n_labels)
+        for positive in (False, True):
+            for label in range(n_labels):
+                fresh.replace(positive, label, other.latest(positive, label))
         return fresh.scores, fresh.n_seen

@@ -6,6 +6,7 @@ slots hold one, so that no shape depends on the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -122,11 +123,11 @@ class RankedTable:
         return of_p / self.scale, of_q / self.scale
 
 
-def mean_over_ties(ranked: Tensor, up_to: object) -> Tensor:
-    """Weigh every entry of a rising vector by the mean weight of its block of equal entries."""
+def mean_over_ties(ranked: Tensor, up_to: Callable[[Tensor], Tensor]) -> Tensor:
+    """Average over every block of equal entries of a rising vector, given sums up to each rank."""
     first = torch.searchsorted(ranked, ranked)
     last = torch.searchsorted(ranked, ranked, right=True)
-    return (up_to(last) - up_to(first)) / (last - first)  # type: ignore[operator]
+    return (up_to(last) - up_to(first)) / (last - first)
 
 
 def tight_hinge(table: RankedTable) -> tuple[Tensor, tuple[Tensor, Tensor]]:
@@ -153,10 +154,8 @@ def tight_hinge(table: RankedTable) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     value = (table.counted * excess).sum(-1, keepdim=True) / table.scale
     below = _from_zero(torch.cumsum(table.counted, -1))
     on_q = mass * below.gather(-1, torch.searchsorted(table.p, slopes, right=True))
-    first = torch.searchsorted(-table.q, -table.q)
-    last = torch.searchsorted(-table.q, -table.q, right=True)
-    sums = _from_zero(torch.cumsum(on_q, -1))
-    on_q = (sums.gather(-1, last) - sums.gather(-1, first)) / (last - first)
+    on_ranks = _from_zero(torch.cumsum(on_q, -1))
+    on_q = mean_over_ties(-table.q, lambda rank: on_ranks.gather(-1, rank))
     return value.squeeze(-1), table.gradient(-table.counted * mass_above, on_q)
 
 
@@ -212,7 +211,7 @@ def _pooled(target: Tensor, mass: Tensor, before: Tensor, inside: Tensor, end: T
 
 def smooth_ramp(table: RankedTable, h: float) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """Compute `aucuba.risks.SmoothRamp` of half-width h per label, and its gradients likewise."""
-    weights = mean_over_ties((-table.q).contiguous(), table.up_to).flip(-1)
+    weights = mean_over_ties(-table.q, table.up_to).flip(-1)
     q = table.q.flip(-1).contiguous()
     # Sums of squares lose digits far from zero; the loss only knows differences.
     centre = (q * weights).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True).clamp(min=1e-300)

@@ -282,22 +282,16 @@ class PartialAUCLoss(nn.Module):
     def _limits(self, negatives: Slots) -> Limits:
         n = negatives.count
         alpha, beta = self.fpr_range
-        weighted = self.fpr_weight is not None
+        from_top = alpha == 0
+        if self.fpr_weight is not None and not self._tracks:
+            # A weight is not known beyond its range, which is left as it is.
+            total = n * self._region.weights.total
+            return Limits(alpha * n, beta * n, total, weighted=True, from_top=from_top)
         if not self._tracks:
             # The narrowest range with this lower limit that holds enough negatives.
             width = torch.maximum((beta - alpha) * n, n.clamp(max=_NEGATIVES_TO_TRAIN))
             low = torch.minimum(alpha * n, n - width)
-            if weighted:
-                # A weight is not known beyond its range, which is then left as it is.
-                low, width = alpha * n, (beta - alpha) * n
-                return Limits(
-                    low,
-                    low + width,
-                    n * self._region.weights.total,
-                    weighted=True,
-                    from_top=alpha == 0,
-                )
-            return Limits(low, low + width, width, weighted=False, from_top=alpha == 0)
+            return Limits(low, low + width, width, weighted=False, from_top=from_top)
         upper, lower, steps = self._thresholds
         scores, held = negatives.scores, negatives.held
         above = ((scores >= upper) & held).sum(-1, keepdim=True).double()
@@ -309,7 +303,7 @@ class PartialAUCLoss(nn.Module):
         )
         low = torch.where(started, far_above, torch.minimum(alpha * n, n - wide))
         total = torch.where(started, (beta - alpha) * n, high - low)
-        return Limits(low, high, total.clamp(min=1e-300), weighted=False, from_top=alpha == 0)
+        return Limits(low, high, total.clamp(min=1e-300), weighted=False, from_top=from_top)
 
     def _store(self, new: NewScores) -> None:
         if self._tracks:
@@ -358,7 +352,8 @@ class PartialAUCLoss(nn.Module):
         lists = [state_dict.pop(prefix + name, None) for name in ("negatives", "positives")]
         if lists[0] is not None and lists[1] is not None:
             bank = ScoreBank(self.bank_size, 1)
-            bank.load_lists(*lists)
+            for positive, saved in enumerate(lists):
+                bank.replace(bool(positive), 0, saved)
             state_dict[prefix + "bank.scores"], state_dict[prefix + "bank.n_seen"] = (
                 bank.scores,
                 bank.n_seen,
