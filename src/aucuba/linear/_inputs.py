@@ -82,17 +82,6 @@ def input_of(X: Any) -> Input:
     return made
 
 
-def check_features(estimator: Any, n_features: int, *, reset: bool) -> None:
-    """Set the number of columns in ``fit``; elsewhere compare it, in scikit-learn's words."""
-    if reset:
-        estimator.n_features_in_ = n_features
-    elif n_features != estimator.n_features_in_:
-        raise ValueError(
-            f"X has {n_features} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input."
-        )
-
-
 def _check_entries(X: Any, estimator_name: str) -> None:
     """Raise if entries are not finite, or if products of two, or sums of many, could overflow."""
     values = X.data if sparse.issparse(X) else X

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.utils.validation import validate_data
 from torch import Tensor
 
+from aucuba._core._arrays import on_host
 from aucuba._core._resampling import KeptRows
 from aucuba._core._torch_arrays import distinct_labels
 from aucuba._core._typing import ArrayLike
 from aucuba._core._validation import query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba.design import RowDesign, TorchDesign
-from aucuba.linear._inputs import check_features, check_largest
+from aucuba.linear._inputs import check_largest
 from aucuba.risks import Sample
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -28,28 +30,28 @@ class TorchInput:
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, Any]:
         _check_table(X, least_rows=2)
-        check_features(estimator, X.shape[1], reset=True)
+        validate_data(estimator, X, reset=True, skip_check_array=True)
         labels = _column(y, "y", X)
         weight = None if sample_weight is None else _weights(sample_weight, X)
         design = TorchDesign(X.detach())
         _check_entries(design)
         positive = _adopt_classes(estimator, labels, weight)
-        query = query_index(_on_host(qid), X.shape[0])
+        query = query_index(on_host(qid), X.shape[0])
         sample = Sample(positive, weight, query)
         kept = None
         if weight is not None and not bool((weight > 0).all()):
             kept = torch.nonzero(weight > 0).ravel()
-            design, sample = design.take(kept), sample.on_host().take(_on_host(kept))
+            design, sample = design.take(kept), sample.on_host().take(on_host(kept))
         if query is not None:
             # Queries are compared on the host.
             sample = sample.on_host()
             warn_about_queries(sample)
         sample = Sample(_on_device(sample.positive, X), _on_device(sample.weight, X), sample.query)
-        return design, sample, _TensorRows(kept, labels, _on_host(qid))
+        return design, sample, _TensorRows(kept, labels, on_host(qid))
 
     def scores(self, estimator: Any, X: Any) -> Any:
         _check_table(X, least_rows=1)
-        check_features(estimator, X.shape[1], reset=False)
+        validate_data(estimator, X, reset=False, skip_check_array=True)
         design = TorchDesign(X.detach())
         _check_entries(design)
         return design.exact().scores(estimator.coef_[0])
@@ -63,8 +65,8 @@ class _TensorRows:
 
     @cached_property
     def _rows(self) -> KeptRows:
-        y = _on_host(self._labels)
-        kept = np.arange(y.size) if self._kept is None else _on_host(self._kept)
+        y = on_host(self._labels)
+        kept = np.arange(y.size) if self._kept is None else on_host(self._kept)
         return KeptRows(kept, y[:, np.newaxis], y, self._groups)
 
     def __getattr__(self, name: str) -> Any:
@@ -126,7 +128,7 @@ def _weights(sample_weight: Any, X: Tensor) -> Any:
     low, high = torch.aminmax(weight)
     if not (float(low) >= 0 and float(high) > 0 and bool(torch.isfinite(weight.sum()))):
         # The check of arrays has the words for what is wrong.
-        row_weights(_on_host(weight), X.shape[0])
+        row_weights(on_host(weight), X.shape[0])
     return weight
 
 
@@ -137,12 +139,8 @@ def _adopt_classes(estimator: Any, labels: Tensor, weight: Any) -> Any:
     distinct, present = distinct_labels(labels), None
     if weight is not None and len(distinct) <= 2:
         present = np.array([float(weight[labels == one].max()) for one in distinct])
-    estimator._adopt_classes(_on_host(distinct), present)
+    estimator._adopt_classes(on_host(distinct), present)
     return labels == distinct[estimator._positive_index]
-
-
-def _on_host(values: Any) -> Any:
-    return values.cpu().numpy() if isinstance(values, Tensor) else values
 
 
 def _on_device(values: Any, X: Tensor) -> Any:
