@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -223,6 +224,32 @@ def test_adjoint_products_and_rows(rows):
         few = few.toarray() if sparse.issparse(few) else few
         np.testing.assert_array_equal(few, plain.some_rows(100))
         assert design.largest == plain.largest
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells private memory")
+def test_memory_that_arrow_has_kept_goes_back_after_a_pass(tmp_path):
+    pytest.importorskip("pyarrow", reason="it reads Parquet")
+    table = np.random.default_rng(0).random((400_000, 40), dtype=np.float32)
+    frame = pd.DataFrame(table, columns=[f"x{k}" for k in range(40)])
+    for number, start in enumerate(range(0, 400_000, 50_000)):
+        frame.iloc[start : start + 50_000].to_parquet(tmp_path / f"{number}.parquet")
+    script = [
+        "import dask, numpy as np, dask.dataframe as dd",
+        "from aucuba.design import DaskDesign",
+        "from benchmarks.out_of_core import private_bytes",
+        "import os",
+        "dask.config.set(scheduler='threads', num_workers=2)",
+        f"design = DaskDesign(dd.read_parquet({str(tmp_path / '*.parquet')!r}))",
+        "design.scores(np.ones(40)), design.scores(np.ones(40))",
+        "import pyarrow",
+        "kept = private_bytes(os.getpid())",
+        "pyarrow.default_memory_pool().release_unused()",
+        "print(kept - private_bytes(os.getpid()))",
+    ]
+    made = subprocess.run(
+        [sys.executable, "-c", "\n".join(script)], check=True, capture_output=True, text=True
+    )
+    assert int(made.stdout) < 20e6
 
 
 def test_unknown_chunks_are_counted_once_and_logged(rows, caplog):

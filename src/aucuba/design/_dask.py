@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -327,6 +328,18 @@ class _OnDemand:
             if "Missing dependency" not in str(error):
                 raise
             raise lost_blocks() from error
+        finally:
+            _release_unused()
+
+
+def _release_unused() -> None:
+    """Return what Arrow's pool has kept of freed blocks, if some were read by Arrow.
+
+    Else they would be in memory beside the vectors of the driver, which are large after a pass.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
 
 
 class _OnClient:
