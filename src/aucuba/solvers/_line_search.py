@@ -59,7 +59,7 @@ class Line:
         self.step = target - start.model
         self.direction = design.scores(self.step)
         # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
-        c, b = design.inner(np.stack([self.step, start.model]), self.step)
+        c, b = design.inner(np.array((self.step, start.model)), self.step)
         self.a, self.b, self.c = start.norm2, float(b), float(c)
 
     def norm2_at(self, place: float) -> float:

@@ -78,16 +78,16 @@ class Planes:
         Weight of the risk.
     """
 
-    # Rows of ``_columns``, with one entry per plane.
-    _OFFSET, _DUAL, _NEAR, _IDLE, _OFFSET_ERROR, _SLOPE_ERROR = range(6)
+    # Rows of ``_columns``, with one entry per plane. The first five are averaged by every dual point.
+    _OFFSET, _SIZE, _NORM, _OFFSET_ERROR, _SLOPE_ERROR, _DUAL, _NEAR, _IDLE = range(8)
 
     def __init__(self, n_features: int, lower_bound: float, C: float) -> None:
         self.C = C
         self.size = 1
         self._slopes = np.zeros((_FIRST_ROOM, n_features))
         self._gram = np.zeros((_FIRST_ROOM, _FIRST_ROOM))
-        self._columns = np.zeros((6, _FIRST_ROOM))
-        self._columns[[self._OFFSET, self._DUAL, self._NEAR], 0] = lower_bound, C, C
+        self._columns = np.zeros((8, _FIRST_ROOM))
+        self._columns[:, 0] = lower_bound, abs(lower_bound), 0, 0, 0, C, C, 0
         # Subgradients, kept where products with the data are rounded: see `exact_minimum`.
         self._gradients: list[Vector] = []
 
@@ -143,8 +143,10 @@ class Planes:
             self._slopes[k] = slope
             row = design.inner(self._slopes[: k + 1], self._slopes[k])
             self._gram[k, : k + 1] = self._gram[: k + 1, k] = row
+            b, norm = tangent.offset, max(float(row[k]), 0.0) ** 0.5
             slope_error = unit * design.largest * float(abs(tangent.gradient).sum())
-            self._columns[:, k] = tangent.offset, 0, 0, 0, unit * tangent.rounding, slope_error
+            self._columns[:5, k] = b, abs(b), norm, unit * tangent.rounding, slope_error
+            self._columns[5:, k] = 0.0
             self.size = k + 1
             if not design.is_exact:
                 self._gradients.append(tangent.gradient)
@@ -160,7 +162,7 @@ class Planes:
             room *= 2
         slopes, gram, columns = self._slopes, self._gram, self._columns
         self._slopes = np.zeros((room, slopes.shape[1]))
-        self._gram, self._columns = np.zeros((room, room)), np.zeros((6, room))
+        self._gram, self._columns = np.zeros((room, room)), np.zeros((8, room))
         self._slopes[: rows.size] = slopes[rows]
         self._gram[: rows.size, : rows.size] = gram[np.ix_(rows, rows)]
         self._columns[:, : rows.size] = columns[:, rows]
@@ -187,12 +189,16 @@ class Planes:
         """
         model = -(dual @ self.slopes)
         norm2 = max(float(design.inner(model, model)), 0.0)
-        value = float(self.offsets @ dual) - norm2 / 2
-        in_sums = float(np.abs(self.offsets) @ dual) + norm2
-        in_sums += norm2**0.5 * float(np.sqrt(self.gram.diagonal()) @ dual)
-        in_planes = float(self._column(self._OFFSET_ERROR) @ dual)
-        in_planes += float(self._column(self._SLOPE_ERROR) @ dual) * float(np.abs(model).sum())
+        offset, size, norm, offset_error, slope_error = self._averages(dual)
+        value = offset - norm2 / 2
+        in_sums = size + norm2 + norm2**0.5 * norm
+        in_planes = offset_error + slope_error * float(np.abs(model).sum())
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
+
+    def _averages(self, dual: FloatArray) -> list[float]:
+        """Sum offsets, their sizes, norms, and the errors of offsets and slopes by a dual point."""
+        sums: list[float] = (self._columns[: self._DUAL, : self.size] @ dual).tolist()
+        return sums
 
     def exact_minimum(self, design: Design) -> Minimum:
         """Minimise the planes, with the slope of their optimal mixture in double precision.
@@ -211,11 +217,11 @@ class Planes:
         exact = design.exact()
         model = -exact.adjoint(mixture)
         norm2 = float(exact.inner(model, model))
-        value = float(self.offsets @ self.dual) - norm2 / 2
+        offset, size, _, offset_error, _ = self._averages(self.dual)
+        value = offset - norm2 / 2
         slope_error = _unit(exact) * exact.largest * float(abs(mixture).sum())
-        in_planes = float(self._column(self._OFFSET_ERROR) @ self.dual)
-        in_planes += slope_error * float(np.abs(model).sum())
-        in_sums = float(np.abs(self.offsets) @ self.dual) + norm2
+        in_planes = offset_error + slope_error * float(np.abs(model).sum())
+        in_sums = size + norm2
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
 
     def near(
@@ -223,18 +229,17 @@ class Planes:
     ) -> Target:
         r"""Minimise ``1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
 
-        Its dual is the same program with the Gram matrix divided by ``1 + stiffness`` and the planes'
+        Its dual, times ``1 + stiffness``, is the same program with ``1 + stiffness`` times the planes'
         values at the shrunken centre as the linear term; it is solved to within ``tol``.
         """
-        shrunk = stiffness / (1.0 + stiffness)
-        linear = self.offsets + shrunk * design.inner(self.slopes, centre)
-        dual = self._column(self._NEAR)
-        gram = self.gram / (1.0 + stiffness)
-        dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=tol)
+        scale = 1.0 + stiffness
+        linear = scale * self.offsets + stiffness * design.inner(self.slopes, centre)
+        dual, gram = self._column(self._NEAR), self.gram
+        dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=scale * tol)
         self._count_idle(dual)
         minimum = self.minimum(design, dual)
-        model = shrunk * centre + minimum.model / (1.0 + stiffness)
-        heights = linear - gram @ dual
+        model = (stiffness * centre + minimum.model) / scale
+        heights = (linear - gram @ dual) / scale
         value = float(design.inner(model, model)) / 2 + self.C * float(heights.max())
         return Target(model, value, minimum)
 
