@@ -133,7 +133,7 @@ class NumpyArrays:
         scale = 2.0 / (third - first) if third > first else np.inf
         if not np.isfinite(scale):
             return ranked.searchsorted(values, "right")
-        n_cells = 24 * ranked.size
+        n_cells = 16 * ranked.size
         cell = _cells(values, middle, scale, n_cells)
         per_cell = np.bincount(_cells(ranked, middle, scale, n_cells), minlength=n_cells + 1)
         count = (per_cell.cumsum() - per_cell)[cell]

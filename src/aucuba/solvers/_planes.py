@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ _FIRST_ROOM = 16
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
-class Tangent:
+class Tangent(NamedTuple):
     """Risk and subgradient at some scores: ``R(t) >= offset + gradient @ t`` for all scores t.
 
     ``rounding`` is the size of what was added up for the offset.
@@ -39,8 +38,7 @@ class Tangent:
         return cls(value, gradient, value - float(gradient @ scores), abs(value) + size)
 
 
-@dataclass(frozen=True)
-class Minimum:
+class Minimum(NamedTuple):
     """The minimiser of the planes, its value, and a bound of the problem that allows for rounding."""
 
     model: FloatArray
@@ -48,8 +46,7 @@ class Minimum:
     lower_bound: float
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """The minimiser near a centre, the planes' value there, and the bound that its dual gives."""
 
     model: FloatArray
