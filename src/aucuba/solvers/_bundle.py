@@ -13,7 +13,7 @@ from aucuba.solvers._cutting_plane import CuttingPlanes
 from aucuba.solvers._driver import Monitor, Run, Status, iterate, joined
 from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
-from aucuba.solvers._planes import Planes, Tangent
+from aucuba.solvers._planes import Planes, Tangent, Target
 
 # Steps are free until the best point has gained this part of what the lower bound leaves to gain over
 # the zero model: a point hardly better than zero is no place to stay near.
@@ -138,6 +138,7 @@ class _Bundle:
             given = self._point(self.start)
             planes.add(self.design, [given.tangent])
             best = min(best, given, key=lambda point: point.objective)
+        planes.set_centre(self.design, best.model)
         return BundleState(best, planes, Bound(), stiffness=0.0, n_evaluations=1)
 
     def _point(self, model: FloatArray) -> Point:
@@ -152,7 +153,7 @@ class _Bundle:
         # A small C may end the method at zero, where one step would still find a direction.
         if state.best.norm2 > 0 and self.terminate(bounded) is not None:
             return bounded
-        line = Line(self.design, self.risk, self.options.C, state.best, target)
+        line = Line(self.design, self.risk, self.options.C, state.best, target.model)
         best, visited = line.search(
             bound.value,
             lambda value: value - bound.certified <= self.options.slack(value),
@@ -161,18 +162,19 @@ class _Bundle:
         point, n_evaluations = line.point_at(best), state.n_evaluations + len(visited)
         stiffness = self._stiffness(state, best.place, point, bound.value)
         is_minimiser = state.stiffness == 0.0 and best.place == 1.0
+        state.planes.move_centre(best.place, target)
         reached = BundleState(point, state.planes, bound, stiffness, n_evaluations, is_minimiser)
         # Where zero ends the method, its answer is still sought among the planes.
         if self.terminate(reached) is None or point.norm2 == 0:
-            state.planes.add(self.design, [probe.tangent for probe in visited])
+            state.planes.add(self.design, [probe.tangent for probe in visited], point.scores)
         return reached
 
-    def _target(self, state: BundleState) -> tuple[FloatArray, Bound]:
+    def _target(self, state: BundleState) -> tuple[Target, Bound]:
         """Find the model to search towards, and raise the lower bound by what its program gives."""
         planes, bound = state.planes, state.bound
         if state.stiffness == 0.0:
-            minimum = planes.minimise(self.design, _EXACT * self.options.slack(state.objective))
-            return minimum.model, bound.raised(minimum)
+            target = planes.free(self.design, _EXACT * self.options.slack(state.objective))
+            return target, bound.raised(target.minimum)
         gap = state.objective - bound.value
         target = planes.near(self.design, state.best.model, state.stiffness, _TARGET * gap)
         bound = bound.raised(target.minimum)
@@ -181,7 +183,7 @@ class _Bundle:
         slack = self.options.slack(state.objective)
         if state.objective - target.value <= slack:
             bound = bound.raised(planes.minimise(self.design, _EXACT * slack))
-        return target.model, bound
+        return target, bound
 
     def _stiffness(self, state: BundleState, place: float, point: Point, lower: float) -> float:
         """Choose how strongly the next target is held near the point reached."""

@@ -52,13 +52,17 @@ class Line:
     def __init__(
         self, design: Design, risk: Risk, C: float, start: Point, target: FloatArray
     ) -> None:
-        self.risk, self.C, self.start = risk, C, start
+        self.risk, self.C, self.start, self.target = risk, C, start, target
+        self.from_zero = start.norm2 == 0.0
         # Steps get small as a method converges, and the search goes up to a hundred times as far:
         # their scores and products must not be differences of larger numbers.
-        self.step = target - start.model
+        self.step = target if self.from_zero else target - start.model
         self.direction = design.scores(self.step)
         # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
-        c, b = design.inner(np.array((self.step, start.model)), self.step)
+        if self.from_zero:
+            b, c = 0.0, design.inner(target, target)
+        else:
+            b, c = design.inner(np.array((start.model, self.step)), self.step)
         self.a, self.b, self.c = start.norm2, float(b), float(c)
 
     def norm2_at(self, place: float) -> float:
@@ -67,7 +71,8 @@ class Line:
     def evaluate(self, place: float) -> Probe:
         """Evaluate the risk at a place of the line."""
         scores = place * self.direction
-        scores += self.start.scores
+        if not self.from_zero:
+            scores += self.start.scores
         return self._probe(place, scores, Tangent.at(self.risk, scores))
 
     def _probe(self, place: float, scores: Vector, tangent: Tangent) -> Probe:
@@ -80,8 +85,9 @@ class Line:
         """Build the model of a probe."""
         if probe.place == 0.0:
             return self.start
+        is_target = probe.place == 1.0
         return Point(
-            self.start.model + probe.place * self.step,
+            self.target if is_target else self.start.model + probe.place * self.step,
             probe.scores,
             self.norm2_at(probe.place),
             probe.objective,

@@ -47,9 +47,13 @@ class Minimum(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The minimiser near a centre, the planes' value there, and the bound that its dual gives."""
+    """A model to search towards, the planes' products with it and value there, and a bound.
+
+    ``products`` are ``a_k . w``; ``minimum`` is what the dual point that led here says of the planes.
+    """
 
     model: FloatArray
+    products: FloatArray
     value: float
     minimum: Minimum
 
@@ -76,15 +80,15 @@ class Planes:
     """
 
     # Rows of ``_columns``, with one entry per plane. The first five are averaged by every dual point.
-    _OFFSET, _SIZE, _NORM, _OFFSET_ERROR, _SLOPE_ERROR, _DUAL, _NEAR, _IDLE = range(8)
+    _OFFSET, _SIZE, _NORM, _OFFSET_ERROR, _SLOPE_ERROR, _DUAL, _NEAR, _IDLE, _PRODUCT = range(9)
 
     def __init__(self, n_features: int, lower_bound: float, C: float) -> None:
         self.C = C
         self.size = 1
         self._slopes = np.zeros((_FIRST_ROOM, n_features))
         self._gram = np.zeros((_FIRST_ROOM, _FIRST_ROOM))
-        self._columns = np.zeros((8, _FIRST_ROOM))
-        self._columns[:, 0] = lower_bound, abs(lower_bound), 0, 0, 0, C, C, 0
+        self._columns = np.zeros((9, _FIRST_ROOM))
+        self._columns[:, 0] = lower_bound, abs(lower_bound), 0, 0, 0, C, C, 0, 0
         # Subgradients, kept where products with the data are rounded: see `exact_minimum`.
         self._gradients: list[Vector] = []
 
@@ -129,8 +133,13 @@ class Planes:
         column: FloatArray = self._columns[which, : self.size]
         return column
 
-    def add(self, design: Design, tangents: list[Tangent]) -> None:
-        """Add planes, at the cost of one pass over the data."""
+    def add(
+        self, design: Design, tangents: list[Tangent], centre_scores: Vector | None = None
+    ) -> None:
+        """Add planes, at the cost of one pass over the data.
+
+        ``centre_scores`` are those of the centre of `near`, where there is one.
+        """
         if self.size + len(tangents) > self._slopes.shape[0]:
             self._make_room(len(tangents))
         unit = _unit(design)
@@ -144,6 +153,8 @@ class Planes:
             slope_error = unit * design.largest * float(abs(tangent.gradient).sum())
             self._columns[:5, k] = b, abs(b), norm, unit * tangent.rounding, slope_error
             self._columns[5:, k] = 0.0
+            if centre_scores is not None:
+                self._columns[self._PRODUCT, k] = float(tangent.gradient @ centre_scores)
             self.size = k + 1
             if not design.is_exact:
                 self._gradients.append(tangent.gradient)
@@ -159,7 +170,7 @@ class Planes:
             room *= 2
         slopes, gram, columns = self._slopes, self._gram, self._columns
         self._slopes = np.zeros((room, slopes.shape[1]))
-        self._gram, self._columns = np.zeros((room, room)), np.zeros((8, room))
+        self._gram, self._columns = np.zeros((room, room)), np.zeros((9, room))
         self._slopes[: rows.size] = slopes[rows]
         self._gram[: rows.size, : rows.size] = gram[np.ix_(rows, rows)]
         self._columns[:, : rows.size] = columns[:, rows]
@@ -221,16 +232,31 @@ class Planes:
         in_sums = size + norm2
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
 
+    def free(self, design: Design, tol: float = 0.0) -> Target:
+        """Minimise the planes, as a model to search towards."""
+        minimum = self.minimise(design, tol)
+        return Target(minimum.model, -(self.gram @ self.dual), minimum.value, minimum)
+
+    def set_centre(self, design: Design, centre: FloatArray) -> None:
+        """Multiply the planes with a model that targets shall be near."""
+        self._column(self._PRODUCT)[:] = design.inner(self.slopes, centre) if centre.any() else 0.0
+
+    def move_centre(self, place: float, target: Target) -> None:
+        """Move the centre by a part of the way to a target, which needs no pass over the planes."""
+        product = self._column(self._PRODUCT)
+        product += place * (target.products - product)
+
     def near(
         self, design: Design, centre: FloatArray, stiffness: float, tol: float = 0.0
     ) -> Target:
         r"""Minimise ``1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
 
         Its dual, times ``1 + stiffness``, is the same program with ``1 + stiffness`` times the planes'
-        values at the shrunken centre as the linear term; it is solved to within ``tol``.
+        values at the shrunken centre as the linear term; it is solved to within ``tol``. The centre is
+        the one last set or moved to.
         """
         scale = 1.0 + stiffness
-        linear = scale * self.offsets + stiffness * design.inner(self.slopes, centre)
+        linear = scale * self.offsets + stiffness * self._column(self._PRODUCT)
         dual, gram = self._column(self._NEAR), self.gram
         dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=scale * tol)
         self._count_idle(dual)
@@ -238,7 +264,7 @@ class Planes:
         model = (stiffness * centre + minimum.model) / scale
         heights = (linear - gram @ dual) / scale
         value = float(design.inner(model, model)) / 2 + self.C * float(heights.max())
-        return Target(model, value, minimum)
+        return Target(model, heights - self.offsets, value, minimum)
 
     def rescaled(self, C: float) -> Planes:
         """Copy the planes for another C; planes for the same C go on as they are."""
