@@ -56,6 +56,7 @@ STACKS = {
 BASES = ["LightGBM", "HGB", "forest"]
 METHODS = [f"{base}{kind}" for base in BASES for kind in ("", " re-weighted", " permuted")]
 METHODS += list(STACKS)
+RATE = {"learning_rate": 0.05}
 LINEAR = {"logistic CV": "logistic", "direct CV": "linear, direct"}
 
 
@@ -69,21 +70,30 @@ def halves(X, y, split):
     return train_test_split(X, y, test_size=0.5, stratify=y, random_state=split)
 
 
-def tuned_lightgbm(X, y, split):
-    """LightGBM at rate .05 with the number of rounds of best five-fold log-loss."""
+def cross_validated(X, y, split, params, callbacks=()):
+    """Least five-fold log-loss of LightGBM and its number of rounds."""
     folds = list(StratifiedKFold(5, shuffle=True, random_state=split).split(X, y))
-    params = {"objective": "binary", "learning_rate": 0.05, "num_threads": 1, "verbosity": -1}
     history = lightgbm.cv(
-        params,
+        {"objective": "binary", "num_threads": 1, "verbosity": -1, **RATE, **params},
         lightgbm.Dataset(X, y.astype(float)),
         num_boost_round=1000,
         folds=folds,
-        callbacks=[lightgbm.early_stopping(50, verbose=False)],
+        callbacks=[lightgbm.early_stopping(50, verbose=False), *callbacks],
     )
-    rounds = len(history["valid binary_logloss-mean"])
+    losses = history["valid binary_logloss-mean"]
+    return min(losses), int(np.argmin(losses)) + 1
+
+
+def with_rounds(rounds, params):
     return lightgbm.LGBMClassifier(
-        n_estimators=rounds, learning_rate=0.05, n_jobs=1, random_state=0, verbose=-1
+        n_estimators=rounds, n_jobs=1, random_state=0, verbose=-1, **RATE | params
     )
+
+
+def tuned_lightgbm(X, y, split):
+    """LightGBM at rate .05 with the number of rounds of best five-fold log-loss."""
+    _, rounds = cross_validated(X, y, split, {})
+    return with_rounds(rounds, {})
 
 
 def permuted_control(model, X, y, X_test, split):
