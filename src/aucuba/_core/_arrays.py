@@ -122,7 +122,7 @@ class NumpyArrays:
         return ranked.searchsorted(values, side)
 
     def count_at_or_below(self, ranked: Vector, values: Vector) -> Vector:
-        """Count by a grid that is finest where most of ``ranked`` lies, which places most values at once.
+        """Count by a grid, finest where most of ``ranked`` lies, which places most values at once.
 
         An increasing function of the score keeps the order, so only cells that hold an entry of
         ``ranked`` need a binary search, whose branches the processor cannot predict.

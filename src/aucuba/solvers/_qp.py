@@ -14,7 +14,7 @@ _RIDGE = 1e-12
 _FLAT = 1e-6
 _OPTIMAL = 1e-10
 _TINY = float(np.finfo(np.float64).tiny)
-# Every entry whose multiplier is violated by this part of the worst violation joins the support at once.
+# Entries whose multipliers are violated by this part of the worst violation join the support together.
 _TOGETHER = 0.5
 
 
