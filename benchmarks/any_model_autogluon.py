@@ -47,10 +47,10 @@ PASSES = [
     (0, "log-loss", 60),
     (0, "region", 60),
     (1, "log-loss", 60),
-    (1, "region", 60),
     (2, "log-loss", 60),
-    (2, "region", 60),
     (0, "log-loss", 300),
+    (1, "region", 60),
+    (2, "region", 60),
     (0, "region", 300),
 ]
 
