@@ -51,12 +51,13 @@ class Budget:
             return member, fit_without_repeated_warnings(member, runner, region, seed)
         if self.remaining < at_least:
             return None
-        wanted = _seconds(member, runner, region, seed, self.remaining)
-        affordable = member if wanted <= self.remaining else member.reduced(self.remaining / wanted)
-        if affordable is None:
-            return None
+        limited = replace(runner, deadline=self.end)
         try:
-            limited = replace(runner, deadline=self.end)
+            wanted = _seconds(member, limited, region, seed, self.remaining)
+            left = self.remaining
+            affordable = member if wanted <= left else member.reduced(left / wanted)
+            if affordable is None:
+                return None
             return affordable, fit_without_repeated_warnings(affordable, limited, region, seed)
         except OutOfTime:
             return None
