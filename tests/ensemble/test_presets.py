@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
+from aucuba import PartialAUCClassifier
 from aucuba._core._columns import Columns
 from aucuba.ensemble import RegionStack
 from aucuba.ensemble._boosting_member import BoostingMember
@@ -32,6 +33,16 @@ def test_every_preset_fits_a_mixed_table_and_is_saved(preset, tmp_path):
     save_model(path, stack)
     loaded = load_model(path)
     assert np.array_equal(loaded.predict_proba(frame), stack.predict_proba(frame))
+
+
+def test_advice_about_scale_is_for_the_columns_of_the_user():
+    # Scaled to variance 1 by one row far from all others, which a sample of rows may miss.
+    X, y = numbers(3000)
+    X[1, 0] = 1e6
+    RegionStack(RANGE, estimators=["linear"], cv=2, random_state=0).fit(X, y)
+    own = ("own", PartialAUCClassifier(RANGE))
+    with pytest.warns(UserWarning, match="standard deviations of the columns"):
+        RegionStack(RANGE, estimators=[own], cv=2, random_state=0).fit(X * 10.0 ** np.arange(6), y)
 
 
 def test_a_plan_repeats_a_fit():

@@ -61,17 +61,25 @@ class Member(ABC):
 
 @dataclass(frozen=True)
 class PlainMember(Member):
-    """Any classifier, as it is."""
+    """Any classifier, as it is.
+
+    With ``prepared`` it comes with columns made for it, splines for instance, and advice about their
+    scale would not be for the user.
+    """
 
     estimator: Any
+    prepared: bool = False
 
     def ranker(self) -> Any:
         return self.estimator
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
-        scores = runner.scores(base)
-        return StackedFit(runner.fit(base, [runner.table])[0], scores)
+        with warnings.catch_warnings():
+            if self.prepared:
+                warnings.filterwarnings("ignore", message="The standard deviations of the columns")
+            scores = runner.scores(base)
+            return StackedFit(runner.fit(base, [runner.table])[0], scores)
 
     def n_fits(self, folds: Folds, *, every_row: bool) -> int:
         return len(folds.splits) + 1
