@@ -230,7 +230,9 @@ class RegionStack(FittedStack):
         members = self._members(table, region)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
-        n_fits = sum(member.n_fits(len(folds.splits)) for _, member in members)
+        sample = table.sample
+        every_row = sample.weight is None and (max_rows or np.inf) >= sample.n_rows
+        n_fits = sum(member.n_fits(folds, every_row=every_row) for _, member in members)
         with (
             fit_monitor(self, X, y, max_iter=n_fits) as monitor,
             progress_bar(monitor, "RegionStack", n_fits, self.verbose) as shown,
