@@ -7,13 +7,14 @@ threads, each in a process of its own whose private (anonymous) memory is watche
 there is not measured again.
 
 Parquet is written without dictionaries: by default every column of continuous numbers gets one, which
-makes the file half as large again, and writing and reading it about ten times slower.
+makes the file larger and reading it slow; a second table says how much.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import itertools
 import os
 import subprocess
@@ -41,28 +42,22 @@ MODELS = {
     "structural": {"surrogate": "structural", "C": 100.0, "tol": 0.01, "rtol": 0.01},
     "direct": {"surrogate": "direct", "max_iter": 5},
 }
-# Freed memory goes back at once, as Dask sets it for its own workers; the allocators keep it else.
-RETURNING_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "65536", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-# What is fitted: format, model, and settings of the allocators by name.
-SETTINGS: dict[str, dict[str, str]] = {"default": {}, "returning": RETURNING_MEMORY}
-FITS = (
-    ("memmap", "structural", "default"),
-    ("memmap", "direct", "default"),
-    ("parquet", "structural", "default"),
-    ("parquet", "direct", "default"),
-    ("parquet", "structural", "returning"),
-)
+FORMATS = ("memmap", "parquet")
+# How a block of Parquet may be written.
+ENCODINGS: dict[str, dict[str, Any]] = {
+    "with dictionaries, the default": {},
+    "without": {"use_dictionary": False},
+}
 FROM_FIT = (
     "passes", "seconds", "iterations", "status", "dask_pass", "dask_cpu", "numpy_pass", "numpy_cpu",
     "empty_pass",
 )  # fmt: skip
-FIELDS = ("rows", "format", "model", "allocators", "private_gb", "load", *FROM_FIT)
+FIELDS = ("rows", "format", "model", "private_gb", "load", *FROM_FIT)
 RESULTS = Path(__file__).parent / "results"
 
 
 def write_table(folder: Path, n_rows: int) -> None:
     """Write features, block by block, in both formats, and the labels."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     if (folder / "done").exists():
@@ -78,11 +73,8 @@ def write_table(folder: Path, n_rows: int) -> None:
         labels = rng.random(rows.size) < PREVALENCE
         part[labels, :10] += 1.0
         X[rows[0] : rows[-1] + 1], y[rows] = part, labels
-        columns = pa.table(
-            list(np.ascontiguousarray(part.T)), names=[f"x{k}" for k in range(N_FEATURES)]
-        )
         parquet.write_table(
-            columns,
+            as_columns(part),
             folder / "parts" / f"{number:03d}.parquet",
             compression="none",
             use_dictionary=False,
@@ -92,6 +84,34 @@ def write_table(folder: Path, n_rows: int) -> None:
     X.flush()
     np.save(folder / "y.npy", y)
     (folder / "done").touch()
+
+
+@functools.cache
+def encodings() -> list[list[str]]:
+    """Write and read one block with and without dictionaries."""
+    from pyarrow import parquet
+
+    rng = np.random.default_rng(0)
+    columns = as_columns(rng.standard_normal((N_ROWS // N_BLOCKS, N_FEATURES), dtype=np.float32))
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "block.parquet"
+        for name, options in ENCODINGS.items():
+            write = functools.partial(
+                parquet.write_table, columns, path, compression="none", **options
+            )
+            read = functools.partial(parquet.read_table, path, use_threads=False)
+            seconds = [timed(work)[1] for work in (write, read)]
+            size = f"{path.stat().st_size / 1e6:.0f}"
+            rows.append([name, size, *(f"{one:.2f}" for one in seconds)])
+    return rows
+
+
+def as_columns(part: Any) -> Any:
+    """Return a block as a table of Arrow."""
+    import pyarrow as pa
+
+    return pa.table(list(np.ascontiguousarray(part.T)), names=[f"x{k}" for k in range(N_FEATURES)])
 
 
 def mapped_rows(path: Path, start: int, stop: int) -> Any:
@@ -176,15 +196,12 @@ def private_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
 
 
-def measured(
-    folder: Path, n_rows: int, kind: str, model: str, allocators: str = "default"
-) -> dict[str, Any]:
+def measured(folder: Path, n_rows: int, kind: str, model: str) -> dict[str, Any]:
     """Fit in a process and watch its private memory."""
     command = [sys.executable, "-m", "benchmarks.out_of_core", "--folder", str(folder)]
     command += ["--one", kind, model]
     peak, running, loads = 0, True, list[float]()
-    environment = {**os.environ, **SETTINGS[allocators]}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     def watch() -> None:
         nonlocal peak
@@ -205,7 +222,6 @@ def measured(
         "rows": n_rows,
         "format": kind,
         "model": model,
-        "allocators": allocators,
         "private_gb": f"{peak / 1e9:.2f}",
         "load": f"{np.mean(loads):.1f}",
     } | found
@@ -238,7 +254,6 @@ def report() -> None:
     rows = []
     for row in known():
         name = f"{int(row['rows']):,}, {row['format']}, {row['model']} ({row['status'].lower()})"
-        name += ", memory returned at once" if row["allocators"] == "returning" else ""
         rows.append(
             [name]
             + [row[name] for name in ("private_gb", "passes", "seconds", "iterations")]
@@ -254,13 +269,15 @@ def report() -> None:
         "on the memory-mapped array, by one; then a pass over as many blocks of one row, which is what "
         "Dask itself costs. The load is the mean number of processes that wanted the two processors "
         "during the fit, this one included. Parquet is uncompressed and without dictionaries, one row "
-        "group per file. *Memory returned at once*: "
-        + " ".join(f"{name}={value}" for name, value in RETURNING_MEMORY.items())
-        + ".\n\n"
+        "group per file.\n\n"
+    )
+    files = (
+        f"\n\nOne block as Parquet, {N_ROWS // N_BLOCKS:,} rows of normal numbers, by one thread:\n\n"
+        + markdown_table(["written", "MB", "writing, CPU s", "reading, CPU s"], encodings())
     )
     write_signed(
         RESULTS / "out_of_core.md",
-        text + markdown_table(header, rows),
+        text + markdown_table(header, rows) + files,
         "benchmarks out_of_core",
         ("dask", "pyarrow"),
     )
@@ -279,10 +296,10 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         write_table(folder, options.rows)
-        done = {(row["rows"], row["format"], row["model"], row["allocators"]) for row in known()}
-        for kind, model, allocators in FITS:
-            if (str(options.rows), kind, model, allocators) not in done:
-                row = measured(folder, options.rows, kind, model, allocators)
+        done = {(row["rows"], row["format"], row["model"]) for row in known()}
+        for kind, model in itertools.product(FORMATS, MODELS):
+            if (str(options.rows), kind, model) not in done:
+                row = measured(folder, options.rows, kind, model)
                 append(row)
                 report()
                 assert float(row["private_gb"]) < LIMIT_GB, row

@@ -16,11 +16,12 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 from distributed import Client, LocalCluster
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from aucuba._core._hashed_folds import fold_numbers
 from aucuba._core._seeds import draw_seed
-from aucuba.ensemble import RegionReweighted
+from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._dask_boosting import Part, XGBoostOnDask, _groups_with_both_classes
 
 BAND = (0.0, 0.2)
@@ -113,6 +114,27 @@ def test_frames_and_another_chunking_give_the_same_model(cluster):
     np.testing.assert_allclose(lazy.compute(), frames.decision_function(frame), atol=1e-6)
 
 
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
+def test_csr_blocks_equal_a_csr_matrix(cluster, package):
+    of_dask = pytest.importorskip(f"{package}.dask", reason="it is of the boosting extra")
+    plain = pytest.importorskip(package)
+    X, y = rows(1000)
+    X = np.where(X > 10, X, 0)
+    options = {"n_estimators": 5, "max_depth": 3, "min_child_samples": 5, "verbose": -1}
+    if package == "xgboost":
+        options = {"n_estimators": 5, "max_depth": 3, "tree_method": "hist"}
+    name = {"xgboost": "XGBClassifier", "lightgbm": "LGBMClassifier"}[package]
+    local = getattr(plain, name)(**options, n_jobs=1)
+    splits = folds_of(y.size, 2, draw_seed(0))
+    want = RegionReweighted(local, BAND, cv=splits, random_state=0).fit(sparse.csr_matrix(X), y)
+    spread = getattr(of_dask, f"Dask{name}")(**options)
+    blocks = da.from_array(X, chunks=(300, -1)).map_blocks(sparse.csr_matrix)
+    got = RegionReweighted(spread, BAND, cv=2, random_state=0).fit(blocks, y)
+    scores = [one.decision_function(sparse.csr_matrix(X)) for one in (got, want)]
+    assert np.corrcoef(scores)[0, 1] > (0.9999 if package == "xgboost" else 0.97)
+    np.testing.assert_allclose(got.decision_function(blocks).compute(), scores[0], atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", ["groups", "time", "splits"])
 def test_groups_times_and_splits_are_those_in_memory(cluster, kind):
     xgboost = pytest.importorskip("xgboost", reason="it is of the boosting extra")
@@ -196,6 +218,14 @@ def test_parts_are_dealt_so_that_every_group_has_both_classes():
         assert any(parts[number].y.any() for number in group)
     with pytest.raises(ValueError, match="both classes on each of 2 workers, and the 3 blocks"):
         _groups_with_both_classes([part(0, 9), part(3, 3), part(0, 9)], 2)
+
+
+def test_a_stack_is_for_tables_in_memory():
+    X, y = rows(200)
+    with pytest.raises(
+        ValueError, match="RegionStack takes tables in memory, got a Dask collection"
+    ):
+        RegionStack().fit(da.from_array(X, chunks=(100, -1)), y)
 
 
 def test_bad_input(cluster):

@@ -15,6 +15,7 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 from distributed import Client, default_client, wait
+from scipy import sparse
 from sklearn.base import clone
 
 from aucuba._core._dask_client import require_running
@@ -148,7 +149,7 @@ def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list
 def _joined(blocks: list[Any]) -> Any:
     if isinstance(blocks[0], pd.DataFrame):
         return pd.concat(blocks)
-    return np.concatenate(blocks)
+    return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
 
 
 def _collection(blocks: Sequence[Any], lengths: Sequence[int], meta: Any) -> Any:

@@ -14,7 +14,7 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import assert_all_finite, validate_data
+from sklearn.utils.validation import _num_samples, assert_all_finite, validate_data
 
 from aucuba._core._dask_client import gathered
 from aucuba._core._estimator import BinaryClassifier
@@ -113,7 +113,7 @@ def make_dask_table(
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     blocks = client.compute(list(np.ravel(_whole_rows(X).to_delayed())))
-    lengths = gathered(client, client.map(len, blocks, pure=False))
+    lengths = gathered(client, client.map(_num_samples, blocks, pure=False))
     if not isinstance(X, dask.array.Array) or np.isnan(X.shape[0]):
         LOG.info("Counted the rows of X once: %d in %d blocks.", sum(lengths), len(blocks))
     if y.size != sum(lengths):
