@@ -22,6 +22,7 @@ import dask.dataframe as dd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.design import DaskDesign, TableDesign
+from aucuba.design._dask import _every
 from aucuba.persistence import save_model
 
 MODELS = {
@@ -224,6 +225,13 @@ def test_adjoint_products_and_rows(rows):
         few = few.toarray() if sparse.issparse(few) else few
         np.testing.assert_array_equal(few, plain.some_rows(100))
         assert design.largest == plain.largest
+
+
+def test_some_rows_of_a_block_do_not_keep_all_of_it(rows):
+    for block in (rows[0], pd.DataFrame(rows[0])):
+        few = _every(block, 0, 100)
+        assert few.shape == (12, 6)
+        assert not np.shares_memory(few, DaskDesign.as_table(block))
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells private memory")

@@ -232,7 +232,8 @@ def _gram(block: Any, weight: FloatArray) -> FloatArray:
 
 
 def _every(block: Any, first: int, step: int) -> Any:
-    return _as_table(block)[first::step]
+    # A view of some rows would keep the whole block in memory.
+    return _as_table(block)[first::step].copy()
 
 
 def _delayed_blocks(X: Any) -> list[Delayed]:
