@@ -214,6 +214,7 @@ def test_adjoint_products_and_rows(rows):
     for kind in KINDS:
         design = DaskDesign(KINDS[kind](X))
         np.testing.assert_allclose(design.adjoint(g), plain.adjoint(g), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(design.adjoint(list(g)), plain.adjoint(g), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(design.gram(w), plain.gram(w), rtol=1e-9)
         some, part = design.take(taken), plain.take(taken)
         np.testing.assert_allclose(some.scores(g[0, :6]), part.scores(g[0, :6]), rtol=1e-9)
