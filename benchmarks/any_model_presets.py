@@ -37,18 +37,26 @@ from threadpoolctl import threadpool_limits
 
 from aucuba.ensemble import RegionStack
 from aucuba.metrics import partial_auc_score
+from benchmarks._lightgbm_search import SearchedLightGBM
 from benchmarks.any_model_quality import (
     CELLS as EARLIER_CELLS,
 )
-from benchmarks.any_model_quality import RANGES, RESULTS, SETS, halves, markdown, restructured
+from benchmarks.any_model_quality import (
+    RANGES,
+    RESULTS,
+    SETS,
+    halves,
+    markdown,
+    restructured,
+    tuned_lightgbm,
+)
+from reproductions.paired import corrected_p, holm
 from reproductions.tables import write_signed
 
 CELLS = RESULTS / "any_model_presets.csv"
 TABLE = RESULTS / "any_model_presets.md"
 GUIDE_TABLE = Path(__file__).parents[1] / "docs" / "guides" / "any_model_presets.inc"
 N_SPLITS = 5
-# Test and training halves are of equal size; Nadeau and Bengio's correction adds their ratio.
-TEST_OVER_TRAIN = 1.0
 PLAIN = {
     "plain default": [
         {"member": "splines_logistic"},
@@ -66,22 +74,27 @@ PLAIN = {
         {"member": "boosting_log_loss", "max_rounds": 240},
     ],
 }
+SEARCHED = "LightGBM, stack's time"
+# Fitted once for all ranges.
+WITHOUT_RANGE = ("CatBoost", "StackingClassifier", SEARCHED)
 PASSES = [
     (0, ["default", "plain default", "fast"]),
     (1, ["default", "plain default"]),
     (0, ["StackingClassifier", "best", "plain best"]),
-    (0, ["CatBoost"]),
+    (0, ["CatBoost", SEARCHED]),
     (2, ["default", "plain default"]),
     (1, ["StackingClassifier", "best", "plain best", "fast"]),
-    (1, ["CatBoost"]),
+    (1, ["CatBoost", SEARCHED]),
     *((split, ["default", "plain default", "fast", "best", "plain best"]) for split in (2, 3, 4)),
-    *((split, ["StackingClassifier", "CatBoost"]) for split in (2, 3, 4)),
+    *((split, ["StackingClassifier", "CatBoost", SEARCHED]) for split in (2, 3, 4)),
 ]
 # From the study of single models and of the stack as it was, with six members and no presets.
 EARLIER = {"stack": "earlier stack", "LightGBM": "LightGBM"}
+METHODS = ["LightGBM", *WITHOUT_RANGE, "earlier stack", "fast"]
+METHODS += ["plain default", "default", "plain best", "best"]
 PAIRS = [
-    *(("default", base) for base in ("LightGBM", "CatBoost", "StackingClassifier")),
-    *(("best", base) for base in ("LightGBM", "CatBoost", "StackingClassifier")),
+    *(("default", base) for base in ("LightGBM", *WITHOUT_RANGE)),
+    *(("best", base) for base in ("LightGBM", *WITHOUT_RANGE)),
     ("plain default", "LightGBM"),
     ("plain best", "LightGBM"),
     ("default", "plain default"),
@@ -93,8 +106,14 @@ PAIRS = [
 ]
 
 
-def fit_once(name, split):
+def without_range(name, X, y, split):
     """A classifier that does not depend on the range."""
+    if name == "LightGBM":
+        return tuned_lightgbm(X, y, split)
+    if name == SEARCHED:
+        start = time.process_time()
+        RegionStack((0.0, 0.05), random_state=split).fit(X, y)
+        return SearchedLightGBM(time.process_time() - start, split)
     if name == "CatBoost":
         return CatBoostClassifier(
             thread_count=1, verbose=False, allow_writing_files=False, random_seed=split
@@ -117,32 +136,36 @@ def make_stack(name, limits, split, memory):
 def cells_of(name, data, split, memory):
     """pAUC in every range, and the processor seconds of all together."""
     X_train, X_test, y_train, y_test = data
-    start, values, model = time.process_time(), {}, None
+    values = {}
+    if name in ("LightGBM", *WITHOUT_RANGE):
+        model = without_range(name, X_train, y_train, split)
+        start = time.process_time()
+        score = model.fit(X_train, y_train.astype(int)).predict_proba(X_test)[:, 1]
+        for limits in RANGES:
+            values[limits] = partial_auc_score(y_test, score, fpr_range=limits)
+        return values, time.process_time() - start
+    start = time.process_time()
     for limits in RANGES:
-        if name in ("CatBoost", "StackingClassifier"):
-            model = model or fit_once(name, split).fit(X_train, y_train.astype(int))
-            score = model.predict_proba(X_test)[:, 1]
-        else:
-            model = make_stack(name, limits, split, memory).fit(X_train, y_train)
-            score = model.decision_function(X_test)
+        stack = make_stack(name, limits, split, memory).fit(X_train, y_train)
+        score = stack.decision_function(X_test)
         values[limits] = partial_auc_score(y_test, score, fpr_range=limits)
     return values, time.process_time() - start
 
 
-def run(names):
+def run(names, sets=SETS, path=CELLS, passes=PASSES):
     """Compute the missing cells, written as soon as they are known."""
     RESULTS.mkdir(exist_ok=True)
-    done = set(read(CELLS))
-    with CELLS.open("a", newline="") as file:
+    done = set(read(path))
+    with path.open("a", newline="") as file:
         writer = csv.writer(file)
         if file.tell() == 0:
             writer.writerow(["set", "split", "range", "method", "pauc", "seconds"])
-        for split, methods in PASSES:
+        for split, methods in passes:
             for name in names:
                 wanted = [m for m in methods if (name, str(RANGES[-1]), m, split) not in done]
                 if not wanted:
                     continue
-                data = halves(*SETS[name](), split)
+                data = halves(*sets[name](), split)
                 memory = tempfile.mkdtemp(prefix="any_model_presets_")
                 try:
                     for method in wanted:
@@ -185,31 +208,11 @@ def gains(values, method, base):
     return found
 
 
-def corrected_p(gain):
-    """Two-sided p of Nadeau and Bengio's corrected t-test; nan for a single split."""
-    gain = np.array(gain)
-    if gain.size < 2:
-        return np.nan
-    spread = gain.std(ddof=1)
-    if spread == 0:
-        return 1.0
-    t = gain.mean() / (spread * np.sqrt(1 / gain.size + TEST_OVER_TRAIN))
-    return 2 * stats.t.sf(abs(t), gain.size - 1)
-
-
-def holm(p):
-    """Holm's adjusted p-values."""
-    order = np.argsort(p)
-    adjusted = np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1))
-    out = np.empty(len(p))
-    out[order] = np.minimum(adjusted, 1.0)
-    return out
-
-
-def comparison_rows(values):
+def comparison_rows(values, pairs=PAIRS):
+    """Header and one row for each pair of methods that have cells in common."""
     head = "method | against | sets | cells | splits | mean | 95 % over sets | median | worst cell"
     table = [[*head.split(" | "), "better / worse cells", "significant"]]
-    for method, base in PAIRS:
+    for method, base in pairs:
         found = gains(values, method, base)
         if not found:
             continue
@@ -246,11 +249,10 @@ def comparison_rows(values):
     return table
 
 
-def absolute_rows(values, rows_of):
-    methods = ["LightGBM", "CatBoost", "StackingClassifier", "earlier stack", "fast"]
-    methods += ["plain default", "default", "plain best", "best"]
+def absolute_rows(values, rows_of, methods=METHODS):
+    """Header and one row for each set and range: means over the splits that the default has."""
     table = [["set", "training rows", "range", *methods]]
-    for name in SETS:
+    for name in rows_of:
         for limits in map(str, RANGES):
             splits = {s for n, r, m, s in values if (n, r, m) == (name, limits, "default")}
             if not splits:
@@ -260,7 +262,7 @@ def absolute_rows(values, rows_of):
                 got = [values.get((name, limits, method, s)) for s in sorted(splits)]
                 known = [value for value in got if value is not None]
                 shown.append(f"{np.mean(known):.1f}" if known else "")
-            table.append([name, str(rows_of.get(name, "")), limits, *shown])
+            table.append([name, str(rows_of[name]), limits, *shown])
     return table
 
 
@@ -282,9 +284,11 @@ def write_table():
         "Points of pAUC x 100 on held-out halves. `plain`: a stack of the same members, trees, folds",
         "and blend, each member fitted by log-loss. CatBoost and StackingClassifier (boosting, forest,",
         "extra trees, logistic regression) at their defaults; LightGBM with rounds by five-fold",
-        "log-loss; the earlier stack is that of `any_model_quality.md`. The interval is Student's over",
-        "sets, three ranges of a set averaged. Significant: Nadeau and Bengio's corrected t over the",
-        "splits of a cell, Holm over the cells, 5 %; one or two splits can hardly show it.",
+        "log-loss; with the stack's time: random search over leaves, rate, sampling and penalties by",
+        "five-fold log-loss, for the processor seconds of one default fit, plus the fit of the winner;",
+        "the earlier stack is that of `any_model_quality.md`. The interval is Student's over sets,",
+        "three ranges of a set averaged. Significant: Nadeau and Bengio's corrected t over the splits",
+        "of a cell, Holm over the cells, 5 %; one or two splits can hardly show it.",
         f"{counted} of {total} cells (set, split, range) of the default are finished; each row of the",
         "first table counts its own.",
         "",

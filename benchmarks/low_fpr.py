@@ -28,7 +28,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier
-from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
@@ -37,6 +36,7 @@ from sklearn.preprocessing import StandardScaler
 from aucuba import PartialAUCClassifierCV
 from aucuba.ensemble import RegionReweighted
 from aucuba.metrics import partial_auc_score
+from reproductions.paired import corrected_p
 from reproductions.tables import markdown_table, write_signed
 
 RATES = (1e-2, 1e-3, 1e-4)
@@ -194,9 +194,7 @@ def corrected_test(differences: Any) -> str:
     mean = float(np.mean(differences))
     if n < 2:
         return f"{mean:+.4f} (1 split)"
-    error = np.sqrt((1 / n + 1.0) * np.var(differences, ddof=1))
-    p = 2 * student.sf(abs(mean) / error, n - 1) if error > 0 else np.nan
-    return f"{mean:+.4f} (p {p:.2f}, {n} splits)"
+    return f"{mean:+.4f} (p {corrected_p(differences):.2f}, {n} splits)"
 
 
 def report() -> None:

@@ -8,13 +8,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
+from aucuba import PartialAUCClassifier
 from aucuba._core._columns import Columns
-from aucuba.ensemble import RegionStack, _budget, _runner
+from aucuba.ensemble import RegionStack
 from aucuba.ensemble._boosting_member import BoostingMember
 from aucuba.ensemble._defaults import PRESETS
 from aucuba.metrics import partial_auc_score
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import mixed_frame, numbers
+from tests.ensemble.slow import Clock, Slow
 
 RANGE = (0.0, 0.2)
 
@@ -31,6 +33,16 @@ def test_every_preset_fits_a_mixed_table_and_is_saved(preset, tmp_path):
     save_model(path, stack)
     loaded = load_model(path)
     assert np.array_equal(loaded.predict_proba(frame), stack.predict_proba(frame))
+
+
+def test_advice_about_scale_is_for_the_columns_of_the_user():
+    # Scaled to variance 1 by one row far from all others, which a sample of rows may miss.
+    X, y = numbers(3000)
+    X[1, 0] = 1e6
+    RegionStack(RANGE, estimators=["linear"], cv=2, random_state=0).fit(X, y)
+    own = ("own", PartialAUCClassifier(RANGE))
+    with pytest.warns(UserWarning, match="standard deviations of the columns"):
+        RegionStack(RANGE, estimators=[own], cv=2, random_state=0).fit(X * 10.0 ** np.arange(6), y)
 
 
 def test_a_plan_repeats_a_fit():
@@ -67,35 +79,6 @@ def test_bad_plans(params, message):
     X, y = numbers(100)
     with pytest.raises(ValueError, match=message):
         RegionStack(RANGE, **params).fit(X, y)
-
-
-class Clock:
-    """A clock that only fits of `Slow` move, so that a busy machine does not matter."""
-
-    now = 0.0
-
-    @classmethod
-    def monotonic(cls):
-        return cls.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    for module in (_budget, _runner):
-        monkeypatch.setattr(module, "time", Clock)
-    monkeypatch.setattr(Clock, "now", 0.0)
-
-
-class Slow(LogisticRegression):
-    """Takes its time, in proportion to the rows, and remembers how often it was fitted."""
-
-    seconds = 0.0
-    n_fits = 0
-
-    def fit(self, X, y, sample_weight=None):
-        Clock.now += self.seconds * X.shape[0] / 1000
-        type(self).n_fits += X.shape[0] > 500
-        return super().fit(X, y, sample_weight)
 
 
 class Slower(Slow):

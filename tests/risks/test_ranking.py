@@ -7,13 +7,15 @@ from aucuba._core._arrays import NumpyArrays
 from aucuba.risks._ranking import top
 
 count_at_or_below = NumpyArrays().count_at_or_below
+kth_largest = NumpyArrays().kth_largest
 
 SCORES = st.floats(-1e6, 1e6) | st.integers(-3, 3).map(float)
 
 
 @given(st.lists(SCORES, min_size=1, max_size=8), st.lists(SCORES, min_size=1, max_size=60))
 def test_count_at_or_below_is_searchsorted(ranked, values):
-    ranked, values = np.sort(ranked), np.array(values)
+    # Enough of them for the grid.
+    ranked, values = np.sort(ranked), np.resize(values, 1000)
     want = np.searchsorted(ranked, values, side="right")
     np.testing.assert_array_equal(count_at_or_below(ranked, values), want)
 
@@ -25,6 +27,35 @@ def test_count_at_or_below_on_its_own_entries_and_at_any_scale(spread):
     values = np.concatenate([np.repeat(ranked, 5), rng.normal(size=5000) * 3 * spread])
     want = np.searchsorted(ranked, values, side="right")
     np.testing.assert_array_equal(count_at_or_below(ranked, values), want)
+
+
+@pytest.mark.parametrize("zeros", [0.0, 0.9])
+@pytest.mark.parametrize("order", ["random", "rising", "falling", "every sixteenth low"])
+def test_the_kth_largest_does_not_depend_on_the_sample_that_suggests_it(order, zeros):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=5000) * (rng.random(5000) >= zeros)
+    want = np.sort(values)[::-1]
+    if order == "rising":
+        values = want[::-1]
+    elif order == "falling":
+        values = want
+    elif order == "every sixteenth low":
+        # The sample holds the lowest values alone: nearly all are candidates.
+        values = np.concatenate(
+            [want[-313:, np.newaxis], np.resize(want[:-313], (313, 15))], axis=1
+        )
+        values = values.ravel()
+        want = np.sort(values)[::-1]
+    for k in (1, 2, 50, 250, 2500, 4999):
+        assert kth_largest(values, k) == want[k - 1]
+
+
+def test_the_kth_largest_is_found_where_the_sample_holds_only_high_values():
+    values = np.arange(4800.0)
+    values[::16] += 1e6
+    want = np.sort(values)[::-1]
+    for k in (1, 100, 290, 400, 2000):
+        assert kth_largest(values, k) == want[k - 1]
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20), st.floats(0.1, 25))

@@ -162,14 +162,14 @@ def test_a_gain_below_the_tolerance_is_found_at_a_finer_one(make):
     X, positive = collapsed_data()
     X[positive, 0] += 1.7
     risk = StructuralHinge(Sample(positive), RankWeights.from_range((0, 0.1)))
-    # The optimum is 95.2: zero is within a tolerance of 0.1, which counts in units of C = 100.
-    coarse = make(C=100.0, tol=0.1, rtol=None).solve(TableDesign(X), risk)
+    # The optimum is 95.2: zero is within a tolerance of 0.15, which counts in units of C = 100.
+    coarse = make(C=100.0, tol=0.15, rtol=None).solve(TableDesign(X), risk)
     assert coarse.status is Status.ZERO_AS_GOOD
-    assert 0 < coarse.gap <= 0.1
+    assert 0 < coarse.gap <= 0.15
     assert [row["iteration"] for row in coarse.history] == list(range(1, coarse.n_iter + 1))
     for key in ("n_evaluations", "seconds"):
         assert np.all(np.diff([row[key] for row in coarse.history]) >= 0)
-    fine = make(C=100.0, tol=0.1, rtol=1e-3).solve(TableDesign(X), risk)
+    fine = make(C=100.0, tol=0.15, rtol=1e-3).solve(TableDesign(X), risk)
     assert fine.status is Status.CONVERGED
     assert fine.objective == pytest.approx(95.2, abs=0.1)
     assert fine.coef[0] > 1

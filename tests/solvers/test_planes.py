@@ -59,7 +59,9 @@ def test_the_target_minimises_the_planes_near_a_centre():
 
     for stiffness in (0.1, 1.0, 10.0):
         centre = rng.normal(size=3)
+        planes.set_centre(DESIGN, centre)
         target = planes.near(DESIGN, centre, stiffness)
+        np.testing.assert_allclose(target.products, planes.slopes @ target.model, atol=1e-12)
         assert target.value == pytest.approx(value(target.model))
         assert target.minimum.value <= planes.minimise(DESIGN).value + 1e-12
         for _ in range(100):
@@ -85,9 +87,27 @@ def test_a_plane_that_carries_the_bound_is_never_dropped(monkeypatch):
     planes.minimise(DESIGN)
     carrier = planes.offsets[planes.dual > 0]
     # Far along a plane that was never needed, only that one is used near the centre.
+    far = np.array([0.0, 500.0, 0.0])
+    planes.set_centre(DESIGN, far)
     for _ in range(3):
-        planes.near(DESIGN, np.array([0.0, 500.0, 0.0]), 1e6)
+        planes.near(DESIGN, far, 1e6)
     add(planes, np.ones((3, 3)), [0.1, 0.2, 0.3])
     assert set(carrier) <= set(planes.offsets)
     assert planes.dual.sum() == pytest.approx(1.0)
     planes.minimise(DESIGN)
+
+
+def test_a_centre_that_moves_keeps_its_products_with_all_planes():
+    rng = np.random.default_rng(1)
+    planes, centre = four_planes(), rng.normal(size=3)
+    planes.set_centre(DESIGN, centre)
+    for place in (0.3, 1.0, 0.0, 2.0):
+        target = planes.near(DESIGN, centre, 1.0)
+        planes.move_centre(place, target)
+        centre = centre + place * (target.model - centre)
+        planes.add(DESIGN, [Tangent(0.0, rng.normal(size=3), 0.1, 1.0)], DESIGN.scores(centre))
+        moved = planes.near(DESIGN, centre, 1.0).model
+        planes.set_centre(DESIGN, centre)
+        np.testing.assert_allclose(moved, planes.near(DESIGN, centre, 1.0).model, atol=1e-9)
+    free = planes.free(DESIGN)
+    np.testing.assert_allclose(free.products, planes.slopes @ free.model, atol=1e-12)

@@ -109,7 +109,7 @@ def region_importances(
         of_rows = standard_error(sample, influence - mean, meaning="replication")
         of_shuffles = values.var(ddof=1) / n_repeats if n_repeats > 1 else 0.0
         error = float(np.sqrt(of_rows**2 + of_shuffles))
-        importance = float(value - values.mean())
+        importance = float(np.mean(value - values))
         found.append(
             {
                 "columns": name,

@@ -75,7 +75,7 @@ class RegionStack(FittedStack):
         A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
     preset : {"fast", "default", "best"}, default="default"
         How much to spend: "fast" leaves out the folds of extremely randomised trees and the kernel
-        features; "best" re-weights boosting and trains the linear models for the region. The guide
+        features; "best" re-weights boosting and adds linear models trained for the region. The guide
         has their quality and cost.
     time_limit : float, default=None
         Seconds after which no further member is begun. The first member (the cheapest of a preset) is
@@ -118,8 +118,8 @@ class RegionStack(FittedStack):
     intercept_, mean_, scale_ : float, ndarray, ndarray
         The rest of the stacking formula.
     shrinkage_ : float
-        How strongly the blend draws its weights towards each other: 9, 4, 1 or 0, the largest whose
-        cross-fitted log-loss is within one standard error of that of 0.
+        How strongly the blend draws its weights towards each other: 1 where the cross-fitted log-loss
+        is within one standard error of that of 0, else 0.
     plan_ : list of dict
         What was fitted: ``"member"`` and its settings, ``"max_rounds"`` of boosting and ``"n_trees"``
         of forests.
@@ -230,7 +230,9 @@ class RegionStack(FittedStack):
         members = self._members(table, region)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
-        n_fits = sum(member.n_fits(len(folds.splits)) for _, member in members)
+        sample = table.sample
+        every_row = sample.weight is None and (max_rows or np.inf) >= sample.n_rows
+        n_fits = sum(member.n_fits(folds, every_row=every_row) for _, member in members)
         with (
             fit_monitor(self, X, y, max_iter=n_fits) as monitor,
             progress_bar(monitor, "RegionStack", n_fits, self.verbose) as shown,

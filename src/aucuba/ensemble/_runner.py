@@ -60,6 +60,11 @@ class Runner:
         rows = self.sampling.rows
         return self.table.sample.n_rows if rows is None else int(rows.size)
 
+    @property
+    def every_row(self) -> bool:
+        """Whether all rows train, none of them heavier than another."""
+        return self.table.sample.weight is None and self.sampling.rows is None
+
     @cached_property
     def scored(self) -> Sample:
         """The rows that have out-of-fold scores: all, or those after the first block of time."""

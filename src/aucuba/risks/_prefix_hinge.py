@@ -27,7 +27,7 @@ _MOST_RANKS = 2.0**52
 # for several rows of weight 1, which the density does not tell apart: it has 10,000 knots.
 _MOST_PIECES = 20_000
 # Fewer negatives are sorted in less time than a search for each of them takes.
-_LONG_TAIL = 5_000
+_LONG_TAIL = 2_000
 
 
 class PrefixHinge:
@@ -129,29 +129,30 @@ class PrefixHinge:
         piece, mass, margin = self._pieces(rows)
         target = margin + ranked[piece]
         slopes = target if self.is_ranked else arrays.decreasing_regression(target, mass)
+        # Searches are quick for values in order, so the positives stay in that of their scores.
         by_score = arrays.order(p)
-        counted = self._counted(p, by_score)
+        p, counted = p[by_score], self._counted(p, by_score)
         lowest = q.min() if self.has_tail else ranked[-1]
         level = p - _KINK * (1.0 + abs(ranked[0]) + abs(lowest))
         reached = len(slopes) - arrays.search(arrays.flip(slopes), level)
-        below = arrays.running_sum(counted[by_score])
-        on_pieces = below[arrays.search(level[by_score], slopes, "right")]
+        below = arrays.running_sum(counted)
+        on_pieces = below[arrays.search(level, slopes, "right")]
         on_pieces *= mass
         mass_above = sum_of_first(mass, reached)
         target *= mass
-        excess = sum_of_first(target, reached) - mass_above * p
-        value = float(counted @ excess)
+        value = float(counted @ (sum_of_first(target, reached) - mass_above * p))
         gradient = arrays.zeros(len(scores))
         if self.has_tail:
             beyond = arrays.vector(q < ranked[-1])
             n_ties, n_extra = int((ranked == ranked[-1]).sum()), len(rows) - len(mass)
             beyond[rows[len(rows) - n_ties :]] = n_extra / n_ties
-            tail = reach_from_below(level[by_score], (counted * p)[by_score], below, q, beyond)
+            tail = reach_from_below(level, counted * p, below, q, beyond)
             value += tail.value
-            mass_above[by_score] += tail.mass_above
-            gradient[self.negative] = tail.on_negatives / self.total
-        gradient[self.positive] = -counted * mass_above / self.total
-        gradient[self.negative[rows]] += self._on_rows(rows, ranked, piece, on_pieces) / self.total
+            mass_above += tail.mass_above
+            gradient[self.negative] = tail.on_negatives
+        gradient[self.positive[by_score]] = -counted * mass_above
+        gradient[self.negative[rows]] += self._on_rows(rows, ranked, piece, on_pieces)
+        gradient /= self.total
         return value / self.total, gradient
 
     def _on_rows(self, rows: Vector, ranked: Vector, piece: Any, on_pieces: Vector) -> Vector:
@@ -166,14 +167,11 @@ class PrefixHinge:
         return weight * arrays.mean_over_ties(ranked, weight, on_rows / weight)
 
     def _counted(self, p: Vector, by_score: Vector) -> Vector:
-        """Return ``b``: the weights of the positives, of the lowest only in the two-way case."""
+        """Return ``b`` by score: the weights of the positives, in the two-way case of the lowest."""
+        weight = self.positive_weight[by_score]
         if self.bottom.is_uniform:
-            return self.positive_weight
-        counted = self.arrays.zeros(len(p))
-        counted[by_score] = tied_rank_weights(
-            p[by_score], self.positive_weight[by_score], self.bottom
-        )
-        return counted
+            return weight
+        return tied_rank_weights(p[by_score], weight, self.bottom)
 
     def _pieces(self, rows: Vector) -> tuple[Any, Vector, Vector]:
         """Cut ranked rows where masses or margins change: (row of a piece, mass, margin)."""
@@ -260,8 +258,9 @@ class PairwiseHinge:
         self.positive = self.arrays.places(sample.positive)
         self.negative = self.arrays.places(~sample.positive)
         self.positive_weight = _of_unit_size(sample.weights[self.positive])
-        self.negative_weight = _of_unit_size(sample.weights[self.negative])
-        self.total = float(self.positive_weight.sum() * self.negative_weight.sum())
+        negative_weight = _of_unit_size(sample.weights[self.negative])
+        total = float(self.positive_weight.sum() * negative_weight.sum())
+        self.negative_weight = negative_weight / total
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         arrays = self.arrays
@@ -273,12 +272,10 @@ class PairwiseHinge:
         # Long vectors are changed in place: making a new one costs as much as filling it.
         q += 1.0
         pairs = reach_from_below(level, weight * ranked, below, q, self.negative_weight)
-        on_negatives = pairs.on_negatives
-        on_negatives /= self.total
         gradient = arrays.empty(len(scores))
-        gradient[self.positive[by_score]] = -weight * pairs.mass_above / self.total
-        gradient[self.negative] = on_negatives
-        return pairs.value / self.total, gradient
+        gradient[self.positive[by_score]] = -weight * pairs.mass_above
+        gradient[self.negative] = pairs.on_negatives
+        return pairs.value, gradient
 
 
 class Reach(NamedTuple):
@@ -313,12 +310,11 @@ def reach_from_below(
     arrays = arrays_of(q)
     reached = arrays.count_at_or_below(level, q)
     on_negatives = below[reached]
-    excess = on_negatives * q
-    excess -= arrays.running_sum(weighted_p)[reached]
     on_negatives *= mass
     by_reach = arrays.sums_by_group(reached, mass, len(level) + 1)
-    from_top = arrays.running_sum(arrays.flip(by_reach))
-    return Reach(float(mass @ excess), on_negatives, arrays.flip(from_top)[1:-1])
+    mass_above = arrays.flip(arrays.running_sum(arrays.flip(by_reach)))[1:-1]
+    value = float(on_negatives @ q) - float(weighted_p @ mass_above)
+    return Reach(value, on_negatives, mass_above)
 
 
 def _of_unit_size(weight: Vector) -> Vector:

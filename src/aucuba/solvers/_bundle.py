@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
@@ -13,10 +13,11 @@ from aucuba.solvers._cutting_plane import CuttingPlanes
 from aucuba.solvers._driver import Monitor, Run, Status, iterate, joined
 from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
-from aucuba.solvers._planes import Planes, Tangent
+from aucuba.solvers._planes import Planes, Tangent, Target
 
-# The first steps, up to this many planes, are free; for a small C they are enough.
-_FREE_PLANES = 4
+# Steps are free until the best point has gained this part of what the lower bound leaves to gain over
+# the zero model: a point hardly better than zero is no place to stay near.
+_GAINED = 0.1
 # The stiffness then starts at this multiple of C / |w|^2, so that a step as long as the model costs
 # about half the risk. It follows the line search, which should end near the target, and falls fast
 # when the gap hardly closes: without stiffness the method always converges.
@@ -28,13 +29,9 @@ _RELAX = 4.0
 # gap.
 _EXACT = 0.05
 _TARGET = 0.01
-# At the zero model, whose own plane is there from the beginning, the planes of the first few targets
-# are enough.
-_FEW_PLANES = 16
 
 
-@dataclass(frozen=True)
-class BundleState:
+class BundleState(NamedTuple):
     """Best point so far, the planes, the best lower bound, and the stiffness of the next step.
 
     ``is_minimiser`` tells whether the point is the minimiser of the planes.
@@ -141,6 +138,7 @@ class _Bundle:
             given = self._point(self.start)
             planes.add(self.design, [given.tangent])
             best = min(best, given, key=lambda point: point.objective)
+        planes.set_centre(self.design, best.model)
         return BundleState(best, planes, Bound(), stiffness=0.0, n_evaluations=1)
 
     def _point(self, model: FloatArray) -> Point:
@@ -151,31 +149,32 @@ class _Bundle:
 
     def step(self, state: BundleState) -> BundleState:
         target, bound = self._target(state)
-        bounded = replace(state, bound=bound)
+        bounded = state._replace(bound=bound)
         # A small C may end the method at zero, where one step would still find a direction.
         if state.best.norm2 > 0 and self.terminate(bounded) is not None:
             return bounded
-        line = Line(self.design, self.risk, self.options.C, state.best, target)
+        line = Line(self.design, self.risk, self.options.C, state.best, target.model)
         best, visited = line.search(
             bound.value,
             lambda value: value - bound.certified <= self.options.slack(value),
-            near_start=state.best.norm2 > 0 or state.planes.size > _FEW_PLANES,
+            near_start=state.best.norm2 > 0,
         )
         point, n_evaluations = line.point_at(best), state.n_evaluations + len(visited)
-        stiffness = self._stiffness(state, best.place, point.objective - bound.value, point.norm2)
+        stiffness = self._stiffness(state, best.place, point, bound.value)
         is_minimiser = state.stiffness == 0.0 and best.place == 1.0
+        state.planes.move_centre(best.place, target)
         reached = BundleState(point, state.planes, bound, stiffness, n_evaluations, is_minimiser)
         # Where zero ends the method, its answer is still sought among the planes.
         if self.terminate(reached) is None or point.norm2 == 0:
-            state.planes.add(self.design, [probe.tangent for probe in visited])
+            state.planes.add(self.design, [probe.tangent for probe in visited], point.scores)
         return reached
 
-    def _target(self, state: BundleState) -> tuple[FloatArray, Bound]:
+    def _target(self, state: BundleState) -> tuple[Target, Bound]:
         """Find the model to search towards, and raise the lower bound by what its program gives."""
         planes, bound = state.planes, state.bound
         if state.stiffness == 0.0:
-            minimum = planes.minimise(self.design, _EXACT * self.options.slack(state.objective))
-            return minimum.model, bound.raised(minimum)
+            target = planes.free(self.design, _EXACT * self.options.slack(state.objective))
+            return target, bound.raised(target.minimum)
         gap = state.objective - bound.value
         target = planes.near(self.design, state.best.model, state.stiffness, _TARGET * gap)
         bound = bound.raised(target.minimum)
@@ -184,13 +183,15 @@ class _Bundle:
         slack = self.options.slack(state.objective)
         if state.objective - target.value <= slack:
             bound = bound.raised(planes.minimise(self.design, _EXACT * slack))
-        return target.model, bound
+        return target, bound
 
-    def _stiffness(self, state: BundleState, place: float, gap: float, norm2: float) -> float:
-        """Choose how strongly the next target is held near the best point."""
+    def _stiffness(self, state: BundleState, place: float, point: Point, lower: float) -> float:
+        """Choose how strongly the next target is held near the point reached."""
+        C, gap = self.options.C, point.objective - lower
         if state.stiffness == 0.0:
-            is_free = norm2 == 0 or state.planes.size < _FREE_PLANES
-            return 0.0 if is_free else _FIRST_STIFFNESS * self.options.C / norm2
+            gained = C * state.planes.value_at_zero - point.objective
+            is_free = gained <= _GAINED * (gained + gap)
+            return 0.0 if is_free else _FIRST_STIFFNESS * C / point.norm2
         if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
             return state.stiffness / _RELAX
         if place < 0.5:

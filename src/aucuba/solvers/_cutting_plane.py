@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
@@ -17,8 +17,7 @@ from aucuba.solvers._planes import Planes, Tangent
 _EXACT = 0.05
 
 
-@dataclass(frozen=True)
-class CuttingPlaneState:
+class CuttingPlaneState(NamedTuple):
     """The current model with its objective, the planes, and the best lower bound."""
 
     model: FloatArray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,12 @@ from aucuba.solvers._planes import Tangent
 # The search stops once its minimum is known to within this part of the gap: finer searches cost more
 # evaluations of the risk than they save iterations.
 _PART_OF_GAP = 0.3
-_MOST_EVALUATIONS = 8
+_MOST_EVALUATIONS = 4
 # Where the search finds nothing better than its start, one plane is taken this far along the line.
-_NEAR_START = 0.1
+_NEAR_START = 0.3
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A model with what was computed at it: scores, objective and the tangent of the risk."""
 
     model: FloatArray
@@ -32,11 +31,11 @@ class Point:
     tangent: Tangent
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(NamedTuple):
     """The objective at one place of the line: value, slope, and the tangent of the risk."""
 
     place: float
+    scores: Vector
     objective: float
     slope: float
     risk_slope: float
@@ -53,37 +52,43 @@ class Line:
     def __init__(
         self, design: Design, risk: Risk, C: float, start: Point, target: FloatArray
     ) -> None:
-        self.risk, self.C, self.start = risk, C, start
+        self.risk, self.C, self.start, self.target = risk, C, start, target
+        self.from_zero = start.norm2 == 0.0
         # Steps get small as a method converges, and the search goes up to a hundred times as far:
         # their scores and products must not be differences of larger numbers.
-        self.step = target - start.model
+        self.step = target if self.from_zero else target - start.model
         self.direction = design.scores(self.step)
         # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
-        c, b = design.inner(np.stack([self.step, start.model]), self.step)
+        if self.from_zero:
+            b, c = 0.0, design.inner(target, target)
+        else:
+            b, c = design.inner(np.array((start.model, self.step)), self.step)
         self.a, self.b, self.c = start.norm2, float(b), float(c)
 
     def norm2_at(self, place: float) -> float:
         return max(self.a + 2 * self.b * place + self.c * place**2, 0.0)
 
-    def scores_at(self, place: float) -> Vector:
-        return self.start.scores + place * self.direction
-
     def evaluate(self, place: float) -> Probe:
         """Evaluate the risk at a place of the line."""
-        is_start = place == 0.0
-        tangent = self.start.tangent if is_start else Tangent.at(self.risk, self.scores_at(place))
+        scores = place * self.direction
+        if not self.from_zero:
+            scores += self.start.scores
+        return self._probe(place, scores, Tangent.at(self.risk, scores))
+
+    def _probe(self, place: float, scores: Vector, tangent: Tangent) -> Probe:
         risk_slope = float(tangent.gradient @ self.direction)
         slope = self.b + self.c * place + self.C * risk_slope
         objective = self.norm2_at(place) / 2 + self.C * tangent.value
-        return Probe(place, objective, slope, risk_slope, tangent)
+        return Probe(place, scores, objective, slope, risk_slope, tangent)
 
     def point_at(self, probe: Probe) -> Point:
         """Build the model of a probe."""
         if probe.place == 0.0:
             return self.start
+        is_target = probe.place == 1.0
         return Point(
-            self.start.model + probe.place * self.step,
-            self.scores_at(probe.place),
+            self.target if is_target else self.start.model + probe.place * self.step,
+            probe.scores,
             self.norm2_at(probe.place),
             probe.objective,
             probe.tangent,
@@ -100,10 +105,11 @@ class Line:
         objective ends the solver nothing else is evaluated. With ``near_start``, a place near the start
         is visited where none is better than the start.
         """
-        start, right = self.evaluate(0.0), self.evaluate(1.0)
-        left, visited = start, [right]
+        right = self.evaluate(1.0)
+        visited = [right]
         if is_done(right.objective):
             return right, visited
+        left = start = self._probe(0.0, self.start.scores, self.start.tangent)
         while right.slope < 0 and len(visited) < _MOST_EVALUATIONS:
             left, right = right, self.evaluate(2 * right.place)
             visited.append(right)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,8 +21,7 @@ _ROOM = 10.0
 _STRICTER = 0.98
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """The best lower bound so far: as computed, and less what rounding may have added to it."""
 
     value: float = -np.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ _FIRST_ROOM = 16
 _EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True)
-class Tangent:
+class Tangent(NamedTuple):
     """Risk and subgradient at some scores: ``R(t) >= offset + gradient @ t`` for all scores t.
 
     ``rounding`` is the size of what was added up for the offset.
@@ -39,8 +38,7 @@ class Tangent:
         return cls(value, gradient, value - float(gradient @ scores), abs(value) + size)
 
 
-@dataclass(frozen=True)
-class Minimum:
+class Minimum(NamedTuple):
     """The minimiser of the planes, its value, and a bound of the problem that allows for rounding."""
 
     model: FloatArray
@@ -48,11 +46,14 @@ class Minimum:
     lower_bound: float
 
 
-@dataclass(frozen=True)
-class Target:
-    """The minimiser near a centre, the planes' value there, and the bound that its dual gives."""
+class Target(NamedTuple):
+    """A model to search towards, the planes' products with it and value there, and a bound.
+
+    ``products`` are ``a_k . w``; ``minimum`` is what the dual point that led here says of the planes.
+    """
 
     model: FloatArray
+    products: FloatArray
     value: float
     minimum: Minimum
 
@@ -78,16 +79,16 @@ class Planes:
         Weight of the risk.
     """
 
-    # Rows of ``_columns``, with one entry per plane.
-    _OFFSET, _DUAL, _NEAR, _IDLE, _OFFSET_ERROR, _SLOPE_ERROR = range(6)
+    # Rows of ``_columns``, with one entry per plane. The first five are averaged by every dual point.
+    _OFFSET, _SIZE, _NORM, _OFFSET_ERROR, _SLOPE_ERROR, _DUAL, _NEAR, _IDLE, _PRODUCT = range(9)
 
     def __init__(self, n_features: int, lower_bound: float, C: float) -> None:
         self.C = C
         self.size = 1
         self._slopes = np.zeros((_FIRST_ROOM, n_features))
         self._gram = np.zeros((_FIRST_ROOM, _FIRST_ROOM))
-        self._columns = np.zeros((6, _FIRST_ROOM))
-        self._columns[[self._OFFSET, self._DUAL, self._NEAR], 0] = lower_bound, C, C
+        self._columns = np.zeros((9, _FIRST_ROOM))
+        self._columns[:, 0] = lower_bound, abs(lower_bound), 0, 0, 0, C, C, 0, 0
         # Subgradients, kept where products with the data are rounded: see `exact_minimum`.
         self._gradients: list[Vector] = []
 
@@ -132,8 +133,13 @@ class Planes:
         column: FloatArray = self._columns[which, : self.size]
         return column
 
-    def add(self, design: Design, tangents: list[Tangent]) -> None:
-        """Add planes, at the cost of one pass over the data."""
+    def add(
+        self, design: Design, tangents: list[Tangent], centre_scores: Vector | None = None
+    ) -> None:
+        """Add planes, at the cost of one pass over the data.
+
+        ``centre_scores`` are those of the centre of `near`, where there is one.
+        """
         if self.size + len(tangents) > self._slopes.shape[0]:
             self._make_room(len(tangents))
         unit = _unit(design)
@@ -143,8 +149,12 @@ class Planes:
             self._slopes[k] = slope
             row = design.inner(self._slopes[: k + 1], self._slopes[k])
             self._gram[k, : k + 1] = self._gram[: k + 1, k] = row
+            b, norm = tangent.offset, max(float(row[k]), 0.0) ** 0.5
             slope_error = unit * design.largest * float(abs(tangent.gradient).sum())
-            self._columns[:, k] = tangent.offset, 0, 0, 0, unit * tangent.rounding, slope_error
+            self._columns[:5, k] = b, abs(b), norm, unit * tangent.rounding, slope_error
+            self._columns[5:, k] = 0.0
+            if centre_scores is not None:
+                self._columns[self._PRODUCT, k] = float(tangent.gradient @ centre_scores)
             self.size = k + 1
             if not design.is_exact:
                 self._gradients.append(tangent.gradient)
@@ -160,7 +170,7 @@ class Planes:
             room *= 2
         slopes, gram, columns = self._slopes, self._gram, self._columns
         self._slopes = np.zeros((room, slopes.shape[1]))
-        self._gram, self._columns = np.zeros((room, room)), np.zeros((6, room))
+        self._gram, self._columns = np.zeros((room, room)), np.zeros((9, room))
         self._slopes[: rows.size] = slopes[rows]
         self._gram[: rows.size, : rows.size] = gram[np.ix_(rows, rows)]
         self._columns[:, : rows.size] = columns[:, rows]
@@ -187,12 +197,16 @@ class Planes:
         """
         model = -(dual @ self.slopes)
         norm2 = max(float(design.inner(model, model)), 0.0)
-        value = float(self.offsets @ dual) - norm2 / 2
-        in_sums = float(np.abs(self.offsets) @ dual) + norm2
-        in_sums += norm2**0.5 * float(np.sqrt(self.gram.diagonal()) @ dual)
-        in_planes = float(self._column(self._OFFSET_ERROR) @ dual)
-        in_planes += float(self._column(self._SLOPE_ERROR) @ dual) * float(np.abs(model).sum())
+        offset, size, norm, offset_error, slope_error = self._averages(dual)
+        value = offset - norm2 / 2
+        in_sums = size + norm2 + norm2**0.5 * norm
+        in_planes = offset_error + slope_error * float(np.abs(model).sum())
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
+
+    def _averages(self, dual: FloatArray) -> list[float]:
+        """Sum offsets, their sizes, norms, and the errors of offsets and slopes by a dual point."""
+        sums: list[float] = (self._columns[: self._DUAL, : self.size] @ dual).tolist()
+        return sums
 
     def exact_minimum(self, design: Design) -> Minimum:
         """Minimise the planes, with the slope of their optimal mixture in double precision.
@@ -211,32 +225,46 @@ class Planes:
         exact = design.exact()
         model = -exact.adjoint(mixture)
         norm2 = float(exact.inner(model, model))
-        value = float(self.offsets @ self.dual) - norm2 / 2
+        offset, size, _, offset_error, _ = self._averages(self.dual)
+        value = offset - norm2 / 2
         slope_error = _unit(exact) * exact.largest * float(abs(mixture).sum())
-        in_planes = float(self._column(self._OFFSET_ERROR) @ self.dual)
-        in_planes += slope_error * float(np.abs(model).sum())
-        in_sums = float(np.abs(self.offsets) @ self.dual) + norm2
+        in_planes = offset_error + slope_error * float(np.abs(model).sum())
+        in_sums = size + norm2
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
+
+    def free(self, design: Design, tol: float = 0.0) -> Target:
+        """Minimise the planes, as a model to search towards."""
+        minimum = self.minimise(design, tol)
+        return Target(minimum.model, -(self.gram @ self.dual), minimum.value, minimum)
+
+    def set_centre(self, design: Design, centre: FloatArray) -> None:
+        """Multiply the planes with a model that targets shall be near."""
+        self._column(self._PRODUCT)[:] = design.inner(self.slopes, centre) if centre.any() else 0.0
+
+    def move_centre(self, place: float, target: Target) -> None:
+        """Move the centre by a part of the way to a target, which needs no pass over the planes."""
+        product = self._column(self._PRODUCT)
+        product += place * (target.products - product)
 
     def near(
         self, design: Design, centre: FloatArray, stiffness: float, tol: float = 0.0
     ) -> Target:
         r"""Minimise ``1/2 |w|^2 + C max_k (a_k . w + b_k) + stiffness/2 |w - centre|^2``.
 
-        Its dual is the same program with the Gram matrix divided by ``1 + stiffness`` and the planes'
-        values at the shrunken centre as the linear term; it is solved to within ``tol``.
+        Its dual, times ``1 + stiffness``, is the same program with ``1 + stiffness`` times the planes'
+        values at the shrunken centre as the linear term; it is solved to within ``tol``. The centre is
+        the one last set or moved to.
         """
-        shrunk = stiffness / (1.0 + stiffness)
-        linear = self.offsets + shrunk * design.inner(self.slopes, centre)
-        dual = self._column(self._NEAR)
-        gram = self.gram / (1.0 + stiffness)
-        dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=tol)
+        scale = 1.0 + stiffness
+        linear = scale * self.offsets + stiffness * self._column(self._PRODUCT)
+        dual, gram = self._column(self._NEAR), self.gram
+        dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=scale * tol)
         self._count_idle(dual)
         minimum = self.minimum(design, dual)
-        model = shrunk * centre + minimum.model / (1.0 + stiffness)
-        heights = linear - gram @ dual
+        model = (stiffness * centre + minimum.model) / scale
+        heights = (linear - gram @ dual) / scale
         value = float(design.inner(model, model)) / 2 + self.C * float(heights.max())
-        return Target(model, value, minimum)
+        return Target(model, heights - self.offsets, value, minimum)
 
     def rescaled(self, C: float) -> Planes:
         """Copy the planes for another C; planes for the same C go on as they are."""

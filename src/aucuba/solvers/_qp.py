@@ -13,6 +13,9 @@ from aucuba._core._typing import FloatArray, IntArray
 _RIDGE = 1e-12
 _FLAT = 1e-6
 _OPTIMAL = 1e-10
+_TINY = float(np.finfo(np.float64).tiny)
+# Entries whose multipliers are violated by this part of the worst violation join the support together.
+_TOGETHER = 0.5
 
 
 def solve_simplex_qp(
@@ -26,9 +29,9 @@ def solve_simplex_qp(
     r"""Minimise ``1/2 a' G a - b' a`` over ``a >= 0, sum(a) = total``.
 
     A primal active-set method: solve on the support with the constraint that the sum stays, step
-    until an entry would turn negative and drop it, add the entry whose multiplier is most violated.
-    Started near its solution, as in a bundle method where one plane was added, it needs a handful of
-    steps, each a solve of the size of the support.
+    until an entry would turn negative and drop it, add the entries whose multipliers are violated
+    most. Started near its solution, as in a bundle method where one plane was added, it needs a
+    handful of steps, each a solve of the size of the support.
 
     Parameters
     ----------
@@ -57,56 +60,56 @@ def solve_simplex_qp(
     >>> solve_simplex_qp(np.eye(2), np.array([1.0, 0.0]), 2.0, np.array([2.0, 0.0]))
     array([1.5, 0.5])
     """
-    point = start.copy()
-    largest = float(np.abs(linear).max())
+    size = linear.size
+    largest = max(float(linear.max()), -float(linear.min()))
     # Where all planes are flat the ridge must still be a number that can be divided by.
-    least = max(_FLAT * largest / total, float(np.finfo(float).tiny) / _RIDGE)
+    least = max(_FLAT * largest / total, _TINY / _RIDGE)
     ridge = _RIDGE * max(float(gram.diagonal().max()), least)
-    index = np.flatnonzero(point)
-    for _ in range(max_steps):
-        target = _solve_on(gram, ridge, linear, total, index)
-        if target.min() <= 0:
-            index = _step_to_boundary(point, index, target)
-            if not index.size:
-                # Everything was dropped by rounding: restart from the best single plane.
-                best = np.argmax(total * linear - total**2 * gram.diagonal() / 2)
-                index = np.array([best])
-            continue
-        point[index] = target
-        slope = target @ gram[index] - linear
-        level = float((slope[index] + ridge * target) @ target) / total
-        slope[index] = level
-        entering = int(slope.argmin())
-        if level - slope[entering] <= max(_OPTIMAL * (abs(level) + largest), tol / total):
-            break
-        index = np.append(index, entering)
-    return point * (total / point.sum())
-
-
-def _solve_on(
-    gram: FloatArray, ridge: float, linear: FloatArray, total: float, index: IntArray
-) -> FloatArray:
-    """Minimise on the support with the sum fixed and the signs free."""
-    size = index.size
+    # Row and column 0 carry the constraint, so that the multiplier is entry 0 of every solution.
     system = np.ones((size + 1, size + 1))
-    system[:size, :size] = gram[index[:, np.newaxis], index]
-    system.flat[:: size + 2] += ridge
-    system[size, size] = 0.0
-    right = np.append(linear[index], total)
-    # The system is symmetric, so its transpose is the matrix as LAPACK stores it.
-    solution: FloatArray = dgesv(system.T, right, overwrite_a=True, overwrite_b=True)[2]
-    return solution[:size]
+    system[1:, 1:] = gram
+    system.ravel()[:: size + 2] += ridge
+    system[0, 0] = 0.0
+    right = np.concatenate(((total,), linear))
+    support = np.flatnonzero(start)
+    value = start[support]
+    active = np.concatenate(((0,), support + 1))
+    for _ in range(max_steps):
+        rows = system[active]
+        # The system is symmetric, so its transpose is the matrix as LAPACK stores it.
+        solution = dgesv(rows.take(active, 1).T, right[active], 1, 1)[2]
+        target = solution[1:]
+        if target.min() <= 0:
+            active, value = _step_to_boundary(active, value, target)
+            if active.size == 1:
+                # Everything was dropped by rounding: restart from the best single plane.
+                best = int(np.argmax(total * linear - total**2 * gram.diagonal() / 2))
+                active, value = np.array([0, best + 1]), np.array([total])
+            continue
+        value = target
+        violation = solution @ rows
+        violation -= right
+        violation[active] = 0.0
+        worst = float(violation.min())
+        if -worst <= max(_OPTIMAL * (abs(float(solution[0])) + largest), tol / total):
+            break
+        entering = np.flatnonzero(violation <= _TOGETHER * worst)
+        active = np.concatenate((active, entering))
+        value = np.concatenate((value, np.zeros(entering.size)))
+    point = np.zeros(size)
+    point[active[1:] - 1] = value * (total / float(value.sum()))
+    return point
 
 
-def _step_to_boundary(point: FloatArray, index: IntArray, target: FloatArray) -> IntArray:
-    """Move towards the target until entries turn zero, and return the support without them."""
-    current = point[index]
+def _step_to_boundary(
+    active: IntArray, value: FloatArray, target: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Move towards the target until entries turn zero, and return the rest."""
     blocked = np.flatnonzero(target <= 0)
-    room = current[blocked] / (current[blocked] - target[blocked])
+    current = value[blocked]
+    room = current / (current - target[blocked] + _TINY)
     step = float(room.min())
-    moved = np.maximum(current + step * (target - current), 0.0)
-    moved[blocked[room <= step]] = 0.0
-    point[index] = moved
-    kept = np.ones(index.size, dtype=bool)
-    kept[blocked[room <= step]] = False
-    return index[kept]
+    value = np.maximum(value + step * (target - value), 0.0)
+    kept = np.ones(active.size, dtype=bool)
+    kept[blocked[room <= step] + 1] = False
+    return active[kept], value[kept[1:]]
