@@ -95,21 +95,23 @@ class Line:
         )
 
     def search(
-        self, lower: float, is_done: Callable[[float], bool], *, near_start: bool
+        self, lower: float, is_done: Callable[[float], bool], *, plain: bool, near_start: bool
     ) -> tuple[Probe, list[Probe]]:
         """Find a good place from 0 on; return it and all places visited.
 
         Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola
         plus the two tangents that bracket the minimum, until what is left to gain on the line is a part
         of the distance to the lower bound of the problem. The target itself comes first, and where its
-        objective ends the solver nothing else is evaluated. With ``near_start``, a place near the start
-        is visited where none is better than the start.
+        objective ends the solver nothing else is evaluated, nor if ``plain``. With ``near_start``, a
+        place near the start is visited where none is better than the start.
         """
         right = self.evaluate(1.0)
         visited = [right]
         if is_done(right.objective):
             return right, visited
         left = start = self._probe(0.0, self.start.scores, self.start.tangent)
+        if plain:
+            return min(start, right, key=_objective), visited
         while right.slope < 0 and len(visited) < _MOST_EVALUATIONS:
             left, right = right, self.evaluate(2 * right.place)
             visited.append(right)
