@@ -138,21 +138,18 @@ class Line:
             )
             crossing = rise / (right.risk_slope - left.risk_slope)
             crossing = min(max(crossing, left.place), right.place)
-        places = [crossing]
+        place = crossing
         if self.c > 0:
-            for probe, low, high in ((left, left.place, crossing), (right, crossing, right.place)):
-                vertex = -(self.b + self.C * probe.risk_slope) / self.c
-                places.append(min(max(vertex, low), high))
-        values = [self._model(place, left, right) for place in places]
-        lowest = min(range(len(places)), key=values.__getitem__)
-        return places[lowest], values[lowest]
-
-    def _model(self, place: float, left: Probe, right: Probe) -> float:
+            # Vertices of the parabola with either tangent; the left one is never the smaller.
+            on_left = -(self.b + self.C * left.risk_slope) / self.c
+            on_right = -(self.b + self.C * right.risk_slope) / self.c
+            place = on_left if on_left < crossing else max(crossing, on_right)
+            place = min(max(place, left.place), right.place)
         tangent = max(
-            probe.tangent.value + probe.risk_slope * (place - probe.place)
-            for probe in (left, right)
+            left.tangent.value + left.risk_slope * (place - left.place),
+            right.tangent.value + right.risk_slope * (place - right.place),
         )
-        return self.norm2_at(place) / 2 + self.C * tangent
+        return place, self.norm2_at(place) / 2 + self.C * tangent
 
 
 def _objective(probe: Probe) -> float:
