@@ -1,8 +1,8 @@
 """Large tables at false positive rates of 1e-2, 1e-3 and 1e-4: boosting, re-weighting, linear models.
 
-Run with ``python -m benchmarks low_fpr``, or in part with ``--minutes`` and ``--splits``; the data
-folder is ``AUCUBA_DATA``. Every result is appended to ``results/low_fpr.csv`` as it comes and is not
-measured again; ``results/low_fpr.md`` is rewritten from it.
+Run with ``python -m benchmarks low_fpr``; ``python -m benchmarks.low_fpr`` takes ``--minutes`` and
+``--splits``. The data folder is ``AUCUBA_DATA``. Every result is appended to ``results/low_fpr.csv`` as
+it comes and is not measured again; ``results/low_fpr.md`` is rewritten from it.
 
 Half of the rows train and half test, stratified. A rate counts where at least ten test negatives lie
 in [0, rate]. Differences from plain LightGBM are tested with Nadeau and Bengio's variance, which allows
@@ -194,6 +194,8 @@ def corrected_test(differences: Any) -> str:
     mean = float(np.mean(differences))
     if n < 2:
         return f"{mean:+.4f} (1 split)"
+    if np.ptp(differences) == 0:
+        return f"{mean:+.4f} (in each of {n} splits)"
     return f"{mean:+.4f} (p {corrected_p(differences):.2f}, {n} splits)"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ from dask.delayed import Delayed
 from scipy import sparse
 
 from aucuba._core._arrays import NUMPY, Arrays
+from aucuba._core._dask_client import gathered, lost_blocks, require_running
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 from aucuba.design._table import TableDesign
@@ -325,7 +327,19 @@ class _OnDemand:
         except ValueError as error:
             if "Missing dependency" not in str(error):
                 raise
-            raise _lost_blocks() from error
+            raise lost_blocks() from error
+        finally:
+            _release_unused()
+
+
+def _release_unused() -> None:
+    """Return what Arrow's pool has kept of freed blocks, if some were read by Arrow.
+
+    Else they would be in memory beside the vectors of the driver, which are large after a pass.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
 
 
 class _OnClient:
@@ -343,26 +357,9 @@ class _OnClient:
         self.futures = [self.futures[number] for number in numbers]
 
     def run(self, task: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        if self.client.status != "running":
-            raise RuntimeError(
-                f"The Dask client that holds X is {self.client.status}; open a client and fit again."
-            )
+        require_running(self.client)
         tasks = [
             self.client.submit(task, future, *own, pure=False)
             for future, own in zip(self.futures, arguments, strict=True)
         ]
-        # Cancelled futures raise an error of their own kind; it comes with distributed.
-        from distributed.client import FutureCancelledError
-
-        try:
-            found: list[Any] = self.client.gather(tasks)
-        except FutureCancelledError as error:
-            raise _lost_blocks() from error
-        return found
-
-
-def _lost_blocks() -> RuntimeError:
-    return RuntimeError(
-        "Blocks of X are lost: the Dask client that held them is closed. Open a client, make X anew "
-        "and fit again."
-    )
+        return gathered(self.client, tasks)

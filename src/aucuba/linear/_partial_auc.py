@@ -29,7 +29,14 @@ from aucuba.linear._convergence import convergence_advice
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
 from aucuba.risks import HingeDifference, Sample, make_risk
-from aucuba.solvers import BundleSolver, CuttingPlaneSolver, DCSolver, Solution, Status
+from aucuba.solvers import (
+    BundleSolver,
+    CuttingPlaneSolver,
+    DCSolver,
+    Solution,
+    Status,
+    start_on_pairs,
+)
 
 _SURROGATES = ("direct", "tight", "structural")
 _SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
@@ -366,7 +373,10 @@ class PartialAUCClassifier(RegionClassifier):
             )
         risk = make_risk(self.surrogate, sample, region)
         solver = _SOLVERS[self.solver](self.C, self.tol, max_iter, self.rtol)
-        return solver.solve(design, risk, start=start, monitor=monitor)
+        planes = None
+        if self.solver == "bundle" and start is None and not isinstance(design, KernelDesign):
+            start, planes = start_on_pairs(design, risk, self.C, solver.slack)
+        return solver.solve(design, risk, start=start, warm_start=planes, monitor=monitor)
 
     def _finish(self, solution: Solution) -> None:
         """Store how the solver ended, and warn if that is not what was asked for."""
