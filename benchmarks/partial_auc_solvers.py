@@ -286,8 +286,9 @@ def summary(rows):
         f"{won} of {len(large)} problems (geometric mean of the ratio "
         f"{_mean_ratio(bundle, dlib, large):.2f}). Up to 1,000 rows a whole `fit` takes at most 3 ms "
         f"or three times dlib in {quick} of {len(small)}. Against plain cutting planes the bundle "
-        f"method is slower by more than 10 % and 5 ms in {slower} of {len(both)} (geometric mean of the ratio "
-        f"{_mean_ratio(bundle, plain, both):.2f}, with C = 100 {_mean_ratio(bundle, plain, hard):.2f})."
+        f"method is slower by more than 10 % and 5 ms in {slower} of {len(both)} (geometric mean of "
+        f"the ratio {_mean_ratio(bundle, plain, both):.2f}, "
+        f"with C = 100 {_mean_ratio(bundle, plain, hard):.2f})."
     )
 
 
