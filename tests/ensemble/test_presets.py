@@ -226,4 +226,4 @@ def test_a_forest_is_scored_out_of_bag_only_where_rows_are_free():
     split = clone(stack).set_params(cv=StratifiedKFold(3)).fit(X, y)
     # A third of the trees in the folds.
     levels = np.unique(1 / (1 + np.exp(-split.oof_scores_[:, 0])).round(6))
-    assert np.allclose((levels * 67).round(3) % 0.5, 0, atol=1e-3)
+    assert np.allclose((levels * 50).round(3) % 0.5, 0, atol=1e-3)

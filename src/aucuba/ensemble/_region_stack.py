@@ -100,8 +100,8 @@ class RegionStack(FittedStack):
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
-        Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
-        depend on it.
+        Number of fits, or of trees of one forest, that run in parallel, each on one thread of BLAS and
+        OpenMP; the result does not depend on it.
     memory : str, joblib.Memory or None, default=None
         Where to cache fits: another region on the same rows, or a run after an interruption, finds
         there what does not change. Entries are written completely or not at all.
