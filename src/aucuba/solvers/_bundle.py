@@ -201,7 +201,7 @@ class _Bundle:
         C = self.options.C
         if state.stiffness == 0.0:
             gained = C * state.planes.value_at_zero - point.objective
-            is_free = gained <= _GAINED * (gained + gap)
+            is_free = point.norm2 == 0 or gained <= _GAINED * (gained + gap)
             return 0.0 if is_free else _FIRST_STIFFNESS * C / point.norm2
         if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
             return state.stiffness / _RELAX
