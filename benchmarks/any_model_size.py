@@ -3,9 +3,9 @@
     python -m benchmarks any_model_size [case]
 
 Each case runs in a process of its own with ``n_jobs=2``. Memory is the largest sum, over the process
-and its workers, of what each holds with pages in common counted once (PSS), read twice a second. Wall
-time depends on who else uses the machine; processor time, of all processes together, hardly does. Every
-case is kept in ``results/any_model_size.json``. Linux only.
+and its workers, of what each holds with pages in common counted once (PSS), read every two seconds.
+Wall time depends on who else uses the machine; processor time, of all processes together, hardly does.
+Every case is kept in ``results/any_model_size.json``. Linux only.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def measured(case):
             # A process may end while it is asked.
             with suppress(OSError):
                 peaks[-1] = max(peaks[-1], proportional_bytes(process.pid))
-            time.sleep(0.5)
+            time.sleep(2)
         listener.join()
     if process.returncode:
         raise RuntimeError(f"The case {case} ended with {process.returncode}.")

@@ -129,8 +129,10 @@ def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray
 
     Rows of one class alone, such as positives that a threshold is set on, do not tell.
     """
+    if not isinstance(label, str):
+        return
     fraction = float(np.average(positive, weights=weight))
-    if isinstance(label, str) and 0.5 < fraction < 1.0:
+    if 0.5 < fraction < 1.0:
         advice = Advice(
             f"The positive class is {label!r}, the last in sorted order, though {fraction:.0%} of the "
             "rows are of it; a region of the ROC curve depends on this choice.",

@@ -27,6 +27,8 @@ class TableDesign:
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
         Finite floats; the caller has validated them.
+    largest : float, default=None
+        Largest absolute entry, or more, where the caller knows it; by default found when needed.
 
     Examples
     --------
@@ -36,8 +38,9 @@ class TableDesign:
     array([1., 2.])
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, largest: float | None = None) -> None:
         self.X = X
+        self._largest = largest
         self.arrays: Arrays = NUMPY
         self.is_exact = True
 
@@ -47,6 +50,8 @@ class TableDesign:
 
     @cached_property
     def largest(self) -> float:
+        if self._largest is not None:
+            return self._largest
         return largest_entry(self.X if isinstance(self.X, np.ndarray) else self.X.data)
 
     def exact(self) -> TableDesign:
@@ -73,7 +78,7 @@ class TableDesign:
         return np.asarray(models @ model)
 
     def take(self, rows: IntArray) -> TableDesign:
-        return TableDesign(self.X[rows])
+        return TableDesign(self.X[rows], self._largest)
 
     def some_rows(self, count: int) -> Any:
         return self.X[:: -(-self.n_rows // count)]

@@ -56,7 +56,7 @@ class ForestMember(Member):
         n_trees = final_step(base).n_estimators
         final_step(smaller).set_params(n_estimators=-(-n_trees // _TREES_PER_FOLD_TREE))
         scores = runner.scores(smaller)
-        return StackedFit(runner.fit(base, [runner.table])[0], scores)
+        return StackedFit(_grown(base, runner), scores)
 
     def n_fits(self, folds: Folds, *, every_row: bool) -> int:
         return 1 if self._is_free(folds, every_row=every_row) else len(folds.splits) + 1
@@ -68,7 +68,7 @@ class ForestMember(Member):
 
     def _out_of_bag(self, base: Any, runner: Runner) -> StackedFit:
         final_step(base).set_params(oob_score=True)
-        (model,) = runner.fit(base, [runner.table])
+        model = _grown(base, runner)
         forest = final_step(model)
         scores: FloatArray = bounded_log_odds(
             forest.oob_decision_function_[:, 1], 0.5 / forest.n_estimators
@@ -77,3 +77,12 @@ class ForestMember(Member):
         del forest.oob_decision_function_, forest.oob_score_
         forest.set_params(oob_score=False)
         return StackedFit(model, scores)
+
+
+def _grown(base: Any, runner: Runner) -> Any:
+    """Fit on all rows, trees in parallel: one forest on one core would leave the other jobs idle."""
+    final_step(base).set_params(n_jobs=runner.n_jobs)
+    (model,) = runner.fit(base, [runner.table])
+    # Trees do not depend on it, and a saved model should not.
+    final_step(model).set_params(n_jobs=None)
+    return model

@@ -22,8 +22,9 @@ from aucuba.solvers import Solution
 
 # Columns whose standard deviations differ by more than this factor are not penalised alike.
 _SCALE_RATIO = 1000.0
-# Enough rows to see such a factor.
-_ROWS_FOR_SCALE = 1000
+# Enough rows to see such a factor, fewer of a wide table.
+_MOST_ROWS_FOR_SCALE, _FEWEST_ROWS_FOR_SCALE = 1000, 200
+_ENTRIES_FOR_SCALE = 20_000
 
 
 class RegionClassifier(BinaryClassifier):
@@ -98,12 +99,16 @@ def check_stopping(tol: Any, rtol: Any, max_iter: Any) -> None:
 
 def warn_if_badly_scaled(design: RowDesign) -> None:
     """Warn if the columns' scales differ so much that the penalty is meaningless."""
-    rows = design.some_rows(_ROWS_FOR_SCALE)
+    n_rows = max(_ENTRIES_FOR_SCALE // design.zeros().size, _FEWEST_ROWS_FOR_SCALE)
+    rows = design.some_rows(min(n_rows, _MOST_ROWS_FOR_SCALE))
     if sparse.issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         sd = np.sqrt(np.maximum(np.asarray(rows.multiply(rows).mean(axis=0)).ravel() - mean**2, 0))
     else:
-        sd = rows.std(axis=0, dtype=np.float64)
+        # Moments about a row take a third of the time of np.std and lose nothing by rounding.
+        moved = rows - rows[0].astype(np.float64)
+        each = np.full(len(rows), 1 / len(rows))
+        sd = np.sqrt(np.maximum(each @ moved**2 - (each @ moved) ** 2, 0))
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
     if sd.size and sd.max() > _SCALE_RATIO * sd.min():
         advice = Advice(

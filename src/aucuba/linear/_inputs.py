@@ -55,7 +55,7 @@ class ArrayInput:
             ensure_min_samples=2,
             ensure_all_finite=False,
         )
-        _check_entries(X, type(estimator).__name__)
+        largest = _check_entries(X, type(estimator).__name__)
         weight = row_weights(sample_weight, X.shape[0])
         query = query_index(qid, X.shape[0])
         positive, kept = estimator._adopt_classes(y, weight)
@@ -63,7 +63,7 @@ class ArrayInput:
         if kept.size < X.shape[0]:
             X, sample = X[kept], sample.take(kept)
         warn_about_queries(sample)
-        return TableDesign(X), sample, KeptRows(kept, given, y, qid)
+        return TableDesign(X, largest), sample, KeptRows(kept, given, y, qid)
 
     def scores(self, estimator: Any, X: Any) -> Any:
         X = validate_data(
@@ -82,13 +82,14 @@ def input_of(X: Any) -> Input:
     return made
 
 
-def _check_entries(X: Any, estimator_name: str) -> None:
-    """Raise if entries are not finite, or if products of two, or sums of many, could overflow."""
+def _check_entries(X: Any, estimator_name: str) -> float:
+    """Return the largest entry; raise if one is not finite, or if products or sums could overflow."""
     values = X.data if sparse.issparse(X) else X
     largest = largest_entry(values)
     if not np.isfinite(largest):
         assert_all_finite(X, estimator_name=estimator_name, input_name="X")
     check_largest(largest, values.dtype.name)
+    return largest
 
 
 def check_largest(largest: float, dtype: str) -> None:

@@ -26,16 +26,13 @@ from aucuba.linear._anchored_fit import (
 )
 from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
 from aucuba.linear._convergence import convergence_advice
+from aucuba.linear._convex_fit import SOLVERS, ConvexFit
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
-from aucuba.risks import HingeDifference, Sample, make_risk
-from aucuba.solvers import BundleSolver, CuttingPlaneSolver, DCSolver, Solution, Status
+from aucuba.risks import Sample
+from aucuba.solvers import Solution, Status
 
 _SURROGATES = ("direct", "tight", "structural")
-_SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
-    "bundle": BundleSolver,
-    "cutting_plane": CuttingPlaneSolver,
-}
 # Iterations: the anchored descent is meant to stop early, plane methods to reach their gap.
 _MAX_ITER = {"direct": 100, "tight": 1000, "structural": 1000}
 
@@ -252,7 +249,7 @@ class PartialAUCClassifier(RegionClassifier):
     def _check_params(self) -> None:
         check_choice(self.surrogate, "surrogate", _SURROGATES)
         check_choice(self.kernel, "kernel", KERNELS)
-        check_choice(self.solver, "solver", tuple(_SOLVERS))
+        check_choice(self.solver, "solver", tuple(SOLVERS))
         check_choice(self.tight_form, "tight_form", ("bound", "dc"))
         check_positive_number(self.C, "C")
         check_stopping(self.tol, self.rtol, 1 if self.max_iter is None else self.max_iter)
@@ -356,17 +353,16 @@ class PartialAUCClassifier(RegionClassifier):
         monitor: Monitor | None,
         start: FloatArray | None,
     ) -> Solution:
-        max_iter = self._max_iter()
-        if self.surrogate == "tight" and self.tight_form == "dc":
-            if not isinstance(design, KernelDesign) and start is None:
-                start = anchor_direction(design, sample, self.C)[0]
-            dc = DCSolver(self.C, self.tol, max_iter)
-            return dc.solve(
-                design, HingeDifference.from_region(sample, region), start=start, monitor=monitor
-            )
-        risk = make_risk(self.surrogate, sample, region)
-        solver = _SOLVERS[self.solver](self.C, self.tol, max_iter, self.rtol)
-        return solver.solve(design, risk, start=start, monitor=monitor)
+        fit = ConvexFit(
+            self.surrogate,
+            self.tight_form,
+            self.solver,
+            C=self.C,
+            tol=self.tol,
+            rtol=self.rtol,
+            max_iter=self._max_iter(),
+        )
+        return fit.solve(design, sample, region, start, monitor)
 
     def _finish(self, solution: Solution) -> None:
         """Store how the solver ended, and warn if that is not what was asked for."""

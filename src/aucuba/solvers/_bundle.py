@@ -15,10 +15,13 @@ from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent, Target
 
-# Steps are free until the best point has gained this part of what the lower bound leaves to gain over
-# the zero model: a point hardly better than zero is no place to stay near.
+# Plain cutting planes come first, and last as long as every step leaves at most this part of the gap:
+# for a small C they are all that is needed, and a search costs more than it gains.
+_FAST = 0.7
+# Then steps are free until the best point has gained this part of what the lower bound leaves to gain
+# over the zero model: a point hardly better than zero is no place to stay near.
 _GAINED = 0.1
-# The stiffness then starts at this multiple of C / |w|^2, so that a step as long as the model costs
+# The stiffness starts at this multiple of C / |w|^2, so that a step as long as the model costs
 # about half the risk. It follows the line search, which should end near the target, and falls fast
 # when the gap hardly closes: without stiffness the method always converges.
 _FIRST_STIFFNESS = 0.5
@@ -34,7 +37,8 @@ _TARGET = 0.01
 class BundleState(NamedTuple):
     """Best point so far, the planes, the best lower bound, and the stiffness of the next step.
 
-    ``is_minimiser`` tells whether the point is the minimiser of the planes.
+    ``is_minimiser`` tells whether the point is the minimiser of the planes, ``is_plain`` whether the
+    next step is one of plain cutting planes.
     """
 
     best: Point
@@ -43,6 +47,7 @@ class BundleState(NamedTuple):
     stiffness: float
     n_evaluations: int
     is_minimiser: bool = False
+    is_plain: bool = False
 
     @property
     def model(self) -> FloatArray:
@@ -63,7 +68,8 @@ class BundleSolver(PlaneSolver):
 
     .. math:: \min_w \ \tfrac12 |w|^2 + C\, R(Aw)
 
-    Every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
+    It begins with plain cutting planes and goes on with them while they close the gap fast. Then
+    every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
     with a term that keeps the solution near the best point (a proximal bundle): a small quadratic
     program, whose dual gives a lower bound of the problem; (2) searches the line from the best point
     through the solution, which needs two score vectors but no pass over the data; (3) adds planes of R
@@ -139,7 +145,7 @@ class _Bundle:
             planes.add(self.design, [given.tangent])
             best = min(best, given, key=lambda point: point.objective)
         planes.set_centre(self.design, best.model)
-        return BundleState(best, planes, Bound(), stiffness=0.0, n_evaluations=1)
+        return BundleState(best, planes, Bound(), stiffness=0.0, n_evaluations=1, is_plain=True)
 
     def _point(self, model: FloatArray) -> Point:
         scores = self.design.scores(model)
@@ -157,13 +163,18 @@ class _Bundle:
         best, visited = line.search(
             bound.value,
             lambda value: value - bound.certified <= self.options.slack(value),
+            plain=state.is_plain,
             near_start=state.best.norm2 > 0,
         )
         point, n_evaluations = line.point_at(best), state.n_evaluations + len(visited)
-        stiffness = self._stiffness(state, best.place, point, bound.value)
+        gap = point.objective - bound.value
+        is_plain = state.is_plain and gap <= _FAST * (state.objective - state.bound.value)
+        stiffness = 0.0 if is_plain else self._stiffness(state, best.place, point, gap)
         is_minimiser = state.stiffness == 0.0 and best.place == 1.0
         state.planes.move_centre(best.place, target)
-        reached = BundleState(point, state.planes, bound, stiffness, n_evaluations, is_minimiser)
+        reached = BundleState(
+            point, state.planes, bound, stiffness, n_evaluations, is_minimiser, is_plain
+        )
         # Where zero ends the method, its answer is still sought among the planes.
         if self.terminate(reached) is None or point.norm2 == 0:
             state.planes.add(self.design, [probe.tangent for probe in visited], point.scores)
@@ -185,12 +196,12 @@ class _Bundle:
             bound = bound.raised(planes.minimise(self.design, _EXACT * slack))
         return target, bound
 
-    def _stiffness(self, state: BundleState, place: float, point: Point, lower: float) -> float:
+    def _stiffness(self, state: BundleState, place: float, point: Point, gap: float) -> float:
         """Choose how strongly the next target is held near the point reached."""
-        C, gap = self.options.C, point.objective - lower
+        C = self.options.C
         if state.stiffness == 0.0:
             gained = C * state.planes.value_at_zero - point.objective
-            is_free = gained <= _GAINED * (gained + gap)
+            is_free = point.norm2 == 0 or gained <= _GAINED * (gained + gap)
             return 0.0 if is_free else _FIRST_STIFFNESS * C / point.norm2
         if gap > _LITTLE_PROGRESS * (state.objective - state.bound.value):
             return state.stiffness / _RELAX

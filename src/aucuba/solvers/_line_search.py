@@ -95,21 +95,23 @@ class Line:
         )
 
     def search(
-        self, lower: float, is_done: Callable[[float], bool], *, near_start: bool
+        self, lower: float, is_done: Callable[[float], bool], *, plain: bool, near_start: bool
     ) -> tuple[Probe, list[Probe]]:
         """Find a good place from 0 on; return it and all places visited.
 
         Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola
         plus the two tangents that bracket the minimum, until what is left to gain on the line is a part
         of the distance to the lower bound of the problem. The target itself comes first, and where its
-        objective ends the solver nothing else is evaluated. With ``near_start``, a place near the start
-        is visited where none is better than the start.
+        objective ends the solver nothing else is evaluated, nor if ``plain``. With ``near_start``, a
+        place near the start is visited where none is better than the start.
         """
         right = self.evaluate(1.0)
         visited = [right]
         if is_done(right.objective):
             return right, visited
         left = start = self._probe(0.0, self.start.scores, self.start.tangent)
+        if plain:
+            return min(start, right, key=_objective), visited
         while right.slope < 0 and len(visited) < _MOST_EVALUATIONS:
             left, right = right, self.evaluate(2 * right.place)
             visited.append(right)
@@ -136,21 +138,18 @@ class Line:
             )
             crossing = rise / (right.risk_slope - left.risk_slope)
             crossing = min(max(crossing, left.place), right.place)
-        places = [crossing]
+        place = crossing
         if self.c > 0:
-            for probe, low, high in ((left, left.place, crossing), (right, crossing, right.place)):
-                vertex = -(self.b + self.C * probe.risk_slope) / self.c
-                places.append(min(max(vertex, low), high))
-        values = [self._model(place, left, right) for place in places]
-        lowest = min(range(len(places)), key=values.__getitem__)
-        return places[lowest], values[lowest]
-
-    def _model(self, place: float, left: Probe, right: Probe) -> float:
+            # Vertices of the parabola with either tangent; the left one is never the smaller.
+            on_left = -(self.b + self.C * left.risk_slope) / self.c
+            on_right = -(self.b + self.C * right.risk_slope) / self.c
+            place = on_left if on_left < crossing else max(crossing, on_right)
+            place = min(max(place, left.place), right.place)
         tangent = max(
-            probe.tangent.value + probe.risk_slope * (place - probe.place)
-            for probe in (left, right)
+            left.tangent.value + left.risk_slope * (place - left.place),
+            right.tangent.value + right.risk_slope * (place - right.place),
         )
-        return self.norm2_at(place) / 2 + self.C * tangent
+        return place, self.norm2_at(place) / 2 + self.C * tangent
 
 
 def _objective(probe: Probe) -> float:

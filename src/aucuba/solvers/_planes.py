@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
@@ -195,12 +196,12 @@ class Planes:
         With slopes that are wrong by ``d_k``, half the squared norm of ``w`` is wrong by
         ``sum_k u_k |d_k . w|``.
         """
-        model = -(dual @ self.slopes)
+        model = -dual @ self.slopes
         norm2 = max(float(design.inner(model, model)), 0.0)
         offset, size, norm, offset_error, slope_error = self._averages(dual)
         value = offset - norm2 / 2
         in_sums = size + norm2 + norm2**0.5 * norm
-        in_planes = offset_error + slope_error * float(np.abs(model).sum())
+        in_planes = offset_error + slope_error * dasum(model)
         return Minimum(model, value, value - in_planes - 8 * _EPS * in_sums)
 
     def _averages(self, dual: FloatArray) -> list[float]:

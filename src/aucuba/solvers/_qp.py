@@ -61,17 +61,20 @@ def solve_simplex_qp(
     array([1.5, 0.5])
     """
     size = linear.size
-    largest = max(float(linear.max()), -float(linear.min()))
+    # Places of extremes are found in less time than the extremes themselves: this method is made of
+    # many calls on a dozen numbers each.
+    largest = max(float(linear[linear.argmax()]), -float(linear[linear.argmin()]))
     # Where all planes are flat the ridge must still be a number that can be divided by.
     least = max(_FLAT * largest / total, _TINY / _RIDGE)
-    ridge = _RIDGE * max(float(gram.diagonal().max()), least)
+    diagonal = gram.diagonal()
+    ridge = _RIDGE * max(float(diagonal[diagonal.argmax()]), least)
     # Row and column 0 carry the constraint, so that the multiplier is entry 0 of every solution.
     system = np.ones((size + 1, size + 1))
     system[1:, 1:] = gram
     system.ravel()[:: size + 2] += ridge
     system[0, 0] = 0.0
     right = np.concatenate(((total,), linear))
-    support = np.flatnonzero(start)
+    support = start.nonzero()[0]
     value = start[support]
     active = np.concatenate(((0,), support + 1))
     for _ in range(max_steps):
@@ -79,21 +82,21 @@ def solve_simplex_qp(
         # The system is symmetric, so its transpose is the matrix as LAPACK stores it.
         solution = dgesv(rows.take(active, 1).T, right[active], 1, 1)[2]
         target = solution[1:]
-        if target.min() <= 0:
+        if target[target.argmin()] <= 0:
             active, value = _step_to_boundary(active, value, target)
             if active.size == 1:
                 # Everything was dropped by rounding: restart from the best single plane.
-                best = int(np.argmax(total * linear - total**2 * gram.diagonal() / 2))
+                best = int((total * linear - total**2 * diagonal / 2).argmax())
                 active, value = np.array([0, best + 1]), np.array([total])
             continue
         value = target
         violation = solution @ rows
         violation -= right
         violation[active] = 0.0
-        worst = float(violation.min())
+        worst = float(violation[violation.argmin()])
         if -worst <= max(_OPTIMAL * (abs(float(solution[0])) + largest), tol / total):
             break
-        entering = np.flatnonzero(violation <= _TOGETHER * worst)
+        entering = (violation <= _TOGETHER * worst).nonzero()[0]
         active = np.concatenate((active, entering))
         value = np.concatenate((value, np.zeros(entering.size)))
     point = np.zeros(size)
@@ -105,10 +108,10 @@ def _step_to_boundary(
     active: IntArray, value: FloatArray, target: FloatArray
 ) -> tuple[IntArray, FloatArray]:
     """Move towards the target until entries turn zero, and return the rest."""
-    blocked = np.flatnonzero(target <= 0)
+    blocked = (target <= 0).nonzero()[0]
     current = value[blocked]
     room = current / (current - target[blocked] + _TINY)
-    step = float(room.min())
+    step = float(room[room.argmin()])
     value = np.maximum(value + step * (target - value), 0.0)
     kept = np.ones(active.size, dtype=bool)
     kept[blocked[room <= step] + 1] = False

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from aucuba.design import TableDesign
+from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver, start_on_pairs
+
+
+def problem(seed, n_rows=60, n_features=5, weighted=False):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    positive = rng.random(n_rows) < 0.3
+    positive[:2] = [True, False]
+    X[positive] += 0.7
+    weight = rng.integers(1, 4, size=n_rows).astype(float) if weighted else None
+    return X, Sample(positive, weight)
+
+
+def solve(solver, design, risk):
+    model, planes = start_on_pairs(design, risk, solver.C, solver.slack)
+    assert model is not None
+    return solver.solve(design, risk, start=model, warm_start=planes)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 10_000),
+    C=st.sampled_from([10.0, 100.0, 1e4]),
+    tol=st.sampled_from([1e-2, 1e-5, 1e-8]),
+    weighted=st.booleans(),
+)
+def test_one_iteration_certifies_the_optimum_of_cutting_planes(seed, C, tol, weighted):
+    X, sample = problem(seed, weighted=weighted)
+    design, risk = TableDesign(X), PairwiseHinge(sample)
+    solution = solve(BundleSolver(C, tol, rtol=tol), design, risk)
+    assert solution.n_iter == 1
+    value = risk.value_and_gradient(X @ solution.coef)[0]
+    objective = solution.coef @ solution.coef / 2 + C * value
+    assert solution.objective == pytest.approx(objective, rel=1e-12)
+    assert 0 <= solution.objective - solution.lower_bound <= tol * solution.objective
+    other = CuttingPlaneSolver(C, tol, 100_000, tol).solve(design, risk)
+    assert solution.lower_bound <= other.objective
+    assert other.lower_bound <= solution.objective
+
+
+def test_a_row_of_weight_k_counts_as_k_rows():
+    X, sample = problem(3, weighted=True)
+    count = sample.weight.astype(int)
+    copies = Sample(np.repeat(sample.positive, count))
+    solver = BundleSolver(10.0)
+    weighted = solve(solver, TableDesign(X), PairwiseHinge(sample))
+    repeated = solve(solver, TableDesign(np.repeat(X, count, axis=0)), PairwiseHinge(copies))
+    np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray, np.float32])
+def test_kinds_of_tables_agree(kind):
+    X, sample = problem(4)
+    X = X.astype(np.float32).astype(np.float64)
+    solver, risk = BundleSolver(10.0), PairwiseHinge(sample)
+    want = solve(solver, TableDesign(X), risk).coef
+    np.testing.assert_allclose(solve(solver, TableDesign(kind(X)), risk).coef, want, rtol=1e-6)
+
+
+def test_columns_that_are_equal_or_constant_do_no_harm():
+    X, sample = problem(5)
+    X = np.hstack([X, X, np.ones((len(X), 1)), np.zeros((len(X), 1))])
+    solution = solve(BundleSolver(100.0, 1e-6), TableDesign(X), PairwiseHinge(sample))
+    assert solution.gap <= 1e-6
+    np.testing.assert_allclose(solution.coef[:5], solution.coef[5:10], atol=1e-9)
+    np.testing.assert_allclose(solution.coef[10:], 0.0, atol=1e-9)
+
+
+def test_classes_apart_end_with_a_small_norm_and_no_loss():
+    X = np.array([[-1.0], [-2.0], [1.0], [3.0]])
+    sample = Sample(np.array([False, False, True, True]))
+    solution = solve(BundleSolver(1e6, 1e-8), TableDesign(X), PairwiseHinge(sample))
+    # The closest pair is 2 apart.
+    assert solution.coef[0] == pytest.approx(0.5, rel=1e-3)
+    assert solution.gap <= 1e-8
+
+
+def test_scores_of_any_scale():
+    X, sample = problem(6)
+    for scale in (1e-6, 1e6):
+        solver = BundleSolver(10.0 / scale**2, 1e-6)
+        found = solve(solver, TableDesign(X * scale), PairwiseHinge(sample))
+        want = solve(BundleSolver(10.0, 1e-6), TableDesign(X), PairwiseHinge(sample))
+        np.testing.assert_allclose(found.coef * scale, want.coef, rtol=1e-2)
+
+
+def test_no_start_where_another_method_is_quicker_or_the_only_one():
+    X, sample = problem(7)
+    many, many_rows = problem(8, n_rows=500)
+    wide, wide_rows = problem(9, n_features=100)
+    slack = BundleSolver(10.0).slack
+    top = StructuralHinge(sample, RankWeights.from_range((0.0, 0.1)))
+    for table, risk, C in (
+        (X, top, 10.0),
+        (X, PairwiseHinge(sample), 1e-3),
+        (many, PairwiseHinge(many_rows), 10.0),
+        (wide, PairwiseHinge(wide_rows), 10.0),
+    ):
+        start = start_on_pairs(TableDesign(table), risk, C, slack)
+        assert start.model is None
+        assert start.planes is None
