@@ -3,10 +3,11 @@
 A problem is a table, a range and a C. Its optimum is certified to a relative gap of 1e-8 (or as far
 as 20 s allow; the table says how far). For every method the loosest setting of a fixed grid that ends
 within 1e-3 of the optimum counts, as the median of five runs in turn (fifteen where a run takes less
-than 20 ms, one where it takes more than 3 s), in processor seconds on one thread. dlib serves the full AUC only; its C is ours, which is
-checked: its weights must reach the same distance by our own objective. Conversion of the data is
-outside the clock. ``fit`` is `PartialAUCClassifier.fit` at its defaults, validation included; logistic
-regression and LinearSVC at their defaults, one run each, are there for scale only.
+than 20 ms, one where it takes more than 3 s), in processor seconds on one thread. dlib serves the full
+AUC only; its C is ours, which is checked: its weights must reach the same distance by our own
+objective. Conversion of the data is outside the clock. ``fit`` is `PartialAUCClassifier.fit` at its
+defaults, validation included; logistic regression and LinearSVC at their defaults, one run each, are
+there for scale only.
 
     python -m benchmarks.partial_auc_solvers [table ...]
 
