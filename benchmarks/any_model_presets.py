@@ -64,6 +64,7 @@ PLAIN = {
         {"member": "forest"},
         {"member": "extra_trees"},
         {"member": "boosting_log_loss"},
+        {"member": "linear_logistic"},
     ],
     "plain best": [
         {"member": "linear_logistic"},

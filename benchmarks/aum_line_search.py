@@ -150,7 +150,7 @@ def main():
         "",
         "## First minimum: event queue against tangents",
         "",
-        "An event is one crossing of two threshold lines. `recorded` keeps every row (32 bytes an",
+        "An event is one crossing of two threshold lines. `recorded` keeps every row (40 bytes an",
         "event), `path` only the minimum. The heap column is the cost of an event in units of one",
         "pop and push of a numba heap of n floats. The ratio is path / `minimize_aum`.",
         "",

@@ -225,9 +225,8 @@ def report() -> None:
         "# Large tables at low false positive rates\n\n"
         "Half of the rows train, half test; LightGBM: 100 rounds, min_child_weight=1 (by default it "
         "diverges on kdd); re-weighting with cv=2, Cs=3. "
-        "Seconds are CPU seconds of fit and scoring on one thread; MB is the peak beyond the data. The "
-        f"plan is {N_SPLITS} splits of every table; the last column says how many there are. p: Nadeau "
-        "and Bengio's corrected test over splits.\n\n"
+        "Seconds are CPU seconds of fit and scoring on one thread; MB is the peak beyond the data. "
+        "p: Nadeau and Bengio's corrected test over splits.\n\n"
     )
     write_signed(
         RESULTS / "low_fpr.md",

@@ -22,6 +22,7 @@ import dask.dataframe as dd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.design import DaskDesign, TableDesign
+from aucuba.design._dask import _every
 from aucuba.persistence import save_model
 
 MODELS = {
@@ -213,6 +214,7 @@ def test_adjoint_products_and_rows(rows):
     for kind in KINDS:
         design = DaskDesign(KINDS[kind](X))
         np.testing.assert_allclose(design.adjoint(g), plain.adjoint(g), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(design.adjoint(list(g)), plain.adjoint(g), rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(design.gram(w), plain.gram(w), rtol=1e-9)
         some, part = design.take(taken), plain.take(taken)
         np.testing.assert_allclose(some.scores(g[0, :6]), part.scores(g[0, :6]), rtol=1e-9)
@@ -224,6 +226,13 @@ def test_adjoint_products_and_rows(rows):
         few = few.toarray() if sparse.issparse(few) else few
         np.testing.assert_array_equal(few, plain.some_rows(100))
         assert design.largest == plain.largest
+
+
+def test_some_rows_of_a_block_do_not_keep_all_of_it(rows):
+    for block in (rows[0], pd.DataFrame(rows[0])):
+        few = _every(block, 0, 100)
+        assert few.shape == (12, 6)
+        assert not np.shares_memory(few, DaskDesign.as_table(block))
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells private memory")

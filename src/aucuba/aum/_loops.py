@@ -21,11 +21,21 @@ INTERCEPT, SLOPE, FP_STEP, FN_STEP, FP, FN = range(6)
 
 
 @compiled
-def _reverse_run(lines: Any, low: int, high: int, slope_change: float, area_change: float) -> Any:
-    """Reverse lines ``low..high``, which meet in one point.
+def _reverse_run(
+    lines: Any,
+    queue: Any,
+    half: int,
+    low: int,
+    high: int,
+    now: float,
+    slope_change: float,
+    area_change: float,
+) -> Any:
+    """Reverse lines ``low..high``, which meet in one point, and renew the meetings of their pairs.
 
     Returns the changes of the AUM slope (paper, equation 6) and of the area under (FP, TP), added to
-    those given: the terms of the run's order are taken away before and added after.
+    those given: the terms of the run's order are taken away before and added after. Lines that do not
+    converge meet at infinity.
     """
     for sign in range(-1, 2, 2):
         tp, slope_below = 0.0, lines[low - 1, SLOPE]
@@ -34,6 +44,15 @@ def _reverse_run(lines: Any, low: int, high: int, slope_change: float, area_chan
             if fn < least:
                 least = fn
             slope_change += sign * (slope - slope_below) * least
+            if sign > 0:
+                meeting = np.inf
+                if slope_below > slope:
+                    meeting = (lines[g, INTERCEPT] - lines[g - 1, INTERCEPT]) / (
+                        slope_below - slope
+                    )
+                    if meeting < now:
+                        meeting = now
+                queue[half + g - 1] = meeting
             slope_below = slope
             if g <= high:
                 area_change += sign * lines[g, FP_STEP] * tp
@@ -51,35 +70,6 @@ def _reverse_run(lines: Any, low: int, high: int, slope_change: float, area_chan
                     for g in range(low, high):
                         lines[g + 1, column + 2] = lines[g, column + 2] + lines[g, column]
     return slope_change, area_change
-
-
-@compiled
-def _renew_meetings(lines: Any, queue: Any, half: int, first: int, last: int, now: float) -> None:
-    """Set the meetings of the pairs ``first..last`` and the minima above them.
-
-    Lines that do not converge meet at infinity.
-    """
-    intercept, slope = lines[first, INTERCEPT], lines[first, SLOPE]
-    for g in range(first, last + 1):
-        next_intercept, next_slope, meeting = lines[g + 1, INTERCEPT], lines[g + 1, SLOPE], np.inf
-        if slope > next_slope:
-            meeting = (next_intercept - intercept) / (slope - next_slope)
-            if meeting < now:
-                meeting = now
-        queue[half + g] = meeting
-        intercept, slope = next_intercept, next_slope
-    low, high, changed = (half + first) >> 1, (half + last) >> 1, True
-    while changed and low >= 1:
-        changed = False
-        for node in range(low, high + 1):
-            winner, other = queue[2 * node], queue[2 * node + 1]
-            if other < winner:
-                winner = other
-            if winner != queue[node]:
-                queue[node] = winner
-                changed = True
-        low >>= 1
-        high >>= 1
 
 
 @compiled
@@ -125,11 +115,20 @@ def follow_path(
                 low -= 1
             while queue[high] <= latest:
                 high += 1
-            low -= half
-            high -= half
-            slope_change, area_change = _reverse_run(lines, low, high, slope_change, area_change)
+            slope_change, area_change = _reverse_run(
+                lines, queue, half, low - half, high - half, step, slope_change, area_change
+            )
             crossed += (high - low + 1) * (high - low) >> 1
-            _renew_meetings(lines, queue, half, low - 1, high, step)
+            changed, low = True, low - 1
+            while changed and low > 1:
+                low, high, changed = low >> 1, high >> 1, False
+                for node in range(low, high + 1):
+                    winner, other = queue[2 * node], queue[2 * node + 1]
+                    if other < winner:
+                        winner = other
+                    if winner != queue[node]:
+                        queue[node] = winner
+                        changed = True
         slope += slope_change
         area_before, area = area, area + area_change
         rows[n_rows, 0] = step

@@ -57,7 +57,8 @@ class WalkEnd:
         least = int(np.argmax(aum <= aum.min() + self.flat_aum))
         best = area >= area.max() - self.flat_area
         first = int(np.argmax(best))
-        return rows[np.unique([0, least, first, *(first + np.flatnonzero(~best[first:])[:1])])]
+        after = first + int(np.argmin(best[first:]))
+        return rows[sorted({0, least, first, after})]
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,11 @@ class DaskDesign:
         return np.concatenate(self._pass(_scores, model))
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
-        return self._total(_adjoint, np.asarray(gradient))
+        if isinstance(gradient, np.ndarray):
+            return self._total(_adjoint, self._by_block(gradient))
+        # Several vectors are stacked block by block: at once they would be copied all.
+        several = zip(*(self._by_block(one) for one in gradient), strict=True)
+        return self._total(_adjoint, list(several))
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)
@@ -105,7 +109,7 @@ class DaskDesign:
         return sparse.vstack(rows, format="csr") if self.is_sparse else np.concatenate(rows)
 
     def gram(self, weight: FloatArray) -> FloatArray:
-        return self._total(_gram, weight)
+        return self._total(_gram, self._by_block(weight))
 
     @staticmethod
     def as_table(block: Any) -> Any:
@@ -115,9 +119,11 @@ class DaskDesign:
     def _starts(self) -> IntArray:
         return np.cumsum(self.block_rows) - self.block_rows
 
-    def _total(self, task: Callable[..., FloatArray], of_rows: FloatArray) -> FloatArray:
+    def _by_block(self, of_rows: FloatArray) -> list[FloatArray]:
+        return np.split(of_rows, self._starts()[1:], axis=-1)
+
+    def _total(self, task: Callable[..., FloatArray], parts: Sequence[Any]) -> FloatArray:
         """Add a sum over every block's rows, in the order of the blocks."""
-        parts = np.split(of_rows, self._starts()[1:], axis=-1)
         found = self._pass(task, parts=[(part,) for part in parts])
         total = np.zeros_like(found[0])
         for one in found:
@@ -223,7 +229,7 @@ def _scores(block: Any, model: FloatArray) -> FloatArray:
     return TableDesign(_as_table(block)).scores(model)
 
 
-def _adjoint(block: Any, gradient: FloatArray) -> FloatArray:
+def _adjoint(block: Any, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
     return TableDesign(_as_table(block)).adjoint(gradient)
 
 
@@ -232,7 +238,8 @@ def _gram(block: Any, weight: FloatArray) -> FloatArray:
 
 
 def _every(block: Any, first: int, step: int) -> Any:
-    return _as_table(block)[first::step]
+    # A view of some rows would keep the whole block in memory.
+    return _as_table(block)[first::step].copy()
 
 
 def _delayed_blocks(X: Any) -> list[Delayed]:

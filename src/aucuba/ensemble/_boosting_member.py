@@ -75,11 +75,11 @@ class BoostingMember(Member):
             (model,) = runner.fit(with_fixed_seed(booster, seed), [runner.table])
             return StackedFit(model, scores)
         reweighted = RegionReweighted(booster, **region.params, strength=self.strength)
-        return fit_on_stack(reweighted, runner, seed, scores)
+        return fit_on_stack(reweighted, runner, seed, scores, every_fold=False)
 
     def n_fits(self, folds: Folds, *, every_row: bool) -> int:
-        each = len(folds.splits) + 1
-        return each if self.strength == 1.0 else 2 * each
+        n_folds = len(folds.splits)
+        return n_folds + 1 if self.strength == 1.0 else n_folds + 3
 
     def _tuned(self, runner: Runner, region: Region, seed: int) -> tuple[int, FloatArray]:
         """Return the best number of rounds and its out-of-fold scores."""

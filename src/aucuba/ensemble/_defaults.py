@@ -31,8 +31,8 @@ from aucuba.linear import PartialAUCClassifier
 PRESETS: dict[str, dict[str, dict[str, int]]] = {
     "fast": {
         "splines_logistic": {},
-        "forest": {"n_trees": 150},
-        "extra_trees_bagged": {"n_trees": 150},
+        "forest": {},
+        "extra_trees_bagged": {},
         "boosting_tuned": {"max_rounds": 80},
     },
     "default": {
@@ -40,7 +40,8 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
         "nystroem_logistic": {},
         "forest": {},
         "extra_trees": {},
-        "boosting_tuned": {},
+        "boosting": {},
+        "linear": {},
     },
     # Linear models in both forms: trained for the region they gain on most tables and lose on some.
     "best": {
@@ -57,7 +58,7 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
 }
 # On sparse tables; LightGBM joins them where it is installed.
 SPARSE_PRESETS: dict[str, dict[str, dict[str, int]]] = {
-    "fast": {"linear_logistic": {}, "forest": {"n_trees": 150}},
+    "fast": {"linear_logistic": {}, "forest": {}},
     "default": {"linear": {}, "forest": {}, "extra_trees": {}},
     "best": {"linear": {}, "forest": {"n_trees": 500}, "extra_trees": {"n_trees": 500}},
 }
@@ -65,9 +66,9 @@ SPARSE_MEMBERS = (
     *("linear", "linear_logistic", "forest", "extra_trees", "extra_trees_bagged", "lightgbm"),
     "xgboost",
 )
-_N_TREES = 200
+_N_TREES = 150
 # Grown on all rows, extremely randomised trees have no rows left to score and need folds.
-_N_EXTRA_TREES = 150
+_N_EXTRA_TREES = 100
 _LANDMARKS = 300
 # Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
 _NYSTROEM_C = 10.0

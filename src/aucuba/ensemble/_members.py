@@ -131,14 +131,19 @@ def fit_without_repeated_warnings(
 
 
 def fit_on_stack(
-    estimator: RegionReweighted, runner: Runner, seed: int, scores: FloatArray | None = None
+    estimator: RegionReweighted,
+    runner: Runner,
+    seed: int,
+    scores: FloatArray | None = None,
+    *,
+    every_fold: bool = True,
 ) -> StackedFit:
-    """Fit a `RegionReweighted` on the rows and folds of a stack."""
+    """Fit a `RegionReweighted` on the rows and folds of a stack, as `fit_reweighted` does."""
     # The stack names its classes 0 and 1.
     model = clone(estimator).set_params(pos_label=None)
     base = with_fixed_seed(clone(model.estimator), seed)
     region = Region.from_params(model.fpr_range, model.fpr_weight, model.min_tpr)
-    pair = fit_reweighted(base, runner, region, model.strength, scores)
+    pair = fit_reweighted(base, runner, region, model.strength, scores, every_fold=every_fold)
     check_columns(model, runner.table.X, reset=True)
     model.classes_, model.pos_label_ = np.array([0, 1]), 1
     model.estimator_, model.weighted_estimator_ = pair.plain, pair.weighted

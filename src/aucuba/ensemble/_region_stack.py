@@ -42,8 +42,9 @@ class RegionStack(FittedStack):
 
     with :math:`s_k` the score of the k-th model, fitted to out-of-fold scores.
 
-    With nothing set: gradient boosting with rounds chosen by partial AUC, a random forest, extremely
-    randomised trees, and logistic regression on splines of the columns and on Nystroem features.
+    With nothing set: gradient boosting, its rounds chosen by partial AUC and its rows re-weighted for
+    the region, a random forest, extremely randomised trees, logistic regression on splines of the
+    columns and on Nystroem features, and a linear model trained for the region.
     DataFrames may have categories, strings and missing values; arrays may have missing values; on
     sparse tables the members are a linear model trained for the region, a random forest, extremely
     randomised trees and, where it is installed, LightGBM.
@@ -75,8 +76,9 @@ class RegionStack(FittedStack):
         A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
     preset : {"fast", "default", "best"}, default="default"
         How much to spend: "fast" leaves out the folds of extremely randomised trees and the kernel
-        features; "best" re-weights boosting and adds linear models trained for the region. The guide
-        has their quality and cost.
+        features, and does not train for the region beyond the rounds of boosting; "best" has more
+        trees and linear models of several kinds, each trained for the region too. The guide has their
+        quality and cost.
     time_limit : float, default=None
         Seconds after which no further member is begun. The first member (the cheapest of a preset) is
         always fitted; others if two short trials say that time suffices, with fewer rounds or trees if

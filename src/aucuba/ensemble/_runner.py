@@ -78,6 +78,13 @@ class Runner:
         parts = self._run(_score_fold, self.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
 
+    def scores_of_last_fold(self, estimator: Any, table: Table) -> FloatArray:
+        """Score the rows of the last fold alone; of blocks of time it has the most to train on."""
+        rows = self.sampling.weighted(table)
+        (part,) = self._run(_score_fold, self.splits[-1:], rows, estimator)
+        scores: FloatArray = part[0]
+        return scores
+
     def more_stages(
         self, estimator: Any, models: list[Any], rounds: list[int]
     ) -> tuple[list[Any], FloatArray]:
