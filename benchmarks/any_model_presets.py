@@ -50,14 +50,13 @@ from benchmarks.any_model_quality import (
     restructured,
     tuned_lightgbm,
 )
+from reproductions.paired import corrected_p, holm
 from reproductions.tables import write_signed
 
 CELLS = RESULTS / "any_model_presets.csv"
 TABLE = RESULTS / "any_model_presets.md"
 GUIDE_TABLE = Path(__file__).parents[1] / "docs" / "guides" / "any_model_presets.inc"
 N_SPLITS = 5
-# Test and training halves are of equal size; Nadeau and Bengio's correction adds their ratio.
-TEST_OVER_TRAIN = 1.0
 PLAIN = {
     "plain default": [
         {"member": "splines_logistic"},
@@ -65,6 +64,7 @@ PLAIN = {
         {"member": "forest"},
         {"member": "extra_trees"},
         {"member": "boosting_log_loss"},
+        {"member": "linear_logistic"},
     ],
     "plain best": [
         {"member": "linear_logistic"},
@@ -207,27 +207,6 @@ def gains(values, method, base):
         if one == method and other is not None:
             found.setdefault((name, limits), []).append(value - other)
     return found
-
-
-def corrected_p(gain):
-    """Two-sided p of Nadeau and Bengio's corrected t-test; nan for a single split."""
-    gain = np.array(gain)
-    if gain.size < 2:
-        return np.nan
-    spread = gain.std(ddof=1)
-    if spread == 0:
-        return 1.0
-    t = gain.mean() / (spread * np.sqrt(1 / gain.size + TEST_OVER_TRAIN))
-    return 2 * stats.t.sf(abs(t), gain.size - 1)
-
-
-def holm(p):
-    """Holm's adjusted p-values."""
-    order = np.argsort(p)
-    adjusted = np.maximum.accumulate(np.asarray(p)[order] * np.arange(len(p), 0, -1))
-    out = np.empty(len(p))
-    out[order] = np.minimum(adjusted, 1.0)
-    return out
 
 
 def comparison_rows(values, pairs=PAIRS):

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from aucuba.aum import ErrorFunctions, _loops, _path, aum, maximize_auc, minimize_aum
+from aucuba.aum import ErrorFunctions, _path, aum, maximize_auc, minimize_aum
 from aucuba.aum._lines import Segment
 from reproductions.tables import write_signed
 
@@ -84,9 +84,7 @@ def path_against_tangents():
         errors, scores, direction = problem(n)
         segment = Segment.from_predictions(errors, scores, direction)
         repeats = 1 if n > 1_000 else 3
-        by_path, end = seconds(
-            _path.follow, segment, _loops.STOP_FIRST_MIN, None, record=False, repeats=repeats
-        )
+        by_path, end = seconds(_path.follow, segment, "first_min", record=False, repeats=repeats)
         kept, whole = seconds(_path.line_search_path, errors, scores, direction, repeats=repeats)
         by_tangents, found = seconds(minimize_aum, errors, scores, direction, repeats=5)
         assert abs(found.step - whole.best_aum().step) <= 1e-9 * found.step
@@ -152,7 +150,7 @@ def main():
         "",
         "## First minimum: event queue against tangents",
         "",
-        "An event is one crossing of two threshold lines. `recorded` keeps every row (32 bytes an",
+        "An event is one crossing of two threshold lines. `recorded` keeps every row (40 bytes an",
         "event), `path` only the minimum. The heap column is the cost of an event in units of one",
         "pop and push of a numba heap of n floats. The ratio is path / `minimize_aum`.",
         "",

@@ -16,9 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from aucuba import AUMClassifier
-from benchmarks.partial_auc_quality import SETS, corrected_p, halves
+from benchmarks.partial_auc_quality import SETS, halves
 from reproductions.data import data_file
 from reproductions.data.imbalanced import ADBENCH
+from reproductions.paired import corrected_p
 from reproductions.tables import markdown_table, write_signed
 
 RESULT = Path(__file__).parent / "results" / "aum_quality.md"

@@ -17,7 +17,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -26,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import partial_auc_score
 from reproductions.data.imbalanced import ADBENCH, load_a9a, load_adbench, load_fingerprints
+from reproductions.paired import corrected_p
 from reproductions.tables import write_signed
 
 RANGES = [(0.0, 0.01), (0.0, 0.05), (0.0, 0.1), (0.02, 0.05)]
@@ -134,17 +134,6 @@ def read_cells():
             key = (row["set"], row["range"], row["method"])
             values.setdefault(key, {})[int(row["split"])] = 100 * float(row["pauc"])
     return values
-
-
-def corrected_p(gain):
-    """Test a mean gain over random halvings, which overlap, as Nadeau and Bengio (2003) do.
-
-    The variance of the mean is that of the gains times ``1 / n_splits + n_test / n_train``.
-    """
-    variance = gain.var(ddof=1) * (1.0 / gain.size + 1.0)
-    if variance == 0:
-        return 1.0
-    return float(2 * stats.t.sf(abs(gain.mean()) / np.sqrt(variance), gain.size - 1))
 
 
 def summary_of(gains, method):

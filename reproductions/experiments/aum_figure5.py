@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._core._typing import FloatArray
-from aucuba.aum import ErrorFunctions, _loops, _path, aum, minimize_aum
+from aucuba.aum import ErrorFunctions, _path, aum, minimize_aum
 from aucuba.aum._lines import Segment
 from reproductions.data import data_home
 from reproductions.data.colour_images import load_cifar10, load_stl10
@@ -35,7 +35,7 @@ Search = Callable[[ErrorFunctions, FloatArray, FloatArray], tuple[float, int]]
 def first_min(errors: ErrorFunctions, scores: FloatArray, change: FloatArray) -> tuple[float, int]:
     """Follow the path to the first minimum."""
     segment = Segment.from_predictions(errors, scores, change)
-    end = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
+    end = _path.follow(segment, "first_min", record=False)
     return end.best_aum().step, end.n_crossings
 
 

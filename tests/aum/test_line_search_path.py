@@ -219,16 +219,22 @@ def test_bad_input(random_problem, change, message):
         line_search_path(*random_problem).evaluate(-1.0)
 
 
-def test_a_path_longer_than_its_first_table_goes_on_where_it_stopped(monkeypatch):
-    rng = np.random.default_rng(5)
-    errors = ErrorFunctions.from_labels(rng.random(30) < 0.5)
-    line = rng.normal(size=30), rng.normal(size=30)
-    whole = line_search_path(errors, *line, stop="all")
-    assert whole.step.size > 100
-    monkeypatch.setattr("aucuba.aum._path._FIRST_ROWS", 1)
-    pieces = line_search_path(errors, *line, stop="all")
-    for name in ("step", "aum", "slope", "auc_at", "auc_after", "valid_to", "n_crossings"):
-        np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name), err_msg=name)
+@pytest.mark.parametrize("record", [True, False])
+@pytest.mark.parametrize("stop", ["all", "linear", "first_min", "first_max_auc", 9])
+def test_a_path_longer_than_its_first_table_goes_on_where_it_stopped(stop, record, monkeypatch):
+    # With room for one new row per table, every row is the last of its table.
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        errors = ErrorFunctions.from_labels(rng.random(30) < 0.5)
+        line = rng.normal(size=30), rng.normal(size=30)
+        monkeypatch.setattr("aucuba.aum._walk._FIRST_ROOM", 1 << 10)
+        monkeypatch.setattr("aucuba.aum._walk._LAST_ROOM", 1 << 16)
+        whole = line_search_path(errors, *line, stop=stop, record=record)
+        monkeypatch.setattr("aucuba.aum._walk._FIRST_ROOM", 2)
+        monkeypatch.setattr("aucuba.aum._walk._LAST_ROOM", 2)
+        pieces = line_search_path(errors, *line, stop=stop, record=record)
+        for name in ("step", "aum", "slope", "auc_at", "auc_after", "valid_to", "n_crossings"):
+            np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name), err_msg=name)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,5 +1,6 @@
 """Re-weighted boosting on Dask collections against the same rows in memory."""
 
+import logging
 import os
 import signal
 import threading
@@ -15,12 +16,13 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 from distributed import Client, LocalCluster
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from aucuba._core._hashed_folds import fold_numbers
 from aucuba._core._seeds import draw_seed
-from aucuba.ensemble import RegionReweighted
-from aucuba.ensemble._dask_boosting import Part, _groups_with_both_classes
+from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.ensemble._dask_boosting import Part, XGBoostOnDask, _groups_with_both_classes
 
 BAND = (0.0, 0.2)
 ROUNDS = {"n_estimators": 20, "max_depth": 3, "learning_rate": 0.3}
@@ -112,6 +114,65 @@ def test_frames_and_another_chunking_give_the_same_model(cluster):
     np.testing.assert_allclose(lazy.compute(), frames.decision_function(frame), atol=1e-6)
 
 
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
+def test_csr_blocks_equal_a_csr_matrix(cluster, package):
+    of_dask = pytest.importorskip(f"{package}.dask", reason="it is of the boosting extra")
+    plain = pytest.importorskip(package)
+    X, y = rows(1000)
+    X = np.where(X > 10, X, 0)
+    options = {"n_estimators": 5, "max_depth": 3, "min_child_samples": 5, "verbose": -1}
+    if package == "xgboost":
+        options = {"n_estimators": 5, "max_depth": 3, "tree_method": "hist"}
+    name = {"xgboost": "XGBClassifier", "lightgbm": "LGBMClassifier"}[package]
+    local = getattr(plain, name)(**options, n_jobs=1)
+    splits = folds_of(y.size, 2, draw_seed(0))
+    want = RegionReweighted(local, BAND, cv=splits, random_state=0).fit(sparse.csr_matrix(X), y)
+    spread = getattr(of_dask, f"Dask{name}")(**options)
+    blocks = da.from_array(X, chunks=(300, -1)).map_blocks(sparse.csr_matrix)
+    got = RegionReweighted(spread, BAND, cv=2, random_state=0).fit(blocks, y)
+    scores = [one.decision_function(sparse.csr_matrix(X)) for one in (got, want)]
+    assert np.corrcoef(scores)[0, 1] > (0.9999 if package == "xgboost" else 0.97)
+    np.testing.assert_allclose(got.decision_function(blocks).compute(), scores[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["groups", "time", "splits"])
+def test_groups_times_and_splits_are_those_in_memory(cluster, kind):
+    xgboost = pytest.importorskip("xgboost", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
+    X, y = rows(1000)
+    rng = np.random.default_rng(2)
+    # Splits of rows in no order are as good as others.
+    halves = np.split(rng.permutation(y.size), 2)
+    cv = [(halves[0], halves[1]), (halves[1], halves[0])] if kind == "splits" else 2
+    given = {"groups": rng.integers(100, size=y.size), "time": rng.permutation(y.size) // 2}
+    given = {} if kind == "splits" else {kind: given[kind]}
+    plain = xgboost.XGBClassifier(**ROUNDS, n_jobs=1, tree_method="hist")
+    want = RegionReweighted(plain, BAND, cv=cv, random_state=0).fit(X, y, **given)
+    booster = dask_xgboost.DaskXGBClassifier(**ROUNDS, tree_method="hist")
+    lazy = {key: dd.from_pandas(pd.Series(one), npartitions=3) for key, one in given.items()}
+    got = RegionReweighted(booster, BAND, cv=cv, random_state=0)
+    got.fit(da.from_array(X, chunks=(300, -1)), y, **lazy)
+    np.testing.assert_allclose(got.oof_scores_, want.oof_scores_, atol=1e-4)
+    np.testing.assert_allclose(got.decision_function(X), want.decision_function(X), atol=1e-4)
+    assert np.isnan(got.oof_scores_).any() == (kind == "time")
+
+
+def test_unknown_chunks_are_counted_once_and_logged(cluster, caplog):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows(600)
+    frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcde")), npartitions=3)
+    unknown = frame[frame["a"] > 4].to_dask_array()
+    assert np.isnan(unknown.shape[0])
+    kept = X[:, 0] > 4
+    booster = dask_xgboost.DaskXGBClassifier(n_estimators=2)
+    model = RegionReweighted(booster, BAND, cv=2, random_state=0)
+    with caplog.at_level(logging.INFO, "aucuba"):
+        model.fit(unknown, y[kept])
+    counted = [r.getMessage() for r in caplog.records if r.name == "aucuba"]
+    assert counted == [f"Counted the rows of X once: {kept.sum()} in 3 blocks."]
+    assert model.oof_scores_.shape == (kept.sum(),)
+
+
 def test_lightgbm_on_rows_sorted_by_class(cluster):
     dask_lightgbm = pytest.importorskip("lightgbm.dask", reason="it is of the boosting extra")
     lightgbm = pytest.importorskip("lightgbm")
@@ -133,6 +194,18 @@ def test_lightgbm_on_rows_sorted_by_class(cluster):
     assert both > 0.99
 
 
+def test_a_worker_that_would_lack_a_class_is_one_error(cluster):
+    dask_lightgbm = pytest.importorskip("lightgbm.dask", reason="it is of the boosting extra")
+    X, y = rows(600)
+    order = np.argsort(-y, kind="stable")
+    model = RegionReweighted(dask_lightgbm.DaskLGBMClassifier(n_estimators=2), BAND, cv=2)
+    model.threshold_ = "as before"
+    with pytest.raises(ValueError, match="both classes on each of 2 workers, and the 2 blocks"):
+        model.fit(da.from_array(X[order], chunks=(300, -1)), y[order])
+    assert model.threshold_ == "as before"
+    assert not hasattr(model, "classes_")
+
+
 def part(n_positives, n_negatives):
     return Part(None, np.repeat([1, 0], [n_positives, n_negatives]), None)
 
@@ -147,6 +220,14 @@ def test_parts_are_dealt_so_that_every_group_has_both_classes():
         _groups_with_both_classes([part(0, 9), part(3, 3), part(0, 9)], 2)
 
 
+def test_a_stack_is_for_tables_in_memory():
+    X, y = rows(200)
+    with pytest.raises(
+        ValueError, match="RegionStack takes tables in memory, got a Dask collection"
+    ):
+        RegionStack().fit(da.from_array(X, chunks=(100, -1)), y)
+
+
 def test_bad_input(cluster):
     dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
     X, y = rows(400)
@@ -156,8 +237,8 @@ def test_bad_input(cluster):
         RegionReweighted(LogisticRegression(), BAND).fit(blocks, y)
     with pytest.raises(ValueError, match="n_jobs is for tables in memory"):
         RegionReweighted(booster, BAND, n_jobs=2).fit(blocks, y)
-    with pytest.raises(ValueError, match="groups and time are for tables in memory"):
-        RegionReweighted(booster, BAND).fit(blocks, y, groups=y)
+    with pytest.raises(ValueError, match="groups has 399 entries for 400 rows"):
+        RegionReweighted(booster, BAND).fit(blocks, y, groups=y[1:])
     with pytest.raises(ValueError, match="y has 399 entries for the 400 rows"):
         RegionReweighted(booster, BAND).fit(blocks, y[1:])
     with pytest.raises(ValueError, match="at least two folds, got cv=1"):
@@ -185,6 +266,44 @@ def test_without_a_cluster_there_is_one_error(monkeypatch):
     model = RegionReweighted(dask_xgboost.DaskXGBClassifier(**ROUNDS), BAND)
     with pytest.raises(RuntimeError, match=r"needs a cluster: open a distributed\.Client"):
         model.fit(da.from_array(X, chunks=(100, -1)), y)
+
+
+def test_blocks_of_a_client_that_is_closed_are_one_error():
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows(400)
+    options = {"processes": False, "n_workers": 1, "dashboard_address": ":0"}
+    with Client(**options):
+        held = da.from_array(X, chunks=(100, -1)).persist()
+    model = RegionReweighted(dask_xgboost.DaskXGBClassifier(n_estimators=2), BAND, cv=2)
+    with (
+        Client(**options),
+        pytest.raises(RuntimeError, match="Blocks of X are lost: the Dask client"),
+    ):
+        model.fit(held, y)
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_client_that_is_closed_in_a_boosted_fit_is_one_error(monkeypatch, when):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    X, y = rows(400)
+    booster = dask_xgboost.DaskXGBClassifier(n_estimators=2 if when == "before" else 100_000)
+    model = RegionReweighted(booster, BAND, cv=2)
+    with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as made:
+        client = Client(made)
+        arranged = XGBoostOnDask.arranged
+
+        def closing(self, given, parts):
+            delay = 0.0 if when == "before" else 3.0
+            threading.Timer(delay, client.close).start()
+            while when == "before" and client.status == "running":
+                time.sleep(0.01)
+            return arranged(self, given, parts)
+
+        monkeypatch.setattr(XGBoostOnDask, "arranged", closing)
+        with pytest.raises(RuntimeError, match="The Dask client that holds X is clos"):
+            model.fit(da.from_array(X, chunks=(100, -1)), y)
+    assert not hasattr(model, "classes_")
 
 
 def test_a_worker_killed_during_a_boosted_fit_ends_it_in_time(monkeypatch):

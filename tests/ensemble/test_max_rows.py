@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
+from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
+from aucuba._roc._threshold import operating_point
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._sampling import sample_rows
 from aucuba.ensemble._table import Table
+from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score
 
 
@@ -62,6 +66,24 @@ def test_every_fit_has_at_most_so_many_rows_and_all_rows_are_scored():
     assert abs(model.weights_[y == 0].mean() - 1) < 1e-9
     flagged = (model.oof_scores_ > np.quantile(model.oof_scores_[y == 0], 0.99)).mean()
     assert flagged < 0.1
+
+
+class FirstColumn(Recorder):
+    """A classifier whose log-odds are the first column, whatever it was trained on."""
+
+    def predict_proba(self, X):
+        return np.stack([expit(-X[:, 0]), expit(X[:, 0])], axis=1)
+
+
+def test_threshold_and_calibration_are_those_of_all_rows():
+    X, y = rows()
+    model = RegionReweighted(FirstColumn(), (0.0, 0.01), max_rows=800, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.oof_scores_, X[:, 0])
+    sample = Sample(y.astype(bool))
+    assert model.threshold_ == pytest.approx(operating_point(X[:, 0], sample, 0.01)[0])
+    np.testing.assert_allclose(model.calibration_, logistic_calibration(X[:, 0], sample))
+    region = Region.from_params((0.0, 0.01))
+    np.testing.assert_allclose(model.weights_, region_weights(X[:, 0], sample, region, 3.0))
 
 
 @pytest.mark.parametrize("prevalence", [0.05, 0.3])

@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
@@ -14,6 +15,7 @@ from aucuba import RegionStack
 from aucuba._core import _progress_bar
 from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba._core._progress_bar import progress_bar
+from aucuba.ensemble._defaults import PRESETS
 from tests.ensemble.data import numbers
 from tests.listeners import StopAfter
 
@@ -77,6 +79,49 @@ def test_a_bar_passes_the_wish_to_stop_on(capsys):
     assert capsys.readouterr().err.count("\n") == 2
     with progress_bar(None, "Fit", 3, 0) as monitor:
         assert monitor is None
+
+
+@pytest.mark.parametrize(
+    ("given", "n_fits"),
+    [
+        # A forest scored out of bag is one fit; so is each fold of boosting, however far it grows.
+        ({}, 1 + 4 + 4),
+        ({"max_rows": 10_000}, 1 + 4 + 4),
+        ({"max_rows": 200}, 4 + 4 + 4),
+        ({"sample_weight": np.repeat([1.0, 2.0], 150)}, 4 + 4 + 4),
+        ({"groups": np.arange(300) // 2}, 4 + 4 + 4),
+    ],
+)
+def test_the_bar_counts_the_models_that_are_fitted(given, n_fits, capsys):
+    X, y = numbers()
+    members = ["forest", "extra_trees", "boosting_tuned"]
+    params = {key: value for key, value in given.items() if key == "max_rows"}
+    rows = {key: value for key, value in given.items() if key != "max_rows"}
+    model = RegionStack((0.0, 0.2), estimators=members, cv=3, random_state=0, verbose=1, **params)
+    listener = StopAfter(10_000)
+    if HAS_CALLBACKS:
+        model.set_callbacks(listener)
+    model.fit(X, y, **rows)
+    assert listener.heard.count("end iteration") == (n_fits if HAS_CALLBACKS else 0)
+    # So many rounds are found best only after the models of the folds have grown once more.
+    assert model.members_[2][1][-1].max_iter > 20
+    shown = re.findall(r"RegionStack: (\w+) .* (\d+) of (\d+) fits", capsys.readouterr().err)
+    assert {int(total) for _, _, total in shown} == {n_fits}
+    first = {name: int(done) for name, done, _ in reversed(shown)}
+    # Every member begins where the one before it has ended, and the last ends at the end.
+    assert first == {"forest": 1, "extra_trees": n_fits - 7, "boosting_tuned": n_fits - 3}
+    assert shown[-1][:2] == ("boosting_tuned", str(n_fits))
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_preset_announces_as_many_fits_as_it_makes(preset, capsys):
+    X, y = numbers(160)
+    listener = StopAfter(10_000)
+    model = RegionStack((0.0, 0.2), preset=preset, cv=2, random_state=0, verbose=1)
+    model.set_callbacks(listener).fit(X, y)
+    announced = int(re.search(r"of (\d+) fits", capsys.readouterr().err)[1])
+    assert listener.heard.count("end iteration") == announced
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")

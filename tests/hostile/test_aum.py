@@ -148,8 +148,8 @@ def test_calls_work_where_no_cache_can_be_written(name, tmp_path):
 
 USED = {
     "maximize_auc": {"merge_order", "follow_path"},
-    "segment": {"next_size_square"},
-    "segment_penalty": {"one_penalty_square"},
+    "segment": {"search_square"},
+    "segment_penalty": {"search_square"},
 }
 
 

@@ -111,10 +111,6 @@ class ThresholdLines:
         threshold: FloatArray = self.intercept + step * self.slope
         return threshold
 
-    def table(self) -> FloatArray:
-        """Rows ``(intercept, slope, fp_diff, fn_diff)`` for the compiled loops, a fresh copy."""
-        return np.column_stack([self.intercept, self.slope, self.fp_diff, self.fn_diff])
-
     def errors_between(self) -> tuple[FloatArray, FloatArray]:
         """FP and FN below the first line, between neighbours, and above the last."""
         fp = np.r_[0.0, np.cumsum(self.fp_diff)]

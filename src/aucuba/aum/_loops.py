@@ -1,11 +1,12 @@
 """Compiled loops of the line searches. Imported when a search first runs, never before.
 
 Lines are thresholds ``T(s) = intercept + s * slope`` in the order of their values just after the
-current step. Row ``g`` of ``lines`` is ``(intercept, slope, fp_diff, fn_diff)``; ``fp[g]`` and
-``fn[g]`` are the errors between lines ``g - 1`` and ``g``.
+current step. Row ``g`` of ``lines`` is ``(intercept, slope, fp_step, fn_step, fp, fn)``: the steps of
+both errors at the line, and the errors between lines ``g - 1`` and ``g``. The first and the last row
+are no lines: their slopes are so low and so high that nothing meets them.
 
-The loops call few functions and make no arrays: each of both would add to the time of compilation,
-for which the first call of a process without a cache waits.
+The loops call few functions and index few arrays: each of both adds to the time of compilation, for
+which the first call of a process without a cache waits.
 """
 
 from __future__ import annotations
@@ -16,31 +17,48 @@ import numpy as np
 
 from aucuba._core._compiled import compiled
 
-INTERCEPT, SLOPE, FP, FN = 0, 1, 2, 3
-STOP_ROWS, STOP_FIRST_MIN, STOP_FIRST_MAX_AUC = 0, 1, 2
-# Columns of the rows that are kept of a path which is not recorded.
-FIRST_ROW, LEAST_AUM, GREATEST_AUC, END_OF_GREATEST_AUC = 0, 1, 2, 3
+INTERCEPT, SLOPE, FP_STEP, FN_STEP, FP, FN = range(6)
 
 
 @compiled
-def _reverse_run(lines: Any, fp: Any, fn: Any, low: int, high: int, change: Any) -> None:
-    """Reverse lines ``low..high``, which meet in one point.
+def _reverse_run(
+    lines: Any,
+    queue: Any,
+    half: int,
+    low: int,
+    high: int,
+    now: float,
+    slope_change: float,
+    area_change: float,
+) -> Any:
+    """Reverse lines ``low..high``, which meet in one point, and renew the meetings of their pairs.
 
-    Adds to ``change`` the changes of the AUM slope (paper, equation 6) and of the area under
-    (FP, TP): the terms of the run's order are taken away before and added after.
+    Returns the changes of the AUM slope (paper, equation 6) and of the area under (FP, TP), added to
+    those given: the terms of the run's order are taken away before and added after. Lines that do not
+    converge meet at infinity.
     """
-    n = lines.shape[0]
     for sign in range(-1, 2, 2):
-        tp = 0.0
+        tp, slope_below = 0.0, lines[low - 1, SLOPE]
         for g in range(low, high + 2):
-            if 0 < g < n:
-                least = fp[g] if fp[g] < fn[g] else fn[g]
-                change[0] += sign * (lines[g, SLOPE] - lines[g - 1, SLOPE]) * least
+            slope, least, fn = lines[g, SLOPE], lines[g, FP], lines[g, FN]
+            if fn < least:
+                least = fn
+            slope_change += sign * (slope - slope_below) * least
+            if sign > 0:
+                meeting = np.inf
+                if slope_below > slope:
+                    meeting = (lines[g, INTERCEPT] - lines[g - 1, INTERCEPT]) / (
+                        slope_below - slope
+                    )
+                    if meeting < now:
+                        meeting = now
+                queue[half + g - 1] = meeting
+            slope_below = slope
             if g <= high:
-                change[1] += sign * lines[g, FP] * tp
-                tp -= lines[g, FN]
+                area_change += sign * lines[g, FP_STEP] * tp
+                tp -= lines[g, FN_STEP]
         if sign < 0:
-            for column in range(4):
+            for column in range(FP):
                 i, j = low, high
                 while i < j:
                     kept = lines[i, column]
@@ -48,142 +66,81 @@ def _reverse_run(lines: Any, fp: Any, fn: Any, low: int, high: int, change: Any)
                     lines[j, column] = kept
                     i += 1
                     j -= 1
-            for g in range(low, high):
-                fp[g + 1] = fp[g] + lines[g, FP]
-                fn[g + 1] = fn[g] + lines[g, FN]
-
-
-@compiled
-def _renew_meetings(lines: Any, queue: Any, first: int, last: int, now: float) -> None:
-    """Set the meetings of the pairs ``first..last`` and the minima above them.
-
-    Lines that do not converge meet at infinity.
-    """
-    half = queue.shape[0] // 2
-    for g in range(first, last + 1):
-        closing = lines[g, SLOPE] - lines[g + 1, SLOPE]
-        queue[half + g] = np.inf
-        if closing > 0.0:
-            meeting = (lines[g + 1, INTERCEPT] - lines[g, INTERCEPT]) / closing
-            queue[half + g] = meeting if meeting > now else now
-    low, high = (half + first) >> 1, (half + last) >> 1
-    changed = True
-    while changed and low >= 1:
-        changed = False
-        for node in range(low, high + 1):
-            winner = queue[2 * node]
-            if queue[2 * node + 1] < winner:
-                winner = queue[2 * node + 1]
-            if winner != queue[node]:
-                queue[node] = winner
-                changed = True
-        low >>= 1
-        high >>= 1
-
-
-@compiled
-def _pass_meetings(
-    lines: Any, fp: Any, fn: Any, queue: Any, now: float, latest: float, change: Any
-) -> int:
-    """Handle every meeting up to ``latest``; returns the number of pairs that crossed.
-
-    Adjacent pairs that meet now and have a line in common form one run. Each pair of it converges,
-    so slopes fall along the run, and its order after the meeting is the reverse. A pair that has
-    crossed never converges again, which ends the loop.
-    """
-    half, last_pair, crossed = queue.shape[0] // 2, lines.shape[0] - 2, 0
-    while queue[1] <= latest:
-        node = 1
-        while node < half:
-            node *= 2
-            if queue[node] > queue[node + 1]:
-                node += 1
-        low = node - half
-        high = low + 1
-        while low > 0 and queue[half + low - 1] <= latest:
-            low -= 1
-        while high <= last_pair and queue[half + high] <= latest:
-            high += 1
-        _reverse_run(lines, fp, fn, low, high, change)
-        crossed += (high - low + 1) * (high - low) // 2
-        first = low - 1 if low > 0 else 0
-        last = high if high < last_pair else last_pair
-        _renew_meetings(lines, queue, first, last, now)
-    return crossed
-
-
-@compiled
-def _keep_best(rows: Any, here: Any, counts: Any, flat: Any) -> None:
-    """Keep the current row where it is the first of least AUM, or an end of the greatest AUC."""
-    for row in range(LEAST_AUM, END_OF_GREATEST_AUC + 1):
-        keep = here[1] < rows[1, LEAST_AUM] - flat[0]
-        if row == GREATEST_AUC:
-            keep = here[4] > rows[4, GREATEST_AUC] + flat[2]
-            if keep:
-                counts[3] = 1
-        elif row == END_OF_GREATEST_AUC:
-            keep = counts[3] == 1 and here[4] < rows[4, GREATEST_AUC] - flat[2]
-            if keep:
-                counts[3] = 0
-        if keep:
-            for column in range(5):
-                rows[column, row] = here[column]
+                if column >= FP_STEP:
+                    for g in range(low, high):
+                        lines[g + 1, column + 2] = lines[g, column + 2] + lines[g, column]
+    return slope_change, area_change
 
 
 @compiled
 def follow_path(
     lines: Any,
-    fp: Any,
-    fn: Any,
     queue: Any,
-    here: Any,
-    counts: Any,
-    change: Any,
     rows: Any,
-    flat: Any,
-    stop: int,
-    max_rows: int,
+    n_rows: int,
     max_step: float,
     tol: float,
-    record: bool,
-) -> bool:
-    """Walk on along the path, row by row; True when ``rows`` is full before the walk has ended.
+    flat_aum: float,
+    flat_slope: float,
+    flat_area: float,
+) -> int:
+    """Walk on along the path until ``rows`` is full or the walk ends; returns the number of rows.
 
-    ``here`` is the current row: step, AUM, slope after, area at and area after it. ``counts`` holds
-    rows passed, rows kept in ``rows``, pairs that crossed, and whether the stretch of greatest AUC
-    goes on. All are updated, and with a wider table of rows the walk goes on where it stopped.
+    A row is step, AUM, slope after it, area at it, area after it, and the pairs that have crossed so
+    far. The walk goes on from the last of the ``n_rows`` rows given. It ends beyond ``max_step``,
+    where AUM would rise or is zero, and after a row at which the area falls; the flat sizes are
+    those below which a change is rounding.
 
-    ``flat = (aum, slope, area)`` are the sizes below which a change is rounding. Without ``record``
-    four rows are kept: the first, the first of least AUM, and both ends of the first stretch of
-    greatest AUC.
+    Adjacent pairs that meet now and have a line in common form one run. Each pair of it converges,
+    so slopes fall along the run, and its order after the meeting is the reverse. A pair that has
+    crossed never converges again, which ends the loop over runs.
     """
-    full = False
-    while counts[0] < max_rows and queue[1] <= max_step and queue[1] < np.inf:
-        if stop == STOP_FIRST_MIN and (
-            here[2] > flat[1] or (here[1] <= flat[0] and here[2] >= -flat[1])
-        ):
+    half, here = queue.shape[0] >> 1, n_rows - 1
+    step, aum, slope = rows[here, 0], rows[here, 1], rows[here, 2]
+    area, crossed = rows[here, 4], rows[here, 5]
+    while n_rows < rows.shape[0] and queue[1] <= max_step:
+        if slope > flat_slope or (aum <= flat_aum and slope >= -flat_slope):
             break
-        full = record and counts[1] == rows.shape[1]
-        if full:
+        aum += slope * (queue[1] - step)
+        step = queue[1]
+        latest, slope_change, area_change = step * (1.0 + tol), 0.0, 0.0
+        while queue[1] <= latest:
+            low = 1
+            while low < half:
+                low *= 2
+                if queue[low] > queue[low + 1]:
+                    low += 1
+            high = low + 1
+            while queue[low - 1] <= latest:
+                low -= 1
+            while queue[high] <= latest:
+                high += 1
+            slope_change, area_change = _reverse_run(
+                lines, queue, half, low - half, high - half, step, slope_change, area_change
+            )
+            crossed += (high - low + 1) * (high - low) >> 1
+            changed, low = True, low - 1
+            while changed and low > 1:
+                low, high, changed = low >> 1, high >> 1, False
+                for node in range(low, high + 1):
+                    winner, other = queue[2 * node], queue[2 * node + 1]
+                    if other < winner:
+                        winner = other
+                    if winner != queue[node]:
+                        queue[node] = winner
+                        changed = True
+        slope += slope_change
+        area_before, area = area, area + area_change
+        rows[n_rows, 0] = step
+        rows[n_rows, 1] = aum
+        rows[n_rows, 2] = slope
+        rows[n_rows, 3] = area_before + area_change / 2
+        rows[n_rows, 4] = area
+        rows[n_rows, 5] = crossed
+        n_rows += 1
+        if area - area_before < -flat_area:
             break
-        here[1] += here[2] * (queue[1] - here[0])
-        here[0] = queue[1]
-        change[0] = 0.0
-        change[1] = 0.0
-        counts[2] += _pass_meetings(lines, fp, fn, queue, here[0], here[0] * (1.0 + tol), change)
-        here[2] += change[0]
-        here[3] = here[4] + change[1] / 2
-        here[4] += change[1]
-        counts[0] += 1
-        if record:
-            for column in range(5):
-                rows[column, counts[1]] = here[column]
-            counts[1] += 1
-        else:
-            _keep_best(rows, here, counts, flat)
-        if stop == STOP_FIRST_MAX_AUC and change[1] < -flat[2]:
-            break
-    return full
+    return n_rows
 
 
 @compiled
@@ -293,9 +250,11 @@ def merge_order(key: Any, weight: Any, order: Any, buffer: Any, favoured: float)
     n, gain, changes, width = order.shape[0], 0.0, 0, 1
     while width < n:
         for middle in range(width, n, 2 * width):
-            low, high, end = middle - width, middle, min(middle + width, n)
+            low, high, end = middle - width, middle, middle + width
+            if end > n:
+                end = n
             while low < high:
-                probe = (low + high) // 2
+                probe = (low + high) >> 1
                 ahead = key[order[middle]] - key[order[probe]]
                 is_favoured = favoured * weight[order[middle]] < 0.0
                 if ahead < 0.0 or (

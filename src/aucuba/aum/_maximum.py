@@ -266,10 +266,8 @@ class _BranchAndBound:
 
 def _enumerate(segment: Segment, start: float, end: float) -> tuple[float, float]:
     """The step of greatest AUC in [start, end], and that AUC, by following the path there."""
-    from aucuba.aum import _loops
-
     # A meeting at the end itself leads beyond it.
     before = float(np.nextafter(end, start))
-    path = _path.follow(segment, _loops.STOP_ROWS, None, start=start, max_step=before, record=False)
+    path = _path.follow(segment, "all", start=start, max_step=before, record=False)
     best = path.best_auc(end)
     return best.step, best.auc

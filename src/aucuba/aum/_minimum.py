@@ -163,7 +163,5 @@ def _never_falling(tangent: _Tangent, flat: float) -> _Tangent:
 
 
 def _first_minimum_on_path(segment: Segment) -> tuple[float, int]:
-    from aucuba.aum import _loops
-
-    path = _path.follow(segment, _loops.STOP_FIRST_MIN, None, record=False)
+    path = _path.follow(segment, "first_min", record=False)
     return path.best_aum().step, path.n_crossings

@@ -11,15 +11,11 @@ from aucuba._core._typing import ArrayLike, FloatArray
 from aucuba._core._validation import check_positive_number
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import PRODUCT_ROUNDING, Segment, ThresholdLines
+from aucuba.aum._walk import FLAT, check_stop, walk
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-# Slopes and areas are sums of up to millions of rounded terms; smaller changes are no changes.
-_FLAT = 1e-12
-# Room for the rows of a path; doubled whenever it is full.
-_FIRST_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,7 @@ class LineSearchPath:
 
     def best_aum(self) -> PathPoint:
         """The smallest step of least AUM on the path, with AUM evaluated anew at that step."""
-        row = int(np.argmax(self.aum <= self.aum.min() + _FLAT * self.aum[0]))
+        row = int(np.argmax(self.aum <= self.aum.min() + FLAT * self.aum[0]))
         step = float(self.step[row])
         return PathPoint(step, self._segment.at(step).aum, float(self.auc_at[row]))
 
@@ -93,10 +89,10 @@ class LineSearchPath:
         ahead = self.step < max_step
         top = self.auc_after[ahead].max(initial=-np.inf)
         at_end = -np.inf if np.isinf(max_step) else self._segment.at(max_step).auc
-        if max(self.auc_at[0], at_end) > top + _FLAT:
+        if max(self.auc_at[0], at_end) > top + FLAT:
             step = float(self.step[0]) if self.auc_at[0] >= at_end else max_step
             return self._point(step)
-        best = self.auc_after >= top - _FLAT
+        best = self.auc_after >= top - FLAT
         first = int(np.argmax(best))
         rest = np.flatnonzero(~best[first:])
         end = float(self.step[first + rest[0]]) if rest.size else self.valid_to
@@ -213,13 +209,12 @@ def line_search_path(
         raise ValueError(f"tol must lie in [0, 1), got {tol!r}.")
     segment = Segment.from_predictions(errors, predictions, direction, min(tol, PRODUCT_ROUNDING))
     end = np.inf if max_step is None else check_positive_number(max_step, "max_step")
-    return follow(segment, *_stop_rule(stop), max_step=end, tol=tol, record=record)
+    return follow(segment, check_stop(stop), max_step=end, tol=tol, record=record)
 
 
 def follow(
     segment: Segment,
-    rule: int,
-    max_rows: int | None,
+    stop: str | int,
     *,
     start: float = 0.0,
     max_step: float = np.inf,
@@ -227,80 +222,18 @@ def follow(
     record: bool = True,
 ) -> LineSearchPath:
     """Follow the path of a validated segment from ``start`` on; see `line_search_path`."""
-    from aucuba.aum import _loops
-
     lines = ThresholdLines.from_segment(segment, start)
-    fp, fn = lines.errors_between()
-    minimum = np.minimum(fp, fn)[1:-1]
-    area = float((fp[1:] - fp[:-1]) @ (fn[0] - (fn[1:] + fn[:-1]) / 2))
-    unit = float(fp[-1] * fn[0])
-    aum_zero = float(np.diff(lines.at(start)) @ minimum)
-    here = np.array([start, aum_zero, np.diff(lines.slope) @ minimum, 0.0, area])
-    here[3] = segment.at(start).auc * unit
-    steepest = float(np.abs(lines.slope).max()) * min(fp[-1], fn[0])
-    queue = _meeting_queue(lines, start)
-    counts = np.array([1, 1, 0, 1])
-    rows = np.empty((5, _FIRST_ROWS)) if record else np.repeat(here[:, None], 4, axis=1)
-    rows[:, 0] = here
-    walk = (lines.table(), fp, fn, queue, here, counts, np.zeros(2))
-    flat = _FLAT * np.array([aum_zero, steepest, unit])
-    limits = (rule, _row_limit(max_rows, lines.n_lines), max_step, tol, record)
-    while _loops.follow_path(*walk, rows, flat, *limits):
-        rows = np.hstack([rows, np.empty_like(rows)])
-    rows = rows[:, : counts[1]] if record else rows[:, np.unique(rows[0], return_index=True)[1]]
-    step, aum, slope, area_at, area_after = rows
+    walked = walk(segment, lines, stop, start, max_step, tol, record)
+    step, aum, slope, auc_at, auc_after = walked.columns
     return LineSearchPath(
         step,
         aum,
         slope,
-        area_at / unit,
-        area_after / unit,
-        float(queue[1]),
-        int(counts[2]),
+        auc_at,
+        auc_after,
+        walked.next_step,
+        walked.n_crossings,
         lines,
         record,
         segment,
     )
-
-
-def _meeting_queue(lines: ThresholdLines, start: float) -> FloatArray:
-    """Tournament tree of the meetings of neighbouring lines; leaf ``g`` is the pair ``(g, g + 1)``.
-
-    A leaf always holds the meeting of the two lines that are neighbours now, so that nothing stale
-    can be popped, which a heap with lazy deletion must check. The root is entry 1.
-    """
-    closing = -np.diff(lines.slope)
-    leaves = 1 << max(closing.size - 1, 0).bit_length()
-    queue = np.full(2 * leaves, np.inf)
-    meet = closing > 0
-    steps = np.diff(lines.intercept)[meet] / closing[meet]
-    queue[leaves : leaves + closing.size][meet] = np.maximum(start, steps)
-    while leaves > 1:
-        below = queue[leaves : 2 * leaves]
-        leaves //= 2
-        np.minimum(below[::2], below[1::2], out=queue[leaves : 2 * leaves])
-    return queue
-
-
-def _stop_rule(stop: Any) -> tuple[int, int | None]:
-    """The loop's stopping rule and the limit on rows: None for no limit, 0 for one per line."""
-    from aucuba.aum import _loops
-
-    named = {
-        "first_min": (_loops.STOP_FIRST_MIN, None),
-        "first_max_auc": (_loops.STOP_FIRST_MAX_AUC, None),
-        "linear": (_loops.STOP_ROWS, 0),
-        "all": (_loops.STOP_ROWS, None),
-    }
-    if isinstance(stop, str) and stop in named:
-        return named[stop]
-    if isinstance(stop, int | np.integer) and not isinstance(stop, bool) and stop >= 1:
-        return _loops.STOP_ROWS, int(stop)
-    options = ", ".join(repr(name) for name in named)
-    raise ValueError(f"stop must be one of {options} or a number of rows from 1 on, got {stop!r}.")
-
-
-def _row_limit(max_rows: int | None, n_lines: int) -> int:
-    if max_rows is None:
-        return int(np.iinfo(np.int64).max)
-    return max_rows or n_lines

@@ -80,12 +80,12 @@ def first_min(subtrain: Line, validation: Line | None, unit: float) -> float:
 
 def linear(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The least subtrain AUM among as many rows of the path as there are lines."""
-    return _least_on_path(subtrain, 0)
+    return _least_on_path(subtrain, "linear")
 
 
 def all_rows(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The least subtrain AUM on the whole path: quadratic in the number of examples."""
-    return _least_on_path(subtrain, None)
+    return _least_on_path(subtrain, "all")
 
 
 def subtrain_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
@@ -106,11 +106,8 @@ def grid(subtrain: Line, validation: Line | None, unit: float) -> float:
     return float(steps[int(np.argmin([subtrain.aum(step) for step in steps]))])
 
 
-def _least_on_path(line: Line, max_rows: int | None) -> float:
-    from aucuba.aum import _loops
-
-    path = _path.follow(line.segment(), _loops.STOP_ROWS, max_rows, record=False)
-    return path.best_aum().step
+def _least_on_path(line: Line, stop: str) -> float:
+    return _path.follow(line.segment(), stop, record=False).best_aum().step
 
 
 StepRule = Callable[[Line, Line | None, float], float]

@@ -18,21 +18,15 @@ from aucuba._core._warnings import warn_user
 from aucuba.aum import STEP_RULES, AUMDescent
 from aucuba.changepoint._display import ChangepointDisplay
 from aucuba.changepoint._feature_cleaning import FeatureCleaning, feature_table, listed
-from aucuba.changepoint._features import features_of
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import label_table, labels_by_sequence
-from aucuba.changepoint._losses import LOSS_NAMES, make_loss
-from aucuba.changepoint._model_selection import model_selection
-from aucuba.changepoint._one_penalty import one_penalty
+from aucuba.changepoint._losses import LOSS_NAMES
 from aucuba.changepoint._penalty_learning import PenaltyLearner
 from aucuba.changepoint._roc import PenaltyROC, penalty_roc
 from aucuba.changepoint._row_groups import row_groups
-from aucuba.changepoint._segmentation import Segmentation, all_sizes
+from aucuba.changepoint._signal_search import SignalSearch
 from aucuba.changepoint._signals import Signal, named_signals
 from aucuba.solvers import Monitor
-
-# The spread of squared samples, one of the features, needs fourth powers.
-_LARGEST_SAMPLE = 1e70
 
 
 class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
@@ -314,10 +308,11 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         self, named: list[Signal], labels: Any, monitor: Monitor | None
     ) -> tuple[FloatArray, list[LabelErrors]]:
         tables = labels_by_sequence(labels, [signal.name for signal in named])
+        search = self._signal_search()
         rows, errors = [], []
         for signal, table in zip(named, tables, strict=True):
-            rows.append(self._signal_features(signal))
-            errors.append(label_errors(self._segment(signal), table, name=signal.title))
+            rows.append(search.features_of(signal))
+            errors.append(label_errors(search.all_sizes(signal), table, name=signal.title))
             if monitor is not None:
                 monitor({"sequence": signal.name})
         return np.stack(rows), errors
@@ -363,48 +358,15 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return FeatureCleaning(self.used_features_, low, high, self.feature_median_)
 
     def _log_penalties(self, named: list[Signal]) -> FloatArray:
+        search = self._signal_search()
         return self.predict_log_penalty_features(
-            np.stack([self._signal_features(signal) for signal in named])
+            np.stack([search.features_of(signal) for signal in named])
         )
 
     def _changes(self, named: list[Signal], log_penalty: FloatArray) -> list[IntArray]:
-        """Changes at the given penalties; where they are too many, those of the capped path."""
-        found = []
-        for signal, value in zip(named, log_penalty, strict=True):
-            best = self._search(one_penalty, signal, float(np.exp(value)))
-            if best.sizes[0] <= self.max_segments:
-                found.append(best.changepoints[0])
-                continue
-            table = self._segment(signal)
-            path = model_selection(table.losses, table.sizes)
-            found.append(table.changepoints[path.index[int(path.select(np.exp(value)))]])
-        return found
+        search = self._signal_search()
+        pairs = zip(named, log_penalty, strict=True)
+        return [search.changes(signal, float(value)) for signal, value in pairs]
 
-    def _signal_features(self, signal: Signal) -> FloatArray:
-        if self.features is not None:
-            return np.asarray(self.features(signal.values), dtype=np.float64)
-        largest = float(np.abs(signal.values).max())
-        if largest >= _LARGEST_SAMPLE:
-            raise ValueError(
-                f"{signal.title} has a value of size {largest:g}, too large for its features. "
-                f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
-            )
-        return features_of(signal.values)
-
-    def _segment(self, signal: Signal) -> Segmentation:
-        if signal.values.size < self.max_segments:
-            raise ValueError(
-                f"{signal.title} has {signal.values.size} samples, fewer than max_segments="
-                f"{self.max_segments}; lower max_segments or leave the signal out."
-            )
-        return self._search(all_sizes, signal, int(self.max_segments))
-
-    def _search(
-        self, search: Callable[..., Segmentation], signal: Signal, limit: float
-    ) -> Segmentation:
-        """One of the two searches, with errors that name the sequence."""
-        values, loss = signal.values, make_loss(self.loss)
-        try:
-            return search(values, np.ones(values.size), loss, limit, signal.positions)
-        except ValueError as problem:
-            raise ValueError(f"{signal.title}: {problem}") from None
+    def _signal_search(self) -> SignalSearch:
+        return SignalSearch(self.max_segments, self.loss, self.features)

@@ -8,7 +8,9 @@ The loss of "last change at tau, last parameter m", up to a term that all tau ha
 candidates are the lower envelope of the F_tau over m, to which every step adds one function. A newer
 F minus an older one is concave, hence an older candidate keeps one interval of each of its pieces.
 Envelopes are written alternately into the first two rows of ``piece`` and ``start``; piece i of an
-envelope is ``piece[row, i]`` on ``[start[row, i], start[row, i + 1]]``.
+envelope is ``piece[row, i]`` on ``[start[row, i], start[row, i + 1]]``. The parts that old candidates
+keep go into the third and fourth row of ``start``; where nothing is left the lower end is not below
+the upper one.
 """
 
 from __future__ import annotations
@@ -22,33 +24,6 @@ from aucuba._core._compiled import compiled
 
 _NEWTON_STEPS = 50
 _NEWTON_TOL = 1e-14
-
-
-@compiled
-def _keep_square(
-    new: int, best: Any, mass: Any, total: Any, piece: Any, start: Any, old: int, size: int
-) -> None:
-    """Narrow every piece to where its candidate stays below the new one.
-
-    There ``-mass m^2 + 2 total m + offset >= 0``. The ends go into the third and fourth row of
-    ``start``; where nothing is left the lower end is not below the upper one.
-    """
-    for i in range(size):
-        tau, low, high = piece[old, i], start[old, i], start[old, i + 1]
-        length, sum_between = mass[new] - mass[tau], total[new] - total[tau]
-        offset = best[new] - best[tau]
-        start[2, i] = low
-        start[3, i] = high
-        if (2.0 * sum_between - length * low) * low + offset < 0.0 or (
-            2.0 * sum_between - length * high
-        ) * high + offset < 0.0:
-            discriminant = sum_between * sum_between + length * offset
-            start[3, i] = low
-            if discriminant > 0.0:
-                root = math.sqrt(discriminant)
-                left, right = (sum_between - root) / length, (sum_between + root) / length
-                start[2, i] = left if left > low else low
-                start[3, i] = right if right < high else high
 
 
 @compiled
@@ -99,153 +74,36 @@ def _kept_log(mass: float, total: float, offset: float, low: float, high: float)
 
 
 @compiled
-def _keep_log(
-    new: int, best: Any, mass: Any, total: Any, piece: Any, start: Any, old: int, size: int
-) -> None:
-    """`_keep_square` for logarithms."""
-    for i in range(size):
-        tau = piece[old, i]
-        start[2, i], start[3, i] = _kept_log(
-            mass[new] - mass[tau],
-            total[new] - total[tau],
-            best[new] - best[tau],
-            start[old, i],
-            start[old, i + 1],
-        )
-
-
-@compiled
 def _rebuild(new: int, piece: Any, start: Any, old: int, size: int, low: float, high: float) -> int:
     """Write the envelope into the other row: kept parts, the new candidate between; its size."""
-    out, count, last = 1 - old, 0, -1
+    out, count, reached = 1 - old, 0, low
     for i in range(size):
-        a, b, cursor, upper = start[2, i], start[3, i], start[old, i], start[old, i + 1]
-        if a < b:
-            if a > cursor and last != new:
+        left, right = start[2, i], start[3, i]
+        if left < right:
+            if left > reached:
                 piece[out, count] = new
-                start[out, count] = cursor
+                start[out, count] = reached
                 count += 1
-            last = piece[old, i]
-            piece[out, count] = last
-            start[out, count] = a
+            piece[out, count] = piece[old, i]
+            start[out, count] = left
             count += 1
-        else:
-            b = cursor
-        if b < upper and last != new:
-            last = new
-            piece[out, count] = new
-            start[out, count] = b
-            count += 1
-    if count == 0:
-        piece[out, 0] = new
-        start[out, 0] = low
-        count = 1
+            reached = right
+    if reached < high:
+        piece[out, count] = new
+        start[out, count] = reached
+        count += 1
     start[out, count] = high
     return count
 
 
 @compiled
-def _best_square(
-    t: int, best: Any, mass: Any, total: Any, piece: Any, row: int, size: int, chosen: Any
-) -> float:
-    """Least loss of the first t samples; the last change goes into ``chosen[t]``.
-
-    A segment has at least ``-total^2 / mass``: its mean never leaves the range of the signal.
-    """
-    minimum, last = np.inf, 0
-    for i in range(size):
-        tau = piece[row, i]
-        sum_after = total[t] - total[tau]
-        value = best[tau] - sum_after * sum_after / (mass[t] - mass[tau])
-        if value < minimum:
-            minimum, last = value, tau
-    chosen[t] = last
-    return minimum
-
-
-@compiled
-def _best_log(
-    t: int,
-    best: Any,
-    mass: Any,
-    total: Any,
-    piece: Any,
-    row: int,
-    size: int,
-    chosen: Any,
-    low: float,
-    high: float,
-) -> float:
-    """`_best_square` for logarithms: ``mass m - total log(m)`` at its least over [low, high]."""
-    minimum, last = np.inf, 0
-    for i in range(size):
-        tau = piece[row, i]
-        length, sum_after = mass[t] - mass[tau], total[t] - total[tau]
-        m = high
-        if sum_after < high * length:
-            m = max(low, sum_after / length)
-        value = best[tau] + length * m
-        if sum_after > 0.0:
-            value -= sum_after * math.log(m)
-        if value < minimum:
-            minimum, last = value, tau
-    chosen[t] = last
-    return minimum
-
-
-@compiled
-def one_penalty_square(
-    mass: Any,
-    total: Any,
-    low: float,
-    high: float,
-    penalty: float,
-    best: Any,
-    last: Any,
-    piece: Any,
-    start: Any,
-    size: int,
-) -> None:
-    """Last change of the best segmentation of every prefix at one penalty per segment.
-
-    ``size``, the number of pieces at the start, is 0; a variable that begins as a number would be
-    compiled as two types.
-    """
-    for t in range(1, mass.shape[0]):
-        old = t % 2
-        _keep_square(t - 1, best, mass, total, piece, start, old, size)
-        size = _rebuild(t - 1, piece, start, old, size, low, high)
-        best[t] = penalty + _best_square(t, best, mass, total, piece, 1 - old, size, last)
-
-
-@compiled
-def one_penalty_log(
-    mass: Any,
-    total: Any,
-    low: float,
-    high: float,
-    penalty: float,
-    best: Any,
-    last: Any,
-    piece: Any,
-    start: Any,
-    size: int,
-) -> None:
-    """`one_penalty_square` for logarithms."""
-    for t in range(1, mass.shape[0]):
-        old = t % 2
-        _keep_log(t - 1, best, mass, total, piece, start, old, size)
-        size = _rebuild(t - 1, piece, start, old, size, low, high)
-        best[t] = penalty + _best_log(t, best, mass, total, piece, 1 - old, size, last, low, high)
-
-
-@compiled
-def next_size_square(
+def search_square(
     first: int,
     mass: Any,
     total: Any,
     low: float,
     high: float,
+    penalty: float,
     best: Any,
     following: Any,
     last: Any,
@@ -253,24 +111,53 @@ def next_size_square(
     start: Any,
     size: int,
 ) -> None:
-    """One segment more: losses and last changes of the prefixes of ``first`` and more samples.
+    """Least losses and last changes of the prefixes of ``first`` and more samples.
 
-    ``best`` has the losses of one segment fewer, ``following`` receives those of this size.
+    ``best`` has the losses that are added to, those of one segment fewer; with ``following`` the same
+    array, any number of segments is allowed, at ``penalty`` each. ``size``, the number of pieces at
+    the start, is 0; a variable that begins as a number would be compiled as two types.
+
+    A candidate stays on its piece where ``-mass m^2 + 2 total m + offset >= 0``. A segment has at
+    least ``-total^2 / mass``: its mean never leaves the range of the signal.
     """
     for t in range(first, mass.shape[0]):
-        old = t % 2
-        _keep_square(t - 1, best, mass, total, piece, start, old, size)
-        size = _rebuild(t - 1, piece, start, old, size, low, high)
-        following[t] = _best_square(t, best, mass, total, piece, 1 - old, size, last)
+        old, new = t & 1, t - 1
+        for i in range(size):
+            tau, left, right = piece[old, i], start[old, i], start[old, i + 1]
+            length, sum_between = mass[new] - mass[tau], total[new] - total[tau]
+            offset = best[new] - best[tau]
+            start[2, i] = left
+            start[3, i] = right
+            if (2.0 * sum_between - length * left) * left + offset < 0.0 or (
+                2.0 * sum_between - length * right
+            ) * right + offset < 0.0:
+                discriminant = sum_between * sum_between + length * offset
+                start[3, i] = left
+                if discriminant > 0.0:
+                    root = math.sqrt(discriminant)
+                    lower, upper = (sum_between - root) / length, (sum_between + root) / length
+                    start[2, i] = lower if lower > left else left
+                    start[3, i] = upper if upper < right else right
+        size = _rebuild(new, piece, start, old, size, low, high)
+        minimum, chosen = np.inf, 0
+        for i in range(size):
+            tau = piece[1 - old, i]
+            sum_after = total[t] - total[tau]
+            value = best[tau] - sum_after * sum_after / (mass[t] - mass[tau])
+            if value < minimum:
+                minimum, chosen = value, tau
+        last[t] = chosen
+        following[t] = penalty + minimum
 
 
 @compiled
-def next_size_log(
+def search_log(
     first: int,
     mass: Any,
     total: Any,
     low: float,
     high: float,
+    penalty: float,
     best: Any,
     following: Any,
     last: Any,
@@ -278,12 +165,33 @@ def next_size_log(
     start: Any,
     size: int,
 ) -> None:
-    """`next_size_square` for logarithms."""
+    """`search_square` for logarithms: ``mass m - total log(m)`` at its least over [low, high]."""
     for t in range(first, mass.shape[0]):
-        old = t % 2
-        _keep_log(t - 1, best, mass, total, piece, start, old, size)
-        size = _rebuild(t - 1, piece, start, old, size, low, high)
-        following[t] = _best_log(t, best, mass, total, piece, 1 - old, size, last, low, high)
+        old, new = t & 1, t - 1
+        for i in range(size):
+            tau = piece[old, i]
+            start[2, i], start[3, i] = _kept_log(
+                mass[new] - mass[tau],
+                total[new] - total[tau],
+                best[new] - best[tau],
+                start[old, i],
+                start[old, i + 1],
+            )
+        size = _rebuild(new, piece, start, old, size, low, high)
+        minimum, chosen = np.inf, 0
+        for i in range(size):
+            tau = piece[1 - old, i]
+            length, sum_after = mass[t] - mass[tau], total[t] - total[tau]
+            m = high
+            if sum_after < high * length:
+                m = max(low, sum_after / length)
+            value = best[tau] + length * m
+            if sum_after > 0.0:
+                value -= sum_after * math.log(m)
+            if value < minimum:
+                minimum, chosen = value, tau
+        last[t] = chosen
+        following[t] = penalty + minimum
 
 
 @compiled

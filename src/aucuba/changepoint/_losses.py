@@ -54,12 +54,8 @@ class Loss(ABC):
         """Differences of losses that are lost in the running sums of the search."""
 
     @abstractmethod
-    def one_penalty(self) -> Any:
-        """The compiled search for one penalty; imports numba."""
-
-    @abstractmethod
-    def next_size(self) -> Any:
-        """The compiled search for one segment more; imports numba."""
+    def search(self) -> Any:
+        """The compiled search of the loss; imports numba."""
 
 
 class SquaredLoss(Loss):
@@ -98,15 +94,10 @@ class SquaredLoss(Loss):
         mean = np.average(y, weights=weight)
         return float(4 * np.finfo(np.float64).eps * np.sum(weight * (y - mean) ** 2))
 
-    def one_penalty(self) -> Any:
-        from aucuba.changepoint._loops import one_penalty_square
+    def search(self) -> Any:
+        from aucuba.changepoint._loops import search_square
 
-        return one_penalty_square
-
-    def next_size(self) -> Any:
-        from aucuba.changepoint._loops import next_size_square
-
-        return next_size_square
+        return search_square
 
 
 class _LogLoss(Loss):
@@ -125,15 +116,10 @@ class _LogLoss(Loss):
         whole = self.evaluate(y, weight, np.zeros(0, dtype=np.intp))
         return float(4 * np.finfo(np.float64).eps * (abs(whole) + weight.sum()))
 
-    def one_penalty(self) -> Any:
-        from aucuba.changepoint._loops import one_penalty_log
+    def search(self) -> Any:
+        from aucuba.changepoint._loops import search_log
 
-        return one_penalty_log
-
-    def next_size(self) -> Any:
-        from aucuba.changepoint._loops import next_size_log
-
-        return next_size_log
+        return search_log
 
 
 class PoissonLoss(_LogLoss):

@@ -77,9 +77,9 @@ def one_penalty(
     values = loss.statistics(y, weight)
     best, last = np.zeros(y.size + 1), np.zeros(y.size + 1, np.int32)
     paid = penalty + max(_TIE * penalty, loss.resolution(y, weight))
-    loss.one_penalty()(
-        *(values.mass, values.total, values.low, values.high, paid),
-        *(best, last, *envelope_room(y.size), 0),
+    loss.search()(
+        *(1, values.mass, values.total, values.low, values.high, paid),
+        *(best, best, last, *envelope_room(y.size), 0),
     )
     changes, end = [], int(last[-1])
     while end > 0:

@@ -180,10 +180,10 @@ def all_sizes(
     best, following = np.zeros(y.size + 1), np.zeros(y.size + 1)
     best[1:] = loss.segment_losses(values.mass[1:], values.total[1:], values)
     room = envelope_room(y.size)
-    search = loss.next_size()
+    search = loss.search()
     for k in range(1, n_levels):
         search(
-            *(k + 1, values.mass, values.total, values.low, values.high),
+            *(k + 1, values.mass, values.total, values.low, values.high, 0.0),
             *(best, following, last[k], *room, 0),
         )
         best, following = following, best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ from dask.delayed import Delayed
 from scipy import sparse
 
 from aucuba._core._arrays import NUMPY, Arrays
+from aucuba._core._dask_client import gathered, lost_blocks, require_running
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._core._validation import largest_entry
 from aucuba.design._table import TableDesign
@@ -87,7 +89,11 @@ class DaskDesign:
         return np.concatenate(self._pass(_scores, model))
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
-        return self._total(_adjoint, np.asarray(gradient))
+        if isinstance(gradient, np.ndarray):
+            return self._total(_adjoint, self._by_block(gradient))
+        # Several vectors are stacked block by block: at once they would be copied all.
+        several = zip(*(self._by_block(one) for one in gradient), strict=True)
+        return self._total(_adjoint, list(several))
 
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)
@@ -103,7 +109,7 @@ class DaskDesign:
         return sparse.vstack(rows, format="csr") if self.is_sparse else np.concatenate(rows)
 
     def gram(self, weight: FloatArray) -> FloatArray:
-        return self._total(_gram, weight)
+        return self._total(_gram, self._by_block(weight))
 
     @staticmethod
     def as_table(block: Any) -> Any:
@@ -113,9 +119,11 @@ class DaskDesign:
     def _starts(self) -> IntArray:
         return np.cumsum(self.block_rows) - self.block_rows
 
-    def _total(self, task: Callable[..., FloatArray], of_rows: FloatArray) -> FloatArray:
+    def _by_block(self, of_rows: FloatArray) -> list[FloatArray]:
+        return np.split(of_rows, self._starts()[1:], axis=-1)
+
+    def _total(self, task: Callable[..., FloatArray], parts: Sequence[Any]) -> FloatArray:
         """Add a sum over every block's rows, in the order of the blocks."""
-        parts = np.split(of_rows, self._starts()[1:], axis=-1)
         found = self._pass(task, parts=[(part,) for part in parts])
         total = np.zeros_like(found[0])
         for one in found:
@@ -221,7 +229,7 @@ def _scores(block: Any, model: FloatArray) -> FloatArray:
     return TableDesign(_as_table(block)).scores(model)
 
 
-def _adjoint(block: Any, gradient: FloatArray) -> FloatArray:
+def _adjoint(block: Any, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
     return TableDesign(_as_table(block)).adjoint(gradient)
 
 
@@ -230,7 +238,8 @@ def _gram(block: Any, weight: FloatArray) -> FloatArray:
 
 
 def _every(block: Any, first: int, step: int) -> Any:
-    return _as_table(block)[first::step]
+    # A view of some rows would keep the whole block in memory.
+    return _as_table(block)[first::step].copy()
 
 
 def _delayed_blocks(X: Any) -> list[Delayed]:
@@ -325,7 +334,19 @@ class _OnDemand:
         except ValueError as error:
             if "Missing dependency" not in str(error):
                 raise
-            raise _lost_blocks() from error
+            raise lost_blocks() from error
+        finally:
+            _release_unused()
+
+
+def _release_unused() -> None:
+    """Return what Arrow's pool has kept of freed blocks, if some were read by Arrow.
+
+    Else they would be in memory beside the vectors of the driver, which are large after a pass.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
 
 
 class _OnClient:
@@ -343,26 +364,9 @@ class _OnClient:
         self.futures = [self.futures[number] for number in numbers]
 
     def run(self, task: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
-        if self.client.status != "running":
-            raise RuntimeError(
-                f"The Dask client that holds X is {self.client.status}; open a client and fit again."
-            )
+        require_running(self.client)
         tasks = [
             self.client.submit(task, future, *own, pure=False)
             for future, own in zip(self.futures, arguments, strict=True)
         ]
-        # Cancelled futures raise an error of their own kind; it comes with distributed.
-        from distributed.client import FutureCancelledError
-
-        try:
-            found: list[Any] = self.client.gather(tasks)
-        except FutureCancelledError as error:
-            raise _lost_blocks() from error
-        return found
-
-
-def _lost_blocks() -> RuntimeError:
-    return RuntimeError(
-        "Blocks of X are lost: the Dask client that held them is closed. Open a client, make X anew "
-        "and fit again."
-    )
+        return gathered(self.client, tasks)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from aucuba._core._callbacks import Progress
 from aucuba._core._columns import Columns
 from aucuba._core._logistic import log_loss
+from aucuba._core._resampling import Folds
 from aucuba._core._seeds import with_fixed_seed
 from aucuba._core._typing import FloatArray
 from aucuba._roc._comparison import region_placements
@@ -73,10 +75,11 @@ class BoostingMember(Member):
             (model,) = runner.fit(with_fixed_seed(booster, seed), [runner.table])
             return StackedFit(model, scores)
         reweighted = RegionReweighted(booster, **region.params, strength=self.strength)
-        return fit_on_stack(reweighted, runner, seed, scores)
+        return fit_on_stack(reweighted, runner, seed, scores, every_fold=False)
 
-    def n_fits(self, n_folds: int) -> int:
-        return n_folds + 1 if self.strength == 1.0 else 2 * n_folds + 2
+    def n_fits(self, folds: Folds, *, every_row: bool) -> int:
+        n_folds = len(folds.splits)
+        return n_folds + 1 if self.strength == 1.0 else n_folds + 3
 
     def _tuned(self, runner: Runner, region: Region, seed: int) -> tuple[int, FloatArray]:
         """Return the best number of rounds and its out-of-fold scores."""
@@ -89,6 +92,8 @@ class BoostingMember(Member):
             added = judged[len(stages) : len(stages) + _CHUNK // _ROUND_STEP]
             grown = with_fixed_seed(self._booster(added[-1], warm_start=True), seed)
             models, scores = runner.more_stages(grown, models, added)
+            # A model that grows further is no further fit.
+            runner = replace(runner, progress=Progress(None))
             stages += list(scores)
             best = self._best_stage(np.array(stages), runner.scored, region)
         return judged[best], stages[best]

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.utils.validation import check_memory
 
 from aucuba._core._callbacks import LOG, Progress
 from aucuba._core._resampling import Folds, shuffled_folds
@@ -50,12 +51,13 @@ class Budget:
             return member, fit_without_repeated_warnings(member, runner, region, seed)
         if self.remaining < at_least:
             return None
-        wanted = _seconds(member, runner, region, seed, self.remaining)
-        affordable = member if wanted <= self.remaining else member.reduced(self.remaining / wanted)
-        if affordable is None:
-            return None
+        limited = replace(runner, deadline=self.end)
         try:
-            limited = replace(runner, deadline=self.end)
+            wanted = _seconds(member, limited, region, seed, self.remaining)
+            left = self.remaining
+            affordable = member if wanted <= left else member.reduced(left / wanted)
+            if affordable is None:
+                return None
             return affordable, fit_without_repeated_warnings(affordable, limited, region, seed)
         except OutOfTime:
             return None
@@ -97,29 +99,50 @@ def _seconds(member: Member, runner: Runner, region: Region, seed: int, remainin
 
     One is enough if the time suffices even with all of it in proportion to the rows.
     """
-    n_rows, n_folds = runner.n_trained, len(runner.folds.splits)
+    n_rows = runner.n_trained
     n_small = int(np.clip(n_rows // _TRIAL_FRACTION, *_TRIAL_ROWS))
-    # Each of two trial folds trains on half of the rows, others on nearly all.
-    longer_folds = 2.0 * (n_folds - 1) / n_folds
-    more_fits = longer_folds * member.n_fits(n_folds) / member.n_fits(_TRIAL_FOLDS)
-    small = _trial(member, runner, region, seed, n_small)
+    trial = _trial_runner(runner, n_small, seed)
+    more_fits = _times_the_fits(member, runner, trial)
+    small = _timed(member, trial, region, seed)
     in_proportion = small * n_rows / n_small * more_fits
     if in_proportion < remaining - small:
         return in_proportion
-    large = _trial(member, runner, region, seed, 2 * n_small)
+    large = _timed(member, _trial_runner(runner, 2 * n_small, seed), region, seed)
     per_row = max(large - small, small / 4) / n_small
     return (large + per_row * max(n_rows - 2 * n_small, 0)) * more_fits
 
 
-def _trial(member: Member, runner: Runner, region: Region, seed: int, n_rows: int) -> float:
-    """Time one fit on few rows; the first of them pays for imports too."""
+def _times_the_fits(member: Member, runner: Runner, trial: Runner) -> float:
+    """Count the fits of a member in those of its trial, each of its size."""
+    wanted, tried = (member.n_fits(one.folds, every_row=one.every_row) for one in (runner, trial))
+    if tried == 1:
+        return wanted
+    n_folds = len(runner.folds.splits)
+    # Each of two trial folds trains on half of the rows, others on nearly all.
+    return 2.0 * (n_folds - 1) / n_folds * wanted / tried
+
+
+def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
+    """Make a runner of few rows that remembers nothing: what is remembered takes no time."""
     rows = _some_rows(runner.table.sample, n_rows, seed)
     table = runner.table.take(rows)
     splits = shuffled_folds(table.y, _TRIAL_FOLDS, seed)
-    folds = Folds(splits, rows.size, interchangeable=runner.folds.interchangeable)
-    trial = replace(runner, table=table, folds=folds, progress=Progress(None), sampling=ALL_ROWS)
+    free = runner.folds.interchangeable and runner.every_row
+    folds = Folds(splits, rows.size, interchangeable=free)
+    return replace(
+        runner,
+        table=table,
+        folds=folds,
+        memory=check_memory(None),
+        progress=Progress(None),
+        sampling=ALL_ROWS,
+    )
+
+
+def _timed(member: Member, runner: Runner, region: Region, seed: int) -> float:
+    """Time one fit; the first of all pays for imports too."""
     start = time.monotonic()
-    fit_without_repeated_warnings(member, trial, region, seed)
+    fit_without_repeated_warnings(member, runner, region, seed)
     return time.monotonic() - start
 
 

@@ -15,8 +15,10 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 from distributed import Client, default_client, wait
+from scipy import sparse
 from sklearn.base import clone
 
+from aucuba._core._dask_client import require_running
 from aucuba._core._typing import AnyArray, FloatArray, IntArray
 
 # A fit that has lost a worker must end by itself within this time; boosting may wait for ever.
@@ -147,7 +149,7 @@ def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list
 def _joined(blocks: list[Any]) -> Any:
     if isinstance(blocks[0], pd.DataFrame):
         return pd.concat(blocks)
-    return np.concatenate(blocks)
+    return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
 
 
 def _collection(blocks: Sequence[Any], lengths: Sequence[int], meta: Any) -> Any:
@@ -173,6 +175,7 @@ def _watched(client: Client, fit: Callable[[], Any]) -> None:
 
     Workers of boosting wait for each other, so that the others may wait for ever for one that died.
     """
+    require_running(client)
     before, failure = set(client.nthreads()), list[BaseException]()
 
     def run() -> None:
@@ -186,6 +189,7 @@ def _watched(client: Client, fit: Callable[[], Any]) -> None:
     lost_since: float | None = None
     while thread.is_alive():
         thread.join(_LOOK_EVERY_S)
+        require_running(client)
         if lost_since is None and not before <= set(client.nthreads()):
             lost_since = time.monotonic()
         if lost_since is not None and time.monotonic() - lost_since > _PATIENCE_S:

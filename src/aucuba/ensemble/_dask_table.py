@@ -14,8 +14,9 @@ import dask.dataframe
 import numpy as np
 import pandas as pd
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import assert_all_finite, validate_data
+from sklearn.utils.validation import _num_samples, assert_all_finite, validate_data
 
+from aucuba._core._dask_client import gathered
 from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._hashed_folds import hashed_folds
 from aucuba._core._resampling import Folds, KeptRows, partition
@@ -87,30 +88,32 @@ class DaskTable(Table):
 
     def scores(self, model: Any) -> FloatArray:
         """Score the rows, block by block, by a plain model."""
+        client_for_boosting()
         task, shared = dask.delayed(log_odds, pure=False), dask.delayed(model, pure=False)
         return np.concatenate(dask.compute(*(task(shared, block.delayed()) for block in self.X)))
 
     def folds(self, cv: Any, kept: KeptRows, seed: int) -> Folds:
-        """Draw folds by a hash of the row number, or use the given splits."""
-        if isinstance(cv, Integral):
+        """Draw folds by a hash of the row number; groups, times and splits are as in memory."""
+        if isinstance(cv, Integral) and kept.groups is None and kept.time is None:
             return hashed_folds(kept, int(cv), seed)
-        return partition(cv, kept, seed)
+        folds = partition(cv, kept, seed)
+        return replace(folds, splits=[(np.sort(one), np.sort(two)) for one, two in folds.splits])
 
 
 def make_dask_table(
-    estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any
+    estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
 ) -> tuple[DaskTable, KeptRows]:
-    """Check labels and weights; keep the blocks on the workers and count their rows once."""
+    """Check the vectors, which are gathered; keep the blocks on the workers and count their rows."""
     client = client_for_boosting()
     for name in ("n_jobs", "memory"):
         if estimator.get_params(deep=False)[name] not in (None, 1):
             raise ValueError(f"{name} is for tables in memory; leave it at None.")
     meta = check_dask_columns(estimator, X, reset=True)
-    y, sample_weight = dask.compute(y, sample_weight)
+    y, sample_weight, groups, time = dask.compute(y, sample_weight, groups, time)
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     blocks = client.compute(list(np.ravel(_whole_rows(X).to_delayed())))
-    lengths = client.gather(client.map(len, blocks, pure=False))
+    lengths = gathered(client, client.map(_num_samples, blocks, pure=False))
     if not isinstance(X, dask.array.Array) or np.isnan(X.shape[0]):
         LOG.info("Counted the rows of X once: %d in %d blocks.", sum(lengths), len(blocks))
     if y.size != sum(lengths):
@@ -120,7 +123,7 @@ def make_dask_table(
     parts = [_Block(one, n_rows) for one, n_rows in zip(blocks, lengths, strict=True) if n_rows]
     table = DaskTable(parts, Sample(positive, weight), meta)
     # A splitter needs to know how many rows there are, not what is in them.
-    rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y)
+    rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y).resampled_by(groups, time)
     return (table if kept.size == y.size else table.take(kept)), rows
 
 

@@ -31,8 +31,8 @@ from aucuba.linear import PartialAUCClassifier
 PRESETS: dict[str, dict[str, dict[str, int]]] = {
     "fast": {
         "splines_logistic": {},
-        "forest": {"n_trees": 150},
-        "extra_trees_bagged": {"n_trees": 150},
+        "forest": {},
+        "extra_trees_bagged": {},
         "boosting_tuned": {"max_rounds": 80},
     },
     "default": {
@@ -40,7 +40,8 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
         "nystroem_logistic": {},
         "forest": {},
         "extra_trees": {},
-        "boosting_tuned": {},
+        "boosting": {},
+        "linear": {},
     },
     # Linear models in both forms: trained for the region they gain on most tables and lose on some.
     "best": {
@@ -57,7 +58,7 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
 }
 # On sparse tables; LightGBM joins them where it is installed.
 SPARSE_PRESETS: dict[str, dict[str, dict[str, int]]] = {
-    "fast": {"linear_logistic": {}, "forest": {"n_trees": 150}},
+    "fast": {"linear_logistic": {}, "forest": {}},
     "default": {"linear": {}, "forest": {}, "extra_trees": {}},
     "best": {"linear": {}, "forest": {"n_trees": 500}, "extra_trees": {"n_trees": 500}},
 }
@@ -65,9 +66,9 @@ SPARSE_MEMBERS = (
     *("linear", "linear_logistic", "forest", "extra_trees", "extra_trees_bagged", "lightgbm"),
     "xgboost",
 )
-_N_TREES = 200
+_N_TREES = 150
 # Grown on all rows, extremely randomised trees have no rows left to score and need folds.
-_N_EXTRA_TREES = 150
+_N_EXTRA_TREES = 100
 _LANDMARKS = 300
 # Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
 _NYSTROEM_C = 10.0
@@ -157,7 +158,7 @@ class NamedMembers:
     def nystroem(self) -> Member:
         """Nystroem features of a Gaussian kernel, trained for the region."""
         model = PartialAUCClassifier(**self.region.params, kernel="rbf")
-        return PlainMember(self.columns.for_linear(model))
+        return PlainMember(self.columns.for_linear(model), prepared=True)
 
     def nystroem_logistic(self) -> Member:
         """Logistic regression on Nystroem features of a Gaussian kernel."""
@@ -165,11 +166,12 @@ class NamedMembers:
         n_landmarks = min(_LANDMARKS, max(_num_samples(self.X) // 2, 1))
         features = Nystroem(n_components=n_landmarks)
         model = make_pipeline(features, LogisticRegression(C=_NYSTROEM_C, max_iter=300))
-        return PlainMember(self.columns.for_linear(model))
+        return PlainMember(self.columns.for_linear(model), prepared=True)
 
     def splines(self) -> Member:
         """Splines of the columns, trained for the region."""
-        return PlainMember(self.columns.for_splines(PartialAUCClassifier(**self.region.params)))
+        model = PartialAUCClassifier(**self.region.params)
+        return PlainMember(self.columns.for_splines(model), prepared=True)
 
     def splines_logistic(self) -> Member:
         """Logistic regression on splines of the columns."""
@@ -177,7 +179,8 @@ class NamedMembers:
 
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
-        return PlainMember(self._for_linear(PartialAUCClassifier(**self.region.params)))
+        model = PartialAUCClassifier(**self.region.params)
+        return PlainMember(self._for_linear(model), prepared=True)
 
     def linear_logistic(self) -> Member:
         """Logistic regression."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from aucuba._core._resampling import Folds
 from aucuba._core._seeds import with_fixed_seed
 from aucuba._core._typing import FloatArray
 from aucuba._roc._region import Region
@@ -49,25 +50,25 @@ class ForestMember(Member):
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
-        # Rows that are not trained on have no trees that left them out.
-        every_row = runner.table.sample.weight is None and runner.sampling.rows is None
-        if runner.folds.interchangeable and final_step(base).bootstrap and every_row:
+        if self._is_free(runner.folds, every_row=runner.every_row):
             return self._out_of_bag(base, runner)
         smaller = clone(base)
         n_trees = final_step(base).n_estimators
         final_step(smaller).set_params(n_estimators=-(-n_trees // _TREES_PER_FOLD_TREE))
         scores = runner.scores(smaller)
-        return StackedFit(runner.fit(base, [runner.table])[0], scores)
+        return StackedFit(_grown(base, runner), scores)
 
-    def n_fits(self, n_folds: int) -> int:
-        return n_folds + 1
+    def n_fits(self, folds: Folds, *, every_row: bool) -> int:
+        return 1 if self._is_free(folds, every_row=every_row) else len(folds.splits) + 1
+
+    def _is_free(self, folds: Folds, *, every_row: bool) -> bool:
+        # Rows that are not trained on have no trees that left them out.
+        bootstrap: bool = final_step(self.estimator).bootstrap
+        return folds.interchangeable and bootstrap and every_row
 
     def _out_of_bag(self, base: Any, runner: Runner) -> StackedFit:
         final_step(base).set_params(oob_score=True)
-        (model,) = runner.fit(base, [runner.table])
-        for _ in runner.folds.splits:
-            # Listeners were promised a fit per fold.
-            runner.progress.report({})
+        model = _grown(base, runner)
         forest = final_step(model)
         scores: FloatArray = bounded_log_odds(
             forest.oob_decision_function_[:, 1], 0.5 / forest.n_estimators
@@ -76,3 +77,12 @@ class ForestMember(Member):
         del forest.oob_decision_function_, forest.oob_score_
         forest.set_params(oob_score=False)
         return StackedFit(model, scores)
+
+
+def _grown(base: Any, runner: Runner) -> Any:
+    """Fit on all rows, trees in parallel: one forest on one core would leave the other jobs idle."""
+    final_step(base).set_params(n_jobs=runner.n_jobs)
+    (model,) = runner.fit(base, [runner.table])
+    # Trees do not depend on it, and a saved model should not.
+    final_step(model).set_params(n_jobs=None)
+    return model

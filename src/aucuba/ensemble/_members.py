@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from aucuba._core._resampling import Folds
 from aucuba._core._seeds import with_fixed_seed
 from aucuba._core._typing import FloatArray
 from aucuba._roc._calibration import logistic_calibration
@@ -38,8 +39,11 @@ class Member(ABC):
         """Fit on all rows and score the rows out of fold."""
 
     @abstractmethod
-    def n_fits(self, n_folds: int) -> int:
-        """Count the models that this takes."""
+    def n_fits(self, folds: Folds, *, every_row: bool) -> int:
+        """Count the models that this takes.
+
+        ``every_row`` tells whether all rows train, none of them heavier than another.
+        """
 
     @abstractmethod
     def ranker(self) -> Any:
@@ -57,20 +61,28 @@ class Member(ABC):
 
 @dataclass(frozen=True)
 class PlainMember(Member):
-    """Any classifier, as it is."""
+    """Any classifier, as it is.
+
+    With ``prepared`` it comes with columns made for it, splines for instance, and advice about their
+    scale would not be for the user.
+    """
 
     estimator: Any
+    prepared: bool = False
 
     def ranker(self) -> Any:
         return self.estimator
 
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
-        scores = runner.scores(base)
-        return StackedFit(runner.fit(base, [runner.table])[0], scores)
+        with warnings.catch_warnings():
+            if self.prepared:
+                warnings.filterwarnings("ignore", message="The standard deviations of the columns")
+            scores = runner.scores(base)
+            return StackedFit(runner.fit(base, [runner.table])[0], scores)
 
-    def n_fits(self, n_folds: int) -> int:
-        return n_folds + 1
+    def n_fits(self, folds: Folds, *, every_row: bool) -> int:
+        return len(folds.splits) + 1
 
 
 @dataclass(frozen=True)
@@ -85,8 +97,8 @@ class ReweightedMember(Member):
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         return fit_on_stack(self.estimator, runner, seed)
 
-    def n_fits(self, n_folds: int) -> int:
-        return 2 * n_folds + 2
+    def n_fits(self, folds: Folds, *, every_row: bool) -> int:
+        return 2 * len(folds.splits) + 2
 
 
 def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
@@ -119,14 +131,19 @@ def fit_without_repeated_warnings(
 
 
 def fit_on_stack(
-    estimator: RegionReweighted, runner: Runner, seed: int, scores: FloatArray | None = None
+    estimator: RegionReweighted,
+    runner: Runner,
+    seed: int,
+    scores: FloatArray | None = None,
+    *,
+    every_fold: bool = True,
 ) -> StackedFit:
-    """Fit a `RegionReweighted` on the rows and folds of a stack."""
+    """Fit a `RegionReweighted` on the rows and folds of a stack, as `fit_reweighted` does."""
     # The stack names its classes 0 and 1.
     model = clone(estimator).set_params(pos_label=None)
     base = with_fixed_seed(clone(model.estimator), seed)
     region = Region.from_params(model.fpr_range, model.fpr_weight, model.min_tpr)
-    pair = fit_reweighted(base, runner, region, model.strength, scores)
+    pair = fit_reweighted(base, runner, region, model.strength, scores, every_fold=every_fold)
     check_columns(model, runner.table.X, reset=True)
     model.classes_, model.pos_label_ = np.array([0, 1]), 1
     model.estimator_, model.weighted_estimator_ = pair.plain, pair.weighted

@@ -208,16 +208,12 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
     ) -> tuple[Table, KeptRows]:
         """Check the rows and what resampling has to respect."""
-        if not is_of_dask(X):
-            table, kept = make_table(self, X, y, sample_weight)
-            return table, kept.resampled_by(groups, time)
-        from aucuba.ensemble._dask_table import make_dask_table
+        if is_of_dask(X):
+            from aucuba.ensemble._dask_table import make_dask_table
 
-        if groups is not None or time is not None:
-            raise ValueError(
-                "groups and time are for tables in memory; for a Dask collection give splits as cv."
-            )
-        return make_dask_table(self, X, y, sample_weight)
+            return make_dask_table(self, X, y, sample_weight, groups, time)
+        table, kept = make_table(self, X, y, sample_weight)
+        return table, kept.resampled_by(groups, time)
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         slope, intercept = self.calibration_

@@ -42,8 +42,9 @@ class RegionStack(FittedStack):
 
     with :math:`s_k` the score of the k-th model, fitted to out-of-fold scores.
 
-    With nothing set: gradient boosting with rounds chosen by partial AUC, a random forest, extremely
-    randomised trees, and logistic regression on splines of the columns and on Nystroem features.
+    With nothing set: gradient boosting, its rounds chosen by partial AUC and its rows re-weighted for
+    the region, a random forest, extremely randomised trees, logistic regression on splines of the
+    columns and on Nystroem features, and a linear model trained for the region.
     DataFrames may have categories, strings and missing values; arrays may have missing values; on
     sparse tables the members are a linear model trained for the region, a random forest, extremely
     randomised trees and, where it is installed, LightGBM.
@@ -75,8 +76,9 @@ class RegionStack(FittedStack):
         A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
     preset : {"fast", "default", "best"}, default="default"
         How much to spend: "fast" leaves out the folds of extremely randomised trees and the kernel
-        features; "best" re-weights boosting and adds linear models trained for the region. The guide
-        has their quality and cost.
+        features, and does not train for the region beyond the rounds of boosting; "best" has more
+        trees and linear models of several kinds, each trained for the region too. The guide has their
+        quality and cost.
     time_limit : float, default=None
         Seconds after which no further member is begun. The first member (the cheapest of a preset) is
         always fitted; others if two short trials say that time suffices, with fewer rounds or trees if
@@ -98,8 +100,8 @@ class RegionStack(FittedStack):
         The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
-        Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
-        depend on it.
+        Number of fits, or of trees of one forest, that run in parallel, each on one thread of BLAS and
+        OpenMP; the result does not depend on it.
     memory : str, joblib.Memory or None, default=None
         Where to cache fits: another region on the same rows, or a run after an interruption, finds
         there what does not change. Entries are written completely or not at all.
@@ -230,7 +232,9 @@ class RegionStack(FittedStack):
         members = self._members(table, region)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
-        n_fits = sum(member.n_fits(len(folds.splits)) for _, member in members)
+        sample = table.sample
+        every_row = sample.weight is None and (max_rows or np.inf) >= sample.n_rows
+        n_fits = sum(member.n_fits(folds, every_row=every_row) for _, member in members)
         with (
             fit_monitor(self, X, y, max_iter=n_fits) as monitor,
             progress_bar(monitor, "RegionStack", n_fits, self.verbose) as shown,

@@ -60,6 +60,11 @@ class Runner:
         rows = self.sampling.rows
         return self.table.sample.n_rows if rows is None else int(rows.size)
 
+    @property
+    def every_row(self) -> bool:
+        """Whether all rows train, none of them heavier than another."""
+        return self.table.sample.weight is None and self.sampling.rows is None
+
     @cached_property
     def scored(self) -> Sample:
         """The rows that have out-of-fold scores: all, or those after the first block of time."""
@@ -72,6 +77,13 @@ class Runner:
         rows = self.sampling.weighted(self.table if table is None else table)
         parts = self._run(_score_fold, self.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
+
+    def scores_of_last_fold(self, estimator: Any, table: Table) -> FloatArray:
+        """Score the rows of the last fold alone; of blocks of time it has the most to train on."""
+        rows = self.sampling.weighted(table)
+        (part,) = self._run(_score_fold, self.splits[-1:], rows, estimator)
+        scores: FloatArray = part[0]
+        return scores
 
     def more_stages(
         self, estimator: Any, models: list[Any], rounds: list[int]

@@ -68,6 +68,11 @@ def make_table(
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
+    if is_of_dask(X):
+        raise ValueError(
+            f"{type(estimator).__name__} takes tables in memory, got a Dask collection. Compute it, or "
+            "use RegionReweighted or a linear classifier, which leave it in its blocks."
+        )
     check_columns(estimator, X, reset=True)
     given = X
     X, y = indexable(as_rows(X), column_or_1d(y, warn=True))

@@ -1,0 +1,69 @@
+"""What the detector computes of one signal: features, segmentations, changes at a penalty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba.changepoint._features import features_of
+from aucuba.changepoint._losses import make_loss
+from aucuba.changepoint._model_selection import model_selection
+from aucuba.changepoint._one_penalty import one_penalty
+from aucuba.changepoint._segmentation import Segmentation, all_sizes
+from aucuba.changepoint._signals import Signal
+
+# The spread of squared samples, one of the features, needs fourth powers.
+_LARGEST_SAMPLE = 1e70
+
+
+@dataclass(frozen=True)
+class SignalSearch:
+    """Segmentations into at most ``max_segments`` pieces, with errors that name the signal."""
+
+    max_segments: int
+    loss: str
+    features: Callable[[Any], ArrayLike] | None
+
+    def features_of(self, signal: Signal) -> FloatArray:
+        """One row of features."""
+        if self.features is not None:
+            return np.asarray(self.features(signal.values), dtype=np.float64)
+        largest = float(np.abs(signal.values).max())
+        if largest >= _LARGEST_SAMPLE:
+            raise ValueError(
+                f"{signal.title} has a value of size {largest:g}, too large for its features. "
+                f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
+            )
+        return features_of(signal.values)
+
+    def all_sizes(self, signal: Signal) -> Segmentation:
+        """The best segmentations of every size."""
+        if signal.values.size < self.max_segments:
+            raise ValueError(
+                f"{signal.title} has {signal.values.size} samples, fewer than max_segments="
+                f"{self.max_segments}; lower max_segments or leave the signal out."
+            )
+        return self._search(all_sizes, signal, int(self.max_segments))
+
+    def changes(self, signal: Signal, log_penalty: float) -> IntArray:
+        """Changes at a penalty; where they are too many, those of the capped path."""
+        penalty = np.exp(log_penalty)
+        best = self._search(one_penalty, signal, float(penalty))
+        if best.sizes[0] <= self.max_segments:
+            return best.changepoints[0]
+        table = self.all_sizes(signal)
+        path = model_selection(table.losses, table.sizes)
+        return table.changepoints[path.index[int(path.select(penalty))]]
+
+    def _search(
+        self, search: Callable[..., Segmentation], signal: Signal, limit: float
+    ) -> Segmentation:
+        values, loss = signal.values, make_loss(self.loss)
+        try:
+            return search(values, np.ones(values.size), loss, limit, signal.positions)
+        except ValueError as problem:
+            raise ValueError(f"{signal.title}: {problem}") from None
