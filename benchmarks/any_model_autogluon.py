@@ -141,7 +141,9 @@ def absolute_rows(values, seconds):
         n_rows = len(halves(*SETS[name](), 0)[0])
         for limit in (60, 300):
             rivals = [one for one in RIVALS if one.endswith(f" {limit} s")]
-            splits = {s for n, _, m, s in values if n == name and m in rivals}
+            found = [{s for n, _, m, s in values if (n, m) == (name, one)} for one in rivals]
+            # Those that all have which have any: means over other splits would not compare.
+            splits = set.intersection(*(filter(None, found) if any(found) else found))
             shown = []
             for one in methods:
                 got = [values.get((name, str(RANGE), one, s)) for s in sorted(splits)]

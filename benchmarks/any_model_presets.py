@@ -79,15 +79,14 @@ SEARCHED = "LightGBM, stack's time"
 # Fitted once for all ranges.
 WITHOUT_RANGE = ("CatBoost", "StackingClassifier", SEARCHED)
 PASSES = [
-    (0, ["default", "plain default", "fast"]),
-    (1, ["default", "plain default"]),
-    (0, ["StackingClassifier", "best", "plain best"]),
-    (0, ["CatBoost", SEARCHED]),
-    (2, ["default", "plain default"]),
-    (1, ["StackingClassifier", "best", "plain best", "fast"]),
-    (1, ["CatBoost", SEARCHED]),
-    *((split, ["default", "plain default", "fast", "best", "plain best"]) for split in (2, 3, 4)),
-    *((split, ["StackingClassifier", "CatBoost", SEARCHED]) for split in (2, 3, 4)),
+    (split, methods)
+    for methods in (
+        ["default", "plain default"],
+        ["best", "plain best"],
+        ["fast", "StackingClassifier"],
+        ["CatBoost", SEARCHED],
+    )
+    for split in range(N_SPLITS)
 ]
 # From the study of single models and of the stack as it was, with six members and no presets.
 EARLIER = {"stack": "earlier stack", "LightGBM": "LightGBM"}

@@ -72,6 +72,13 @@ def test_reweighted_boosting_scores_new_rows_as_its_out_of_fold_scores_say():
     assert np.mean(scores[2000:][y[2000:] == 0] > 0.0) == pytest.approx(0.1, abs=0.03)
 
 
+def test_fewer_rows_have_more_extra_trees():
+    for n_rows, n_trees in ((100, 300), (1000, 240), (5000, 100)):
+        X, y = numbers(n_rows)
+        stack = RegionStack(RANGE, estimators=["extra_trees"], cv=2, random_state=0).fit(X, y)
+        assert stack.plan_ == [{"member": "extra_trees", "n_trees": n_trees}]
+
+
 def test_a_plan_repeats_a_fit():
     X, y = numbers(200)
     plan = [{"member": "forest", "n_trees": 20}, {"member": "boosting", "max_rounds": 30}]

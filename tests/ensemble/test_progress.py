@@ -15,6 +15,7 @@ from aucuba import RegionStack
 from aucuba._core import _progress_bar
 from aucuba._core._callbacks import HAS_CALLBACKS
 from aucuba._core._progress_bar import progress_bar
+from aucuba.ensemble._defaults import PRESETS
 from tests.ensemble.data import numbers
 from tests.listeners import StopAfter
 
@@ -110,6 +111,17 @@ def test_the_bar_counts_the_models_that_are_fitted(given, n_fits, capsys):
     # Every member begins where the one before it has ended, and the last ends at the end.
     assert first == {"forest": 1, "extra_trees": n_fits - 7, "boosting_tuned": n_fits - 3}
     assert shown[-1][:2] == ("boosting_tuned", str(n_fits))
+
+
+@pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_a_preset_announces_as_many_fits_as_it_makes(preset, capsys):
+    X, y = numbers(160)
+    listener = StopAfter(10_000)
+    model = RegionStack((0.0, 0.2), preset=preset, cv=2, random_state=0, verbose=1)
+    model.set_callbacks(listener).fit(X, y)
+    announced = int(re.search(r"of (\d+) fits", capsys.readouterr().err)[1])
+    assert listener.heard.count("end iteration") == announced
 
 
 @pytest.mark.skipif(not HAS_CALLBACKS, reason="needs scikit-learn 1.9")

@@ -67,8 +67,10 @@ SPARSE_MEMBERS = (
     "xgboost",
 )
 _N_TREES = 150
-# Grown on all rows, extremely randomised trees have no rows left to score and need folds.
-_N_EXTRA_TREES = 100
+# Grown on all rows, extremely randomised trees have no rows left to score and need folds. Where rows
+# are few, trees are cheap, and many tell the rates of few positives apart.
+_FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 300
+_ROWS_OF_EXTRA_TREES = 240_000
 _LANDMARKS = 300
 # Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
 _NYSTROEM_C = 10.0
@@ -146,8 +148,11 @@ class NamedMembers:
         """A random forest."""
         return ForestMember(self._for_trees(RandomForestClassifier(n_trees)))
 
-    def extra_trees(self, n_trees: int = _N_EXTRA_TREES) -> Member:
+    def extra_trees(self, n_trees: int | None = None) -> Member:
         """Extremely randomised trees."""
+        if n_trees is None:
+            wanted = _ROWS_OF_EXTRA_TREES // max(_num_samples(self.X), 1)
+            n_trees = min(max(wanted, _FEWEST_EXTRA_TREES), _MOST_EXTRA_TREES)
         return ForestMember(self._for_trees(ExtraTreesClassifier(n_trees)))
 
     def extra_trees_bagged(self, n_trees: int = _N_TREES) -> Member:

@@ -159,26 +159,43 @@ class _Bundle:
         # A small C may end the method at zero, where one step would still find a direction.
         if state.best.norm2 > 0 and self.terminate(bounded) is not None:
             return bounded
-        line = Line(self.design, self.risk, self.options.C, state.best, target.model)
-        best, visited = line.search(
-            bound.value,
-            lambda value: value - bound.certified <= self.options.slack(value),
-            plain=state.is_plain,
-            near_start=state.best.norm2 > 0,
-        )
-        point, n_evaluations = line.point_at(best), state.n_evaluations + len(visited)
+        take = self._plain_step if state.is_plain else self._searched_step
+        place, point, tangents = take(state.best, target.model, bound)
         gap = point.objective - bound.value
         is_plain = state.is_plain and gap <= _FAST * (state.objective - state.bound.value)
-        stiffness = 0.0 if is_plain else self._stiffness(state, best.place, point, gap)
-        is_minimiser = state.stiffness == 0.0 and best.place == 1.0
-        state.planes.move_centre(best.place, target)
+        stiffness = 0.0 if is_plain else self._stiffness(state, place, point, gap)
+        is_minimiser = state.stiffness == 0.0 and place == 1.0
+        n_evaluations = state.n_evaluations + len(tangents)
+        state.planes.move_centre(place, target)
         reached = BundleState(
             point, state.planes, bound, stiffness, n_evaluations, is_minimiser, is_plain
         )
         # Where zero ends the method, its answer is still sought among the planes.
         if self.terminate(reached) is None or point.norm2 == 0:
-            state.planes.add(self.design, [probe.tangent for probe in visited], point.scores)
+            state.planes.add(self.design, tangents, point.scores)
         return reached
+
+    def _plain_step(
+        self, best: Point, target: FloatArray, bound: Bound
+    ) -> tuple[float, Point, list[Tangent]]:
+        """Evaluate the target alone: the place reached on the way to it, the point, and the plane."""
+        point = self._point(target)
+        is_taken = self._ends(bound, point.objective) or point.objective < best.objective
+        return (1.0, point, [point.tangent]) if is_taken else (0.0, best, [point.tangent])
+
+    def _searched_step(
+        self, best: Point, target: FloatArray, bound: Bound
+    ) -> tuple[float, Point, list[Tangent]]:
+        """Search the line through the target: the place reached, the point, and all planes seen."""
+        line = Line(self.design, self.risk, self.options.C, best, target)
+        probe, visited = line.search(
+            bound.value, lambda value: self._ends(bound, value), near_start=best.norm2 > 0
+        )
+        return probe.place, line.point_at(probe), [other.tangent for other in visited]
+
+    def _ends(self, bound: Bound, objective: float) -> bool:
+        """Tell whether an objective is close enough to the bound."""
+        return objective - bound.certified <= self.options.slack(objective)
 
     def _target(self, state: BundleState) -> tuple[Target, Bound]:
         """Find the model to search towards, and raise the lower bound by what its program gives."""

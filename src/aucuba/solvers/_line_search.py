@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-import numpy as np
-
 from aucuba._core._arrays import Vector
 from aucuba._core._typing import FloatArray
 from aucuba.design import Design
@@ -59,11 +57,8 @@ class Line:
         self.step = target if self.from_zero else target - start.model
         self.direction = design.scores(self.step)
         # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
-        if self.from_zero:
-            b, c = 0.0, design.inner(target, target)
-        else:
-            b, c = design.inner(np.array((start.model, self.step)), self.step)
-        self.a, self.b, self.c = start.norm2, float(b), float(c)
+        self.a, self.c = start.norm2, float(design.inner(self.step, self.step))
+        self.b = 0.0 if self.from_zero else float(design.inner(start.model, self.step))
 
     def norm2_at(self, place: float) -> float:
         return max(self.a + 2 * self.b * place + self.c * place**2, 0.0)
@@ -85,9 +80,12 @@ class Line:
         """Build the model of a probe."""
         if probe.place == 0.0:
             return self.start
-        is_target = probe.place == 1.0
+        model = self.target
+        if probe.place != 1.0:
+            model = probe.place * self.step
+            model += self.start.model
         return Point(
-            self.target if is_target else self.start.model + probe.place * self.step,
+            model,
             probe.scores,
             self.norm2_at(probe.place),
             probe.objective,
@@ -95,23 +93,21 @@ class Line:
         )
 
     def search(
-        self, lower: float, is_done: Callable[[float], bool], *, plain: bool, near_start: bool
+        self, lower: float, is_done: Callable[[float], bool], *, near_start: bool
     ) -> tuple[Probe, list[Probe]]:
         """Find a good place from 0 on; return it and all places visited.
 
         Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola
         plus the two tangents that bracket the minimum, until what is left to gain on the line is a part
         of the distance to the lower bound of the problem. The target itself comes first, and where its
-        objective ends the solver nothing else is evaluated, nor if ``plain``. With ``near_start``, a
-        place near the start is visited where none is better than the start.
+        objective ends the solver nothing else is evaluated. With ``near_start``, a place near the start
+        is visited where none is better than the start.
         """
         right = self.evaluate(1.0)
         visited = [right]
         if is_done(right.objective):
             return right, visited
         left = start = self._probe(0.0, self.start.scores, self.start.tangent)
-        if plain:
-            return min(start, right, key=_objective), visited
         while right.slope < 0 and len(visited) < _MOST_EVALUATIONS:
             left, right = right, self.evaluate(2 * right.place)
             visited.append(right)

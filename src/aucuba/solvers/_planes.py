@@ -262,7 +262,9 @@ class Planes:
         dual[:] = solve_simplex_qp(gram, linear, self.C, dual, tol=scale * tol)
         self._count_idle(dual)
         minimum = self.minimum(design, dual)
-        model = (stiffness * centre + minimum.model) / scale
+        model = stiffness * centre
+        model += minimum.model
+        model /= scale
         heights = (linear - gram @ dual) / scale
         value = float(design.inner(model, model)) / 2 + self.C * float(heights.max())
         return Target(model, heights - self.offsets, value, minimum)
