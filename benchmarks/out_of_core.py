@@ -7,7 +7,7 @@ threads, each in a process of its own whose private (anonymous) memory is watche
 there is not measured again.
 
 Parquet is written without dictionaries: by default every column of continuous numbers gets one, which
-makes the file larger and reading it slow; a second table says how much.
+makes the file larger and writing it slow; a second table says how much.
 """
 
 from __future__ import annotations
