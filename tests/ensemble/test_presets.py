@@ -73,7 +73,7 @@ def test_reweighted_boosting_scores_new_rows_as_its_out_of_fold_scores_say():
 
 
 def test_fewer_rows_have_more_extra_trees():
-    for n_rows, n_trees in ((100, 300), (1000, 240), (5000, 100)):
+    for n_rows, n_trees in ((100, 240), (1500, 160), (5000, 100)):
         X, y = numbers(n_rows)
         stack = RegionStack(RANGE, estimators=["extra_trees"], cv=2, random_state=0).fit(X, y)
         assert stack.plan_ == [{"member": "extra_trees", "n_trees": n_trees}]

@@ -69,7 +69,7 @@ SPARSE_MEMBERS = (
 _N_TREES = 150
 # Grown on all rows, extremely randomised trees have no rows left to score and need folds. Where rows
 # are few, trees are cheap, and many tell the rates of few positives apart.
-_FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 300
+_FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 240
 _ROWS_OF_EXTRA_TREES = 240_000
 _LANDMARKS = 300
 # Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
