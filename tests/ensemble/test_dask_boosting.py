@@ -289,8 +289,11 @@ def test_a_client_that_is_closed_in_a_boosted_fit_is_one_error(monkeypatch, when
     X, y = rows(400)
     booster = dask_xgboost.DaskXGBClassifier(n_estimators=2 if when == "before" else 100_000)
     model = RegionReweighted(booster, BAND, cv=2)
-    with LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as made:
-        client = Client(made)
+    # A client in a with statement is the one in use, whatever others are open.
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as made,
+        Client(made) as client,
+    ):
         arranged = XGBoostOnDask.arranged
 
         def closing(self, given, parts):
