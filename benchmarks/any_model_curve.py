@@ -88,8 +88,11 @@ def draw(quality: dict[str, float], cost: dict[str, float], path: Path = PICTURE
         if not is_ours:
             ax.plot(cost[method], value, "s", color="#d1791f")
         label = f"RegionStack, {method}" if is_ours else method
-        shift = (0, 8) if is_ours else (0, -14)
-        place = {"textcoords": "offset points", "ha": "center", "fontsize": 9}
+        shift, side = ((0, 8), "center") if is_ours else ((8, -4), "left")
+        if method == "plain default":
+            # Next to StackingClassifier, which has the other side.
+            shift, side = (-4, -17), "right"
+        place = {"textcoords": "offset points", "ha": side, "fontsize": 9}
         ax.annotate(label, (cost[method], value), xytext=shift, **place)
     ax.set(xscale="log", xlabel="cost of a fit, in LightGBM fits with tuned rounds")
     ax.set(ylabel="mean test pAUC x 100", xlim=(0.5, 2.2 * max(cost[m] for m in quality)))
