@@ -128,8 +128,8 @@ class RegionStack(FittedStack):
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
         ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted: every fold
-        (block of time) is blended with weights learned on the others. With ``groups`` these are the
-        independent units of the error.
+        (block of time) is blended with weights learned on the others; ``"boosting"`` enters both by its
+        plain half. With ``groups`` these are the independent units of the error.
     oof_scores_ : ndarray of shape (n_samples, n_members)
         Out-of-fold scores; nan for rows of zero weight and for the first block of time.
     threshold_ : float
