@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from aucuba.ensemble import RegionStack
+from aucuba.ensemble import RegionReweighted, RegionStack
 from tests.ensemble.data import numbers
 from tests.ensemble.interruptible import SIGN, interrupted_stack
 
@@ -38,6 +38,14 @@ def counted(monkeypatch):
     monkeypatch.setattr(Counted, "n_fits", 0)
     monkeypatch.setattr(Counted, "interrupted_in", None)
     return Counted
+
+
+class SlowToPrint(LogisticRegression):
+    """Takes longer to print than joblib allows before it warns."""
+
+    def __repr__(self):
+        time.sleep(0.51)
+        return "SlowToPrint()"
 
 
 def two_members(**params):
@@ -83,6 +91,13 @@ def test_other_rows_find_nothing_in_the_memory(counted, tmp_path):
     counted.n_fits = 0
     two_members(memory=str(tmp_path)).fit(X + 1.0, y)
     assert counted.n_fits == 8
+
+
+def test_a_slow_summary_in_the_memory_is_no_warning(tmp_path):
+    X, y = numbers()
+    model = RegionReweighted(SlowToPrint(), RANGE, cv=2, memory=str(tmp_path), random_state=0)
+    model.fit(X, y)
+    assert entries(tmp_path)
 
 
 def entries(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,9 +107,13 @@ class Runner:
     def _run(self, task: Callable[..., Any], items: list[Any], *args: Any) -> list[Any]:
         cached = self.memory.cache(task)
         in_time = itertools.takewhile(lambda _: time.monotonic() < self.deadline, items)
-        done = map_parallel(
-            cached, in_time, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress
-        )
+        with warnings.catch_warnings():
+            # joblib blames large arguments whenever its summary of a call took half a second to
+            # write; on a slow disk or a busy core that says nothing a user could act on.
+            warnings.filterwarnings("ignore", "Persisting input arguments", UserWarning)
+            done = map_parallel(
+                cached, in_time, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress
+            )
         if len(done) < len(items):
             raise OutOfTime
         return done
