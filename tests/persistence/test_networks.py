@@ -188,14 +188,23 @@ class TestTraining:
     @pytest.mark.parametrize("early_stopping", [False, True])
     def test_a_warm_start_goes_on(self, tmp_path, early_stopping):
         X, y = numbers(80)
-        model = network(tol=10.0, warm_start=True, early_stopping=early_stopping).fit(X, y)
-        save_model(tmp_path / "m", model)
-        again = load_model(tmp_path / "m").model
-        # Steps too short to classify better end at the best weights, which are those of the file.
-        for one in (model, again):
-            one.set_params(learning_rate_init=1e-9).fit(X, y)
-        assert_equal_answers(again, model, X)
+        X = np.column_stack([4.0 * y - 2.0, 0.1 * X])
+        model = network(
+            hidden_layer_sizes=(),
+            max_iter=20,
+            learning_rate_init=0.1,
+            tol=10.0,
+            n_iter_no_change=50,
+            warm_start=True,
+            early_stopping=early_stopping,
+        )
+        save_model(tmp_path / "m", model.fit(X, y))
+        # Nothing is better than all, so training ends at the best weights, those of the file.
+        assert model.best_validation_score_ == (1.0 if early_stopping else None)
+        again = load_model(tmp_path / "m").model.fit(X, y)
+        assert_equal_answers(again, model.fit(X, y), X)
         assert again.loss_curve_ == model.loss_curve_
+        assert len(again.loss_curve_) == 40
 
 
 def damaged(path, match):
