@@ -163,7 +163,7 @@ class NamedMembers:
     def nystroem(self) -> Member:
         """Nystroem features of a Gaussian kernel, trained for the region."""
         model = PartialAUCClassifier(**self.region.params, kernel="rbf")
-        return PlainMember(self.columns.for_linear(model), prepared=True)
+        return _trained_for_region(self.columns.for_linear(model))
 
     def nystroem_logistic(self) -> Member:
         """Logistic regression on Nystroem features of a Gaussian kernel."""
@@ -176,7 +176,7 @@ class NamedMembers:
     def splines(self) -> Member:
         """Splines of the columns, trained for the region."""
         model = PartialAUCClassifier(**self.region.params)
-        return PlainMember(self.columns.for_splines(model), prepared=True)
+        return _trained_for_region(self.columns.for_splines(model))
 
     def splines_logistic(self) -> Member:
         """Logistic regression on splines of the columns."""
@@ -185,7 +185,7 @@ class NamedMembers:
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
         model = PartialAUCClassifier(**self.region.params)
-        return PlainMember(self._for_linear(model), prepared=True)
+        return _trained_for_region(self._for_linear(model))
 
     def linear_logistic(self) -> Member:
         """Logistic regression."""
@@ -209,6 +209,10 @@ MEMBERS: dict[str, Callable[..., Member]] = {
         *("linear", "linear_logistic", "lightgbm", "xgboost", "catboost"),
     )
 }
+
+
+def _trained_for_region(model: Any) -> Member:
+    return PlainMember(model, prepared=True, trained_for_region=True)
 
 
 def preset_members(preset: str, *, is_sparse: bool) -> dict[str, dict[str, int]]:

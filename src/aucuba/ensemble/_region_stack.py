@@ -18,7 +18,7 @@ from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.ensemble._blend import Blender, member_report
+from aucuba.ensemble._blend import GatedBlender, cross_fitted, member_report
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers
 from aucuba.ensemble._fitted_stack import FittedStack
@@ -50,7 +50,8 @@ class RegionStack(FittedStack):
     randomised trees and, where it is installed, LightGBM.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
     the weights towards each other as far as the log-loss allows: where positives are few, equal
-    weights beat weights that follow noise.
+    weights beat weights that follow noise. Members trained for the region enter as far as their
+    out-of-fold scores show a gain in it.
 
     Parameters
     ----------
@@ -122,6 +123,10 @@ class RegionStack(FittedStack):
     shrinkage_ : float
         How strongly the blend draws its weights towards each other: 1 where the cross-fitted log-loss
         is within one standard error of that of 0, else 0.
+    region_weight_ : float
+        Weight, from 0 to 1, of the blend of all members against that of the members trained by
+        log-loss alone: 1/2 where both have the same cross-fitted partial AUC, 1 from one paired
+        standard error above, 0 from one below. It is 1 where all members are of one kind.
     plan_ : list of dict
         What was fitted: ``"member"`` and its settings, ``"max_rounds"`` of boosting and ``"n_trees"``
         of forests.
@@ -250,12 +255,16 @@ class RegionStack(FittedStack):
         self.plan_ = [{"member": name, **member.settings} for name, member, _ in fits]
         self.oof_scores_ = kept.among_all(folds.among_rows(oof, np.nan), np.nan)
         splits = folds.splits_of_scores()
-        blender = Blender.from_scores(oof, runner.scored, splits)
-        blend, self.shrinkage_ = blender.fit(oof, runner.scored), blender.shrinkage
+        for_region = np.array([member.for_region for _, member, _ in fits])
+        blender = GatedBlender.from_scores(
+            oof, runner.scored, splits, for_region, region, folds.scored_group
+        )
+        blend = blender.fit(oof, runner.scored)
+        self.shrinkage_, self.region_weight_ = blender.blender.shrinkage, blender.region_weight
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
         names = [name for name, _ in self.members_]
-        stacked = blender.cross_fitted(oof, runner.scored, splits)
+        stacked = cross_fitted(blender, oof, runner.scored, splits)
         self._adopt_threshold(stacked, runner.scored, region.upper_limit)
         self.report_ = member_report(
             names, oof, stacked, blend, runner.scored, region, folds.scored_group
