@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -70,12 +71,17 @@ class PlainMember(Member):
 
     With ``prepared`` it comes with columns made for it, splines for instance, and advice about their
     scale would not be for the user. ``trained_for_region`` tells a `PartialAUCClassifier` of the
-    stack's own from other classifiers.
+    stack's own from other classifiers; ``plan`` has the settings that the stack chose for its own.
     """
 
     estimator: Any
     prepared: bool = False
     trained_for_region: bool = False
+    plan: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.plan)
 
     @property
     def for_region(self) -> bool:
