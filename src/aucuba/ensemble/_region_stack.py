@@ -44,7 +44,7 @@ class RegionStack(FittedStack):
 
     With nothing set: gradient boosting, its rounds chosen by partial AUC and its rows re-weighted for
     the region, a random forest, extremely randomised trees, logistic regression on splines of the
-    columns and on Nystroem features, and a linear model trained for the region.
+    columns and on Nystroem features, a small neural network, and a linear model trained for the region.
     DataFrames may have categories, strings and missing values; arrays may have missing values; on
     sparse tables the members are a linear model trained for the region, a random forest, extremely
     randomised trees and, where it is installed, LightGBM.
@@ -72,14 +72,14 @@ class RegionStack(FittedStack):
         - ``"linear"``, ``"splines"``, ``"nystroem"``: `PartialAUCClassifier` on the columns, on splines
           of them, on features of a Gaussian kernel; ``"linear_logistic"``, ``"splines_logistic"``,
           ``"nystroem_logistic"``: logistic regression on the same;
+        - ``"network"``: a neural network of one hidden layer;
         - ``"lightgbm"``, ``"xgboost"``, ``"catboost"``, if installed, re-weighted for the region.
 
         A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
     preset : {"fast", "default", "best"}, default="default"
-        How much to spend: "fast" leaves out the folds of extremely randomised trees and the kernel
-        features, and does not train for the region beyond the rounds of boosting; "best" has more
-        trees and linear models of several kinds, each trained for the region too. The guide has their
-        quality and cost.
+        How much to spend: "fast" leaves out the folds of extremely randomised trees, the kernel
+        features and the network, and does not train for the region beyond the rounds of boosting;
+        "best" has more of everything. The guide has their quality and cost.
     time_limit : float, default=None
         Seconds after which no further member is begun. The first member (the cheapest of a preset) is
         always fitted; others if two short trials say that time suffices, with fewer rounds or trees if
@@ -128,8 +128,8 @@ class RegionStack(FittedStack):
         log-loss alone: 1/2 where both have the same cross-fitted partial AUC, 1 from one paired
         standard error above, 0 from one below. It is 1 where all members are of one kind.
     plan_ : list of dict
-        What was fitted: ``"member"`` and its settings, ``"max_rounds"`` of boosting and ``"n_trees"``
-        of forests.
+        What was fitted: ``"member"`` and its settings, such as ``"max_rounds"`` of boosting and
+        ``"n_trees"`` of forests.
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
         ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted: every fold
