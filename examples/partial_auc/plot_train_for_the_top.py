@@ -31,8 +31,8 @@ X, y = draw(np.random.default_rng(0), 1500)
 X_test, y_test = draw(np.random.default_rng(1), 6000)
 
 # %%
-# The classifier fits logistic regression, direct fits on half-samples, and keeps the blend that
-# is best out of sample by more than its standard error. It says what it chose.
+# The classifier fits logistic regression and, on half-samples, models for the band, and blends the
+# two: the latter weigh as much as they are probably better out of sample. It says why.
 model = PartialAUCClassifierCV(BAND, random_state=0).fit(X, y)
 print(model.status_)
 print({name: round(value, 3) for name, value in model.partial_auc_.items()})

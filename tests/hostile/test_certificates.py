@@ -1,6 +1,5 @@
 """Certificates of convex fits against exact arithmetic."""
 
-import time
 import warnings
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -225,9 +224,19 @@ def test_convex_cross_validation_never_falls_back_to_logistic_regression(data_di
     assert not hasattr(model, "logistic_coef_")
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", ["slow_bundle_166x10", "slow_bundle_40x1_float32"])
-def test_hard_cases_take_no_time(name, solver, data_dir):
+# An earlier solver took 470 and 1000 iterations on the first table; on the second it ran to its limit
+# of iterations with a gap of 2e-5.
+HARD = [
+    ("slow_bundle_166x10", "bundle", 450),
+    ("slow_bundle_166x10", "cutting_plane", 600),
+    ("slow_bundle_40x1_float32", "bundle", 30),
+    ("slow_bundle_40x1_float32", "cutting_plane", 30),
+]
+
+
+@pytest.mark.parametrize(("name", "solver", "most"), HARD)
+@pytest.mark.filterwarnings("ignore:At C=")
+def test_hard_cases_take_few_iterations(name, solver, most, data_dir):
     case = np.load(data_dir / "hard_cases" / f"{name}.npz")
     model = PartialAUCClassifier(
         (float(case["alpha"]), float(case["beta"])),
@@ -236,13 +245,6 @@ def test_hard_cases_take_no_time(name, solver, data_dir):
         tol=float(case["tol"]),
         solver=solver,
     )
-    seconds = []
-    for _ in range(3):
-        start = time.process_time()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(case["X"], case["y"])
-        seconds.append(time.process_time() - start)
-    # The shortest: a busy machine slows every run.
-    assert min(seconds) < 1.0
+    model.fit(case["X"], case["y"])
     assert 0 <= model.gap_ <= model.tol
+    assert model.n_iter_ <= most

@@ -46,13 +46,15 @@ def test_the_model_itself_is_of_all_rows_while_time_judges_it():
     assert timed.region_coef_ == pytest.approx(plain.region_coef_)
     assert timed.logistic_coef_ == pytest.approx(plain.logistic_coef_)
     block = time_blocks(TIME, 6)
-    scores = np.full(Y.size, np.nan)
+    scores = np.full((2, Y.size), np.nan)
     for number in range(1, 6):
         split = np.flatnonzero(block < number), np.flatnonzero(block == number)
         region = Region.from_params(BAND, None, 0.0)
-        scores[block == number] = anchored_half(split, TableDesign(X), Sample(Y), region, 1.0)[1][0]
-    expected = partial_auc_score(Y[block > 0], scores[block > 0], fpr_range=BAND)
-    assert timed.partial_auc_["region"] == pytest.approx(expected)
+        part = anchored_half(split, TableDesign(X), Sample(Y), region, 1.0)[1]
+        scores[:, block == number] = part
+    for name, row in zip(("logistic", "region"), scores[:, block > 0], strict=True):
+        expected = partial_auc_score(Y[block > 0], row, fpr_range=BAND)
+        assert timed.partial_auc_[name] == pytest.approx(expected)
 
 
 def test_time_and_queries_together_drop_the_earlier_rows_of_a_query():

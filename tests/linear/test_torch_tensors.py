@@ -77,6 +77,7 @@ class TestTensors:
         model.fit(table, self.torch.tensor(Y), weight)
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-5, atol=1e-7)
         assert model.C_ == expected.C_
+        assert model.blend_ == pytest.approx(expected.blend_, rel=1e-6)
         np.testing.assert_allclose(
             model.predict_proba(table), expected.predict_proba(X), rtol=1e-5, atol=1e-7
         )

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -120,6 +121,17 @@ def write_tables():
     write("RegionStack-categories", stack, "decision_function", codes[:N_SCORED].tolist())
 
 
+def write_networks():
+    net = MLPClassifier((3, 2), learning_rate_init=0.1, max_iter=5, random_state=0)
+    X, y = table()
+    write("MLPClassifier", net.fit(X, y), "predict_proba", X[:N_SCORED].tolist())
+    X, y = frame()
+    prepared = Columns.from_table(X).for_linear(net)
+    stack = RegionStack(RANGE, estimators=["linear", ("net", prepared)], cv=2, random_state=0)
+    rows = json.loads(X[:N_SCORED].to_json(orient="records"))
+    write("RegionStack-network", stack.fit(X, y), "decision_function", rows)
+
+
 def write_changepoints():
     rng = np.random.default_rng(0)
     signals = [
@@ -183,6 +195,7 @@ def main():
         warnings.simplefilter("ignore")
         write_classifiers()
         write_tables()
+        write_networks()
         write_changepoints()
         write_rankers()
 

@@ -1,3 +1,5 @@
+from math import erf
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -112,6 +114,54 @@ def test_queries_are_compared_by_their_means():
     assert comparison.beats(0, 1, 2.0)
 
 
+@pytest.mark.parametrize("lead", [0.0, 0.1, 0.25])
+def test_chance_is_the_fraction_of_resamples_in_which_a_scorer_is_ahead(lead):
+    rng = np.random.default_rng(7)
+    y, score = draw(rng, 150, 600)
+    scores = np.stack([score, score + lead * y + 0.5 * rng.normal(size=y.size)])
+    chance = RegionComparison(Sample(y), scores, region()).chance(1, 0)
+    ahead = []
+    for _ in range(1000):
+        rows = np.concatenate([rng.integers(150, size=150), 150 + rng.integers(600, size=600)])
+        both = [partial_auc_score(y[rows], row[rows], fpr_range=(0, 0.2)) for row in scores]
+        ahead.append(both[1] > both[0])
+    # 1,000 resamples give the fraction to .016; the rest is the normal approximation.
+    assert chance == pytest.approx(np.mean(ahead), abs=0.05)
+
+
+def test_chance_is_the_normal_distribution_of_the_lead_in_errors():
+    rng = np.random.default_rng(8)
+    y, score = draw(rng)
+    comparison = RegionComparison(
+        Sample(y), np.stack([score, score + 0.3 * rng.normal(size=y.size)]), region()
+    )
+    lead = (comparison.values[1] - comparison.values[0]) / comparison.error(1, 0)
+    assert comparison.chance(1, 0) == pytest.approx((1 + erf(lead / np.sqrt(2))) / 2)
+    assert comparison.chance(0, 1) == pytest.approx(1 - comparison.chance(1, 0))
+
+
+def test_chance_grows_with_the_evidence_and_reaches_both_ends():
+    rng = np.random.default_rng(9)
+    y, score = draw(rng)
+    noise = rng.normal(size=y.size)
+    scores = np.stack([score] + [score + noise + lead * y for lead in np.linspace(-4, 14, 73)])
+    comparison = RegionComparison(Sample(y), scores, region())
+    chances = np.array([comparison.chance(k, 0) for k in range(1, len(scores))])
+    # The standard error moves too, so the chance may fall by a trifle where it is nearly 0 or 1.
+    assert np.diff(chances).min() > -1e-3
+    assert np.sum((chances > 0.01) & (chances < 0.99)) >= 2
+    assert (chances[0], chances[-1]) == (pytest.approx(0, abs=1e-9), 1)
+
+
+def test_scorers_that_the_rows_do_not_tell_apart_have_no_chance_of_being_better():
+    y, score = draw(np.random.default_rng(10))
+    # Without a standard error, whatever is ahead is ahead for sure.
+    apart = np.stack([score, score, y.astype(float), -y.astype(float)])
+    comparison = RegionComparison(Sample(y), apart, region())
+    assert comparison.chance(1, 0) == comparison.chance(0, 1) == 0
+    assert (comparison.chance(2, 3), comparison.chance(3, 2)) == (1, 0)
+
+
 @pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])
 def test_weights_in_any_unit_give_the_same_comparison(factor):
     rng = np.random.default_rng(6)
@@ -124,6 +174,7 @@ def test_weights_in_any_unit_give_the_same_comparison(factor):
     # Weights count as rows, so the error falls as they grow.
     assert np.isfinite(scaled.error(0, 1))
     assert (scaled.error(0, 1) > plain.error(0, 1)) == (factor < 1)
+    assert scaled.chance(0, 1) == pytest.approx(0.5 if factor < 1 else 1)
 
 
 @pytest.mark.parametrize("group", [None, np.arange(4) // 2])
@@ -133,3 +184,4 @@ def test_rows_without_a_pair_are_no_comparison(group):
     comparison = RegionComparison(labels, np.zeros((2, labels.positive.size)), region())
     assert np.isnan(comparison.values).all()
     assert not comparison.beats(1, 0, 0.5)
+    assert comparison.chance(1, 0) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+from scipy.special import ndtr
 
 from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._curve import top_of_curve
@@ -75,6 +76,18 @@ class RegionComparison:
         """Tell whether scorer a is above scorer b by more than a number of paired standard errors."""
         ahead = self.values[a] - self.values[b]
         return bool(ahead > 0 and ahead > n_errors * self.error(a, b))
+
+    def chance(self, a: int, b: int) -> float:
+        """Compute the probability that scorer a is better than scorer b on new rows.
+
+        That is ``Phi(difference / its standard error)``, the normal approximation of the fraction of
+        resamples of the rows in which a is ahead: 1/2 where neither is, and 0 where the rows do not
+        tell the two apart at all.
+        """
+        ahead, error = float(self.values[a] - self.values[b]), self.error(a, b)
+        if not error > 0:
+            return float(ahead > 0)
+        return float(ndtr(ahead / error))
 
     @cached_property
     def _by_query(self) -> FloatArray:

@@ -14,13 +14,10 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba.risks import Sample
 
-# A challenger replaces what it challenges when it is ahead by this many paired standard errors: another
-# C against the one of best log-loss, the half-half blend against logistic regression, and the region's
-# own model alone against the blend. With few positives near the top the analytic error of a difference
-# is small, so C asks for two; one let noise choose C on satimage-2.
+# Another C replaces the one of best log-loss when it is ahead in the region by this many paired
+# standard errors. With few positives near the top the analytic error of a difference is small, so C
+# asks for two; one let noise choose C on satimage-2.
 _ERRORS_FOR_C = 2.0
-_ERRORS_FOR_BLEND = 0.5
-_ERRORS_FOR_REGION = 1.0
 
 
 @dataclass(frozen=True)
@@ -55,24 +52,29 @@ class ChosenBlend:
     def from_scores(
         cls, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray
     ) -> ChosenBlend:
-        """Choose by the partial AUC of held-out scores of both models."""
+        """Weigh the region's own model by the probability that it ranks new rows better.
+
+        A step from one model to the other would be decided by noise wherever the two are close; this
+        weight moves with the evidence, and has no constant to choose.
+        """
         first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
-        scores = np.stack([first, (first + second) / 2, second])
-        comparison = RegionComparison(tested, scores, region)
-        if not comparison.beats(1, 0, _ERRORS_FOR_BLEND):
-            weight = 0.0
-            status = "Logistic regression kept: the region's own model is not clearly better."
-        elif comparison.beats(2, 1, _ERRORS_FOR_REGION):
-            weight, status = 1.0, "The region's own model: clearly better than its blend."
+        comparison = RegionComparison(tested, np.stack([first, second]), region)
+        weight = comparison.chance(1, 0)
+        blended = RegionComparison(tested, ((1 - weight) * first + weight * second)[None], region)
+        plain, best = map(float, comparison.values)
+        values = {"logistic": plain, "blend": float(blended.values[0]), "region": best}
+        error = comparison.error(1, 0)
+        if np.isnan(error):
+            status = (
+                "Logistic regression kept: no held-out positive has a negative to compare with."
+            )
         else:
-            weight, status = 0.5, "Half logistic regression, half the region's own model."
-        names = ("logistic", "blend", "region")
-        values = dict(zip(names, map(float, comparison.values), strict=True))
-        errors = {
-            "blend - logistic": comparison.error(1, 0),
-            "region - blend": comparison.error(2, 1),
-        }
-        return cls(weight, status, values, errors)
+            status = (
+                f"The region's own model has weight {weight:.2f}, the probability that it is better "
+                f"than logistic regression: {best - plain:+.4f} of held-out partial AUC, standard "
+                f"error {error:.4f}."
+            )
+        return cls(weight, status, values, {"region - logistic": error})
 
 
 def choose_C(

@@ -29,8 +29,6 @@ _N_FOLDS = 5
 # Halvings of up to ten thousand rows; of more, in inverse proportion, since the fits differ less.
 _N_HALVINGS, _FEWEST_HALVINGS = 10, 2
 _ROWS_FOR_ALL_HALVINGS = 10_000
-# Fits that are averaged need not be precise.
-_OBJECTIVE_TOL = 1e-4
 
 
 def Cs_to_try(Cs: Any) -> FloatArray:
@@ -136,20 +134,25 @@ def anchored_half(
     C: float,
     start: LogisticFit | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Fit the training rows; return the coefficients and the centred scores of the other rows.
+    """Fit the training rows; return the departure from the anchor, and scores of the other rows.
 
-    ``start`` is the logistic regression of all rows.
+    The anchor is logistic regression of the same rows; both models are scaled to training scores of
+    unit variance, and the departure is the difference of their coefficients. The scores are centred,
+    the anchor's in the first row, those of the fit in the second. ``start`` is the logistic regression
+    of all rows.
     """
     train, test = split
     part, train_design = sample.take(train), design.take(train)
     anchor, _ = anchor_direction(train_design, part, C, start)
     trained_on, _ = training_region(part, region)
-    fit = anchored_fit(train_design, part, trained_on, anchor, objective_tol=_OBJECTIVE_TOL)
+    fit = anchored_fit(train_design, part, trained_on, anchor)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
-    mean, _ = score_moments(fit.coef, train_design, part.weight)
-    held_out = design.arrays.host(design.take(test).scores(fit.coef))
-    return fit.coef, held_out[np.newaxis] - mean
+    held_out, test_design = [], design.take(test)
+    for coef in (anchor, fit.coef):
+        mean, _ = score_moments(coef, train_design, part.weight)
+        held_out.append(design.arrays.host(test_design.scores(coef)) - mean)
+    return fit.coef - anchor, np.stack(held_out)
 
 
 @one_blas_thread()

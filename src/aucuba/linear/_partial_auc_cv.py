@@ -47,16 +47,19 @@ class PartialAUCClassifierCV(RegionClassifier):
     r"""Linear scorer for a region of the ROC curve, with nothing left to tune.
 
     .. math::
-        w = (1 - t)\, w_{\mathrm{LR}} + t\, \overline{w}_{\mathrm{region}},
-        \qquad t \in \{0, \tfrac12, 1\}
+        w = (1 - t)\, w_{\mathrm{LR}} + t\, w_{\mathrm{region}}, \qquad
+        t = \Phi\!\left(
+        \frac{\mathrm{pAUC}_{\mathrm{region}} - \mathrm{pAUC}_{\mathrm{LR}}}{\mathrm{SE}} \right)
 
     For ``surrogate="direct"``: (1) C of logistic regression by cross-validated log-loss, unless another
     C is ahead in the region by more than two standard errors; (2) fits of `PartialAUCClassifier` on ten
-    random halvings of the data (fewer of many rows), averaged; (3) the blend of the two whose
-    out-of-sample partial AUC is best by more than its standard error. Logistic regression stays among
-    the candidates, so on new data the result is rarely worse and often better. For the convex
-    surrogates, as in the paper: a warm-started path over C in every fold, and the convex fit of the C
-    that is best in the region out of sample.
+    random halvings of the data (fewer of many rows), whose mean departure from logistic regression of
+    the same rows is added to logistic regression of all rows; (3) a blend of the two, in which the
+    region's own model has the weight ``t``: the probability that it is the better one, given the
+    difference of the partial AUC of both on the rows left out and its paired standard error. Where the
+    region has nothing to gain the result stays near logistic regression, so on new data it is rarely
+    worse and often better. For the convex surrogates, as in the paper: a warm-started path over C in
+    every fold, and the convex fit of the C that is best in the region out of sample.
 
     Probabilities are calibrated by logistic regression on the held-out scores of the model chosen.
     X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``.
@@ -93,18 +96,19 @@ class PartialAUCClassifierCV(RegionClassifier):
     C_ : float
         The C chosen.
     blend_ : float
-        Weight ``t`` of the region's own model: 0 is logistic regression, 1 the model trained for the
-        region alone, as always for the convex surrogates.
+        Weight ``t`` of the region's own model, from 0 to 1: 0 is logistic regression, 1/2 is where
+        held-out rows do not favour either, 1 the model trained for the region alone, as always for the
+        convex surrogates.
     logistic_coef_ : ndarray of shape (1, n_features)
         Direct only: logistic regression, scaled to training scores of unit variance.
     region_coef_ : ndarray of shape (1, n_features)
         The model trained for the region, for ``"direct"`` scaled likewise.
     partial_auc_ : dict
-        Out-of-sample partial AUC of ``"logistic"``, ``"blend"`` and ``"region"``; of ``"region"``
-        alone for the convex surrogates.
+        Partial AUC of rows left out, averaged over the fits on half-samples: of ``"logistic"``, of
+        ``"region"``, and of both with the weight chosen, ``"blend"``; of ``"region"`` alone for the
+        convex surrogates.
     partial_auc_error_ : dict
-        Direct only: standard errors of the two differences that decided, ``"blend - logistic"`` and
-        ``"region - blend"``.
+        Direct only: standard error of the difference that decided, ``"region - logistic"``.
     cv_results_ : dict of ndarray
         For every C: ``"C"`` and, for ``"direct"``, ``"log_loss"`` and ``"logistic"`` (partial AUC of
         logistic regression), or ``"region"`` (partial AUC of the convex fit).
@@ -114,7 +118,8 @@ class PartialAUCClassifierCV(RegionClassifier):
     objective_, lower_bound_, gap_, relative_gap_, history_
         Certificate of the convex surrogates, as in `PartialAUCClassifier`.
     status_ : str
-        Which model was kept, and why; for the convex surrogates, why the last fit stopped.
+        The weight of the region's own model, and why; for the convex surrogates, why the last fit
+        stopped.
 
     Examples
     --------
@@ -122,7 +127,8 @@ class PartialAUCClassifierCV(RegionClassifier):
     >>> from aucuba import PartialAUCClassifierCV
     >>> X, y = make_classification(600, weights=[0.8], flip_y=0.1, random_state=0)
     >>> model = PartialAUCClassifierCV((0.0, 0.2), random_state=0).fit(X, y)
-    >>> model.blend_ in (0.0, 0.5, 1.0)
+    >>> ahead = model.partial_auc_["region"] - model.partial_auc_["logistic"]
+    >>> (model.blend_ > 0.5) == (ahead > 0)
     True
     """
 
@@ -263,16 +269,17 @@ class PartialAUCClassifierCV(RegionClassifier):
         notice = training_region(sample, region)[1]
         if notice:
             warnings.warn(notice, UserWarning, stacklevel=4)
-        own, held_out = self._averaged(design, sample, region, splits, full, progress)
-        rows, at_logistic, at_own = both.in_common(held_out)
-        own_scores = held_out.scores[0, at_own]
+        own, held_out = self._moved(design, sample, region, splits, full, anchor, progress)
+        # Like with like: both were trained on the same halves, and their scores averaged alike.
+        halves_of_logistic, halves_of_own = held_out.scores
         blend = ChosenBlend.from_scores(
-            sample.take(rows), region, logistic.scores[chosen, at_logistic], own_scores
+            sample.take(held_out.covered), region, halves_of_logistic, halves_of_own
         )
         self.blend_, self.status_ = blend.weight, blend.status
         self.partial_auc_, self.partial_auc_error_ = blend.partial_auc, blend.errors
         self._keep_parts(anchor, own)
-        blended = self._mixed(standardised[at_logistic], own_scores)
+        rows, at_logistic, at_own = both.in_common(held_out)
+        blended = self._mixed(standardised[at_logistic], halves_of_own[at_own])
         return ChosenModel(self._mixed(anchor, own), rows, blended)
 
     def _mixed(self, of_logistic: FloatArray, of_own: FloatArray) -> FloatArray:
@@ -290,25 +297,31 @@ class PartialAUCClassifierCV(RegionClassifier):
             task, progress.until_stopped(splits), *args, n_jobs=self.n_jobs, progress=progress
         )
 
-    def _averaged(
+    def _moved(
         self,
         design: RowDesign,
         sample: Sample,
         region: Region,
         splits: Splits,
         full: LogisticFit,
+        anchor: FloatArray,
         progress: Progress,
     ) -> tuple[FloatArray, OutOfFold]:
-        """Average anchored fits on half-samples, and score the rows left out in the same units."""
+        """Add the mean departure of fits on half-samples from their anchors to that of all rows.
+
+        Returns the model, scaled, and the scores of the rows left out by the anchors and by the fits.
+        A mean of the fits themselves would lose what logistic regression gains by the other half.
+        """
         judged = splits.judged
         wanted = [*judged, *splits.halves] if splits.in_time else judged
         fits = self._over(wanted, progress, anchored_half, design, sample, region, self.C_, full)
         averaged = fits[len(judged) :] if splits.in_time else fits
         # Stopped early, the fits on blocks of time are all there is.
-        mean = np.mean([coef for coef, _ in averaged or fits], axis=0)
-        scale = score_moments(mean, design, sample.weight)[1]
-        parts = [part / scale for _, part in fits[: len(judged)]]
-        return mean / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
+        moved = anchor + np.mean([departure for departure, _ in averaged or fits], axis=0)
+        scale = score_moments(moved, design, sample.weight)[1]
+        units = np.array([[1.0], [scale]])
+        parts = [part / units for _, part in fits[: len(judged)]]
+        return moved / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
 
     def _choose_convex(
         self,

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._core._typing import AnyArray
-from aucuba.persistence._errors import DamagedFileError
+from aucuba.persistence._errors import demand
+from aucuba.persistence._networks import check_network
 from aucuba.persistence._trees import (
     check_forest,
     check_predictors,
@@ -27,20 +28,15 @@ def check_content(part: Any, name: str, n_features: int | None) -> None:
         rule(part, -1 if n_features is None else n_features)
 
 
-def _demand(condition: Any, otherwise: str = "an array of another shape") -> None:
-    if not condition:
-        raise DamagedFileError(otherwise)
-
-
 def _check_region_classifier(part: Any, n_features: int) -> None:
     """Expect a weight for each feature, or with a kernel for each of its rows."""
     rows, own = vars(part).get("kernel_rows_"), vars(part)
     if rows is None:
-        _demand(part.coef_.shape == (1, n_features))
+        demand(part.coef_.shape == (1, n_features))
         return
-    _demand(rows.ndim == 1 or rows.shape[1] == n_features)
+    demand(rows.ndim == 1 or rows.shape[1] == n_features)
     if "dual_coef_" in own:
-        _demand(rows.shape[0] == part.dual_coef_.size)
+        demand(rows.shape[0] == part.dual_coef_.size)
     if part.kernel == "precomputed":
         check_range(rows, n_features)
         if "feature_map_" in own:
@@ -48,7 +44,7 @@ def _check_region_classifier(part: Any, n_features: int) -> None:
 
 
 def _check_stack(part: Any, n_features: int) -> None:
-    _demand(len(part.members_) == part.coef_.size, "another number of members")
+    demand(len(part.members_) == part.coef_.size, "another number of members")
 
 
 def _check_label_ranker(part: Any, n_features: int) -> None:
@@ -61,7 +57,7 @@ def _check_measure(part: Any, n_features: int) -> None:
 
 
 def _check_splines(part: Any, n_features: int) -> None:
-    _demand(len(part.bsplines_) == n_features)
+    demand(len(part.bsplines_) == n_features)
 
 
 def _check_indicator(part: Any, n_features: int) -> None:
@@ -70,7 +66,7 @@ def _check_indicator(part: Any, n_features: int) -> None:
 
 def _check_linear(part: Any, n_features: int) -> None:
     n_classes = len(part.classes_)
-    _demand(len(part.coef_) == (1 if n_classes == 2 else n_classes))
+    demand(len(part.coef_) == (1 if n_classes == 2 else n_classes))
 
 
 def _check_decision_tree(part: Any, n_features: int) -> None:
@@ -81,7 +77,7 @@ def _check_one_hot(part: Any, n_features: int) -> None:
     """Check the places of the indicators: compiled code writes wherever the encoder says."""
     categories, widths = part.categories_, part._n_features_outs
     dropped = part._drop_idx_after_grouping
-    _demand(len(categories) == len(widths) == n_features)
+    demand(len(categories) == len(widths) == n_features)
     for place, (known, width) in enumerate(zip(categories, widths, strict=True)):
         _check_categories(known)
         n_codes = len(known)
@@ -90,33 +86,33 @@ def _check_one_hot(part: Any, n_features: int) -> None:
         if dropped is not None and dropped[place] is not None:
             check_range(np.array([dropped[place]]), n_codes)
             n_codes -= 1
-        _demand(width == n_codes, "another number of categories")
+        demand(width == n_codes, "another number of categories")
 
 
 def _check_ordinal(part: Any, n_features: int) -> None:
-    _demand(len(part.categories_) == n_features)
+    demand(len(part.categories_) == n_features)
     for known in part.categories_:
         _check_categories(known)
 
 
 def _check_categories(known: AnyArray) -> None:
     """Expect numbers and text in order, since their places are found by bisection."""
-    _demand(known.ndim == 1)
+    demand(known.ndim == 1)
     if known.dtype != object:
         ordered = known[known == known]  # nan stands last
-        _demand(np.all(ordered[:-1] < ordered[1:]), "categories out of order")
+        demand(np.all(ordered[:-1] < ordered[1:]), "categories out of order")
 
 
 def _check_grouping(part: Any, place: int, n_codes: int) -> int:
     """Check the codes of grouped rare categories, and return how many codes there are."""
     codes, rare = part._default_to_infrequent_mappings[place], part._infrequent_indices[place]
-    _demand((codes is None) == (rare is None), "groups without categories")
+    demand((codes is None) == (rare is None), "groups without categories")
     if codes is None:
         return n_codes
     check_range(rare, n_codes)
     n_groups = n_codes - rare.size + 1
     check_range(codes, n_groups)
-    _demand(codes.shape == (n_codes,) and rare.size > 0, "groups without categories")
+    demand(codes.shape == (n_codes,) and rare.size > 0, "groups without categories")
     return n_groups
 
 
@@ -125,16 +121,16 @@ def _check_support_vectors(part: Any, n_features: int) -> None:
     n_classes, n_vectors = len(part.classes_), len(part.support_)
     n_pairs = n_classes * (n_classes - 1) // 2
     precomputed = part.kernel == "precomputed"
-    _demand(part.support_vectors_.shape == ((0, 0) if precomputed else (n_vectors, n_features)))
-    _demand(not precomputed or part.shape_fit_[0] == n_features)
+    demand(part.support_vectors_.shape == ((0, 0) if precomputed else (n_vectors, n_features)))
+    demand(not precomputed or part.shape_fit_[0] == n_features)
     check_range(part.support_, part.shape_fit_[0])
     for coef in (part._dual_coef_, part.dual_coef_):
         # Zeros of a sparse matrix are left out; compiled code takes what is there for all.
         stored = coef.data.size if sparse.issparse(coef) else coef.size
-        _demand(coef.shape == (n_classes - 1, n_vectors) and stored == (n_classes - 1) * n_vectors)
-    _demand(part._n_support.shape == (n_classes,) and part._n_support.min() >= 0)
-    _demand(part._n_support.sum() == n_vectors and part._intercept_.shape == (n_pairs,))
-    _demand(all(array.size in (0, n_pairs) for array in (part._probA, part._probB)))
+        demand(coef.shape == (n_classes - 1, n_vectors) and stored == (n_classes - 1) * n_vectors)
+    demand(part._n_support.shape == (n_classes,) and part._n_support.min() >= 0)
+    demand(part._n_support.sum() == n_vectors and part._intercept_.shape == (n_pairs,))
+    demand(all(array.size in (0, n_pairs) for array in (part._probA, part._probB)))
 
 
 Rule = Callable[[Any, int], None]
@@ -159,6 +155,7 @@ _RULES: dict[str, tuple[str | None, Rule]] = {
     ),
     "sklearn.impute._base.MissingIndicator": ("features_", _check_indicator),
     "sklearn.linear_model._logistic.LogisticRegression": ("coef_", _check_linear),
+    "sklearn.neural_network._multilayer_perceptron.MLPClassifier": (None, check_network),
     "sklearn.preprocessing._encoders.OneHotEncoder": ("categories_", _check_one_hot),
     "sklearn.preprocessing._encoders.OrdinalEncoder": ("categories_", _check_ordinal),
     "sklearn.svm._classes.SVC": ("support_vectors_", _check_support_vectors),

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class DamagedFileError(ValueError):
     """Something in a model file that this library would not have written."""
+
+
+def demand(condition: Any, otherwise: str = "an array of another shape") -> None:
+    """Raise the error of a damaged file with a detail, unless a condition holds."""
+    if not condition:
+        raise DamagedFileError(otherwise)

@@ -41,16 +41,28 @@ SKLEARN_CLASSES = (
     "sklearn.model_selection._split.StratifiedGroupKFold",
     "sklearn.model_selection._split.StratifiedKFold",
     "sklearn.model_selection._split.StratifiedShuffleSplit",
+    "sklearn.neural_network._multilayer_perceptron.MLPClassifier",
     "sklearn.pipeline.Pipeline",
     "sklearn.preprocessing._data.MaxAbsScaler",
     "sklearn.preprocessing._data.StandardScaler",
     "sklearn.preprocessing._encoders.OneHotEncoder",
     "sklearn.preprocessing._encoders.OrdinalEncoder",
     "sklearn.preprocessing._function_transformer.FunctionTransformer",
+    "sklearn.preprocessing._label.LabelBinarizer",
     "sklearn.preprocessing._label.LabelEncoder",
     "sklearn.tree._classes.DecisionTreeClassifier",
     "sklearn.tree._classes.ExtraTreeClassifier",
 )
+
+# Attributes that no prediction needs and that training can begin anew: they are not stored.
+LEFT_OUT: dict[str, frozenset[str]] = {
+    "sklearn.neural_network._multilayer_perceptron.MLPClassifier": frozenset(
+        {
+            *("_best_coefs", "_best_intercepts", "_coef_indptr", "_intercept_indptr"),
+            *("_no_improvement_count", "_optimizer", "_random_state"),
+        }
+    ),
+}
 
 BY_LOADER: dict[str, frozenset[str]] = {
     "DictNode": frozenset({"builtins.dict"}),

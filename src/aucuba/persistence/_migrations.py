@@ -1,4 +1,4 @@
-"""Changes of classes since earlier releases, applied to models that those have written."""
+"""Changes of classes since earlier releases, and what files leave out, applied to models from files."""
 
 from __future__ import annotations
 
@@ -94,6 +94,13 @@ def _changepoint_detector(state: dict[str, Any]) -> None:
         state["constant_log_penalty_"] = -state["intercept_"]
 
 
+def _network(state: dict[str, Any]) -> None:
+    # Files hold what predicts; training that goes on begins here, at the best weights so far.
+    if "coefs_" in state:
+        state["_best_coefs"], state["_best_intercepts"] = state["coefs_"], state.get("intercepts_")
+        state["_no_improvement_count"] = 0
+
+
 # Functions that turn the attributes of an older object into today's, in place. They run on every
 # file, so they must leave today's attributes as they are.
 MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -106,4 +113,5 @@ MIGRATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
     "aucuba.changepoint.IntervalRegressionCV": _interval_regression_cv,
     "aucuba.changepoint.SupervisedChangepointDetector": _changepoint_detector,
     "sklearn.impute._base.SimpleImputer": _simple_imputer,
+    "sklearn.neural_network._multilayer_perceptron.MLPClassifier": _network,
 }

@@ -8,11 +8,12 @@ Model files hold no numbers, so that what is checked here is what is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import compress
 from typing import Any
 
 from aucuba.persistence._arrays import array_size, sparse_size
 from aucuba.persistence._errors import DamagedFileError
-from aucuba.persistence._known import BY_LOADER, NEVER
+from aucuba.persistence._known import BY_LOADER, LEFT_OUT, NEVER
 from aucuba.persistence._names import STORED_NAMES, present_names
 
 Node = dict[str, Any]
@@ -40,6 +41,8 @@ def stored_form(schema: Node) -> tuple[Node, dict[str, str]]:
             inner = node["content"]["content"]["data"]
             node.clear()
             node.update(inner)
+        if name_of(node) in LEFT_OUT:
+            _leave_out(node, LEFT_OUT[name_of(node)])
         node.pop("__id__", None)
         stored = names.get(name_of(node))
         if stored is not None:
@@ -111,6 +114,14 @@ def name_of(node: Node) -> str:
 
 def _rename(node: Node, name: str) -> None:
     node["__module__"], _, node["__class__"] = name.rpartition(".")
+
+
+def _leave_out(node: Node, attributes: frozenset[str]) -> None:
+    """Remove attributes from the description of an object, which also lists the type of each name."""
+    state = node["content"]
+    kept = [name not in attributes for name in state["content"]]
+    state["key_types"]["content"] = list(compress(state["key_types"]["content"], kept))
+    state["content"] = dict(compress(state["content"].items(), kept))
 
 
 def _size_in_memory(node: Node, content: bytes, max_size: int) -> int:

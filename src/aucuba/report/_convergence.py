@@ -50,7 +50,7 @@ def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     if "C_" in known:
         entries["C chosen"] = f"{known['C_']:g}"
     if "blend_" in known:
-        entries["share of the region's model"] = f"{known['blend_']:g}"
+        entries["weight of the region's model"] = f"{known['blend_']:.3g}"
     if "status_" in known:
         entries["status"] = known["status_"]
     return entries
