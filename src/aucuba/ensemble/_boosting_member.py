@@ -21,7 +21,6 @@ from aucuba.ensemble._members import Member, StackedFit, fit_on_stack
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._runner import Runner
 
-MAX_ROUNDS = 120
 _ROUND_STEP = 10
 _FEWEST_ROUNDS = 20
 # Rounds that are added at a time, and the rounds without a better one after which none are.
@@ -55,7 +54,7 @@ class BoostingMember(Member):
     columns: Columns
     strength: float = 1.0
     by_log_loss: bool = False
-    max_rounds: int = MAX_ROUNDS
+    max_rounds: int = 120
 
     def ranker(self) -> Any:
         return self._booster(min(int(self.max_rounds), _CHUNK))
