@@ -80,12 +80,12 @@ def test_fewer_rows_have_more_extra_trees():
         assert stack.plan_ == [{"member": "extra_trees", "n_trees": n_trees}]
 
 
-@pytest.mark.parametrize(("n_rows", "epochs"), [(300, 134), (3000, 20), (15_000, 5)])
+@pytest.mark.parametrize(("n_rows", "epochs"), [(300, 100), (3000, 20), (15_000, 5)])
 def test_a_network_takes_as_many_steps_on_few_rows(n_rows, epochs):
     X = np.zeros((n_rows, 2))
     member = NamedMembers(X, Region.from_params(RANGE, None, 0.0), 1.0).member("network")
     assert member.estimator[-1].max_iter == epochs
-    assert member.settings == {"n_steps": 200 if n_rows < 2000 else 300}
+    assert member.settings == {"n_steps": 150 if n_rows < 2000 else 300}
     assert not member.for_region
 
 

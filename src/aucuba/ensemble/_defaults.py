@@ -71,7 +71,7 @@ _FEW_ROWS = 2_000
 _TREES, _TREES_OF_FEW_ROWS = 150, 100
 _ROUNDS, _ROUNDS_OF_FEW_ROWS = 160, 120
 _LANDMARKS, _LANDMARKS_OF_FEW_ROWS = 300, 200
-_STEPS, _STEPS_OF_FEW_ROWS = 300, 200
+_STEPS, _STEPS_OF_FEW_ROWS = 300, 150
 # Grown on all rows, extremely randomised trees have no rows left to score and need folds. Where rows
 # are few, trees are cheap, and many tell the rates of few positives apart.
 _FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 160
