@@ -95,7 +95,7 @@ def test_a_network_finds_what_no_sum_of_columns_shows():
     stack = RegionStack(RANGE, estimators=["network", "splines_logistic"], random_state=0).fit(X, y)
     network, splines, _ = stack.report_
     assert network["partial_auc"] > 0.7 > 0.5 > splines["partial_auc"]
-    assert network["coef"] > 5.0 * abs(splines["coef"])
+    assert network["coef"] > 3.0 * abs(splines["coef"])
 
 
 def test_a_plan_repeats_a_fit():
@@ -252,4 +252,4 @@ def test_a_forest_is_scored_out_of_bag_only_where_rows_are_free():
     split = clone(stack).set_params(cv=StratifiedKFold(3)).fit(X, y)
     # A third of the trees in the folds.
     levels = np.unique(1 / (1 + np.exp(-split.oof_scores_[:, 0])).round(6))
-    assert np.allclose((levels * 50).round(3) % 0.5, 0, atol=1e-3)
+    assert np.allclose((levels * 34).round(3) % 0.5, 0, atol=1e-3)
