@@ -88,4 +88,4 @@ def test_the_demo_needs_the_base_install_only():
         "    sys.modules[name] = None\n"
         "import aucuba.demo, aucuba.report"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=600)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 def in_subprocess(code):
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     ).stdout.strip()
 
 

@@ -229,7 +229,7 @@ def test_the_module_is_the_same_program(model):
     words = [sys.executable, "-m", "aucuba", "info", str(model)]
     here = {**os.environ, "PYTHONPATH": str(Path(aucuba.__file__).parents[1])}
     result = subprocess.run(
-        words, capture_output=True, text=True, check=True, timeout=120, env=here
+        words, capture_output=True, text=True, check=True, timeout=600, env=here
     )
     assert "outcome = bad" in result.stdout
     assert result.stderr == ""

@@ -19,7 +19,7 @@ class Waiting(LogisticRegression):
         sign = os.environ.get(SIGN)
         if sign:
             Path(sign).touch()
-            time.sleep(120)
+            time.sleep(600)
         return super().fit(X, y, sample_weight)
 
 

@@ -119,7 +119,7 @@ def test_a_process_that_is_interrupted_leaves_what_it_has_finished(tmp_path):
     while not sign.exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert "KeyboardInterrupt" in errors
     finished = entries(memory)
     # The first member in three folds and on all rows.

@@ -138,7 +138,7 @@ class TestOutputs:
         process.stdout.close()
         complaint = process.stderr.read()
         process.stderr.close()
-        assert (process.wait(timeout=60), complaint) == (0, "")
+        assert (process.wait(timeout=600), complaint) == (0, "")
 
 
 class TestText:

@@ -210,9 +210,9 @@ def test_two_processes_train_like_one(tmp_path):
     workers = [context.Process(target=_train, args=(rank, address, results)) for rank in range(2)]
     for worker in workers:
         worker.start()
-    found = [results.get(timeout=120) for _ in workers]
+    found = [results.get(timeout=600) for _ in workers]
     for worker in workers:
-        worker.join(timeout=60)
+        worker.join(timeout=600)
     network, loss = _network(), PartialAUCLoss((0.0, 0.3))
     generator = torch.Generator().manual_seed(1)
     for _ in range(3):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +16,8 @@ from distributed import Client, default_client, wait
 from scipy import sparse
 from sklearn.base import clone
 
-from aucuba._core._dask_client import require_running
+from aucuba._core._dask_client import watched
 from aucuba._core._typing import AnyArray, FloatArray, IntArray
-
-# A fit that has lost a worker must end by itself within this time; boosting may wait for ever.
-_PATIENCE_S = 20.0
-_LOOK_EVERY_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -67,13 +61,17 @@ class BoosterOnDask(ABC):
     def fit(self, parts: Sequence[Part], meta: Any) -> Any:
         """Fit on the parts of a table that looks like ``meta``; return a model without Dask."""
         client = client_for_boosting()
+        # Workers of boosting wait for each other, for ever if one of them has died.
+        return watched(client, lambda: self._fitted(client, parts, meta), [*client.nthreads()])
+
+    def _fitted(self, client: Client, parts: Sequence[Part], meta: Any) -> Any:
         parts = self.arranged(client, parts)
         X = _collection([part.X for part in parts], [part.y.size for part in parts], meta)
         y = _column([part.y for part in parts])
         weights = [part.weight for part in parts if part.weight is not None]
         sample_weight = _column(weights) if weights else None
         model = clone(self.estimator)
-        _watched(client, lambda: model.fit(X, y, sample_weight=sample_weight))
+        model.fit(X, y, sample_weight=sample_weight)
         return self.local(model)
 
     @abstractmethod
@@ -168,42 +166,3 @@ def _column(parts: Sequence[AnyArray]) -> Any:
     """Return a vector of the driver in the chunks of the parts."""
     chunks = tuple(part.size for part in parts)
     return dask.array.from_array(np.concatenate(parts), chunks=(chunks,))
-
-
-def _watched(client: Client, fit: Callable[[], Any]) -> None:
-    """Run a fit, and end it by one error soon after a worker is lost.
-
-    Workers of boosting wait for each other, so that the others may wait for ever for one that died.
-    """
-    require_running(client)
-    before, failure = set(client.nthreads()), list[BaseException]()
-
-    def run() -> None:
-        try:
-            fit()
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    lost_since: float | None = None
-    while thread.is_alive():
-        thread.join(_LOOK_EVERY_S)
-        require_running(client)
-        if lost_since is None and not before <= set(client.nthreads()):
-            lost_since = time.monotonic()
-        if lost_since is not None and time.monotonic() - lost_since > _PATIENCE_S:
-            raise _lost(None)
-    if failure and not before <= set(client.nthreads()):
-        raise _lost(failure[0])
-    if failure:
-        raise failure[0]
-
-
-def _lost(error: BaseException | None) -> RuntimeError:
-    lost = RuntimeError(
-        "A Dask worker was lost during a boosted fit, which cannot go on without it. Nothing was "
-        "changed; fit again when the cluster has its workers."
-    )
-    lost.__cause__ = error
-    return lost

@@ -16,7 +16,7 @@ import pandas as pd
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, assert_all_finite, validate_data
 
-from aucuba._core._dask_client import gathered
+from aucuba._core._dask_client import gathered, watched
 from aucuba._core._estimator import BinaryClassifier
 from aucuba._core._hashed_folds import hashed_folds
 from aucuba._core._resampling import Folds, KeptRows, partition
@@ -88,9 +88,9 @@ class DaskTable(Table):
 
     def scores(self, model: Any) -> FloatArray:
         """Score the rows, block by block, by a plain model."""
-        client_for_boosting()
         task, shared = dask.delayed(log_odds, pure=False), dask.delayed(model, pure=False)
-        return np.concatenate(dask.compute(*(task(shared, block.delayed()) for block in self.X)))
+        tasks = [task(shared, block.delayed()) for block in self.X]
+        return np.concatenate(watched(client_for_boosting(), lambda: dask.compute(*tasks)))
 
     def folds(self, cv: Any, kept: KeptRows, seed: int) -> Folds:
         """Draw folds by a hash of the row number; groups, times and splits are as in memory."""
@@ -109,11 +109,14 @@ def make_dask_table(
         if estimator.get_params(deep=False)[name] not in (None, 1):
             raise ValueError(f"{name} is for tables in memory; leave it at None.")
     meta = check_dask_columns(estimator, X, reset=True)
-    y, sample_weight, groups, time = dask.compute(y, sample_weight, groups, time)
+    y, sample_weight, groups, time = watched(
+        client, lambda: dask.compute(y, sample_weight, groups, time)
+    )
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     blocks = client.compute(list(np.ravel(_whole_rows(X).to_delayed())))
-    lengths = gathered(client, client.map(_num_samples, blocks, pure=False))
+    counts = client.map(_num_samples, blocks, pure=False)
+    lengths = watched(client, lambda: gathered(client, counts))
     if not isinstance(X, dask.array.Array) or np.isnan(X.shape[0]):
         LOG.info("Counted the rows of X once: %d in %d blocks.", sum(lengths), len(blocks))
     if y.size != sum(lengths):

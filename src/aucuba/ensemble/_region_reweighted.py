@@ -163,7 +163,9 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         X : {array-like, DataFrame, Dask collection} of shape (n_samples, n_features)
             Whatever the estimator takes. A Dask array or DataFrame stays in its blocks: the estimator
             is then that of ``xgboost.dask`` or ``lightgbm.dask``, a number ``cv`` splits by a hash of
-            the row number, and the fitted models are plain ones that need no cluster.
+            the row number, and the fitted models are plain ones that need no cluster. Where a worker
+            is lost, the fit ends, or ``aucuba.lost-worker-timeout`` of Dask's configuration later
+            (20 seconds unless set) there is one error.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
