@@ -1,6 +1,5 @@
 """Networks of scikit-learn in model files: what predicts is kept, what only trains is not."""
 
-import inspect
 import json
 
 import numpy as np
@@ -30,8 +29,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 RANGE = (0.0, 0.3)
 (NETWORK_NAME, NOT_STORED), *_ = LEFT_OUT.items()
-TAKES_WEIGHTS = "sample_weight" in inspect.signature(MLPClassifier.fit).parameters
-needs_weights = pytest.mark.skipif(not TAKES_WEIGHTS, reason="networks of 1.6 take no weights")
 
 
 def network(**settings):
@@ -122,7 +119,6 @@ class TestMembers:
         stack = RegionStack(RANGE, estimators=[("net", network())], cv=2, random_state=0)
         survive(stack.fit(X, y), X)
 
-    @needs_weights
     def test_reweighted(self, survive):
         X, y = numbers(120)
         model = RegionReweighted(network(), RANGE, cv=2, random_state=0)

@@ -36,8 +36,6 @@ def expected_failures(estimator):
     }
 
 
-# One check of scikit-learn 1.6 has four rows of a class, fewer than the five folds.
-@pytest.mark.filterwarnings("ignore:The least populated class in y has only 4 members")
 @pytest.mark.filterwarnings("ignore:The held-out rows cannot carry the promised precision")
 @parametrize_with_checks(list(classifiers()), expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
