@@ -105,7 +105,6 @@ def _models() -> dict[str, Any]:
         "random forest": RandomForestClassifier(random_state=0, n_jobs=2),
         "AUMClassifier": AUMClassifier(max_iter=200, tol=1e-2),
         "PartialAUCClassifierCV": PartialAUCClassifierCV(FPR_RANGE, n_jobs=2, random_state=0),
-        # A seed whose two decimals are the same on the oldest and the newest scikit-learn.
         "RegionStack": RegionStack(FPR_RANGE, cv=3, n_jobs=2, random_state=2),
     }
 
