@@ -36,6 +36,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from aucuba.ensemble import RegionStack
+from aucuba.ensemble._defaults import PRESETS
 from aucuba.metrics import partial_auc_score
 from benchmarks._lightgbm_search import SearchedLightGBM
 from benchmarks.any_model_quality import (
@@ -57,23 +58,15 @@ CELLS = RESULTS / "any_model_presets.csv"
 TABLE = RESULTS / "any_model_presets.md"
 GUIDE_TABLE = Path(__file__).parents[1] / "docs" / "guides" / "any_model_presets.inc"
 N_SPLITS = 5
+# Boosting has no weights and its rounds by log-loss, the linear model is logistic regression; all other
+# members are the same.
+_BY_LOG_LOSS = {"boosting": "boosting_log_loss", "linear": "linear_logistic"}
 PLAIN = {
-    "plain default": [
-        {"member": "splines_logistic"},
-        {"member": "nystroem_logistic"},
-        {"member": "forest"},
-        {"member": "extra_trees"},
-        {"member": "boosting_log_loss"},
-        {"member": "linear_logistic"},
-    ],
-    "plain best": [
-        {"member": "linear_logistic"},
-        {"member": "splines_logistic"},
-        {"member": "nystroem_logistic"},
-        {"member": "forest", "n_trees": 500},
-        {"member": "extra_trees", "n_trees": 500},
-        {"member": "boosting_log_loss", "max_rounds": 240},
-    ],
+    f"plain {preset}": [
+        {"member": _BY_LOG_LOSS.get(name, name), **settings}
+        for name, settings in PRESETS[preset].items()
+    ]
+    for preset in ("default", "best")
 }
 SEARCHED = "LightGBM, stack's time"
 # Fitted once for all ranges.

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from aucuba.design import TableDesign
-from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge
+from aucuba.linear._convex_fit import ConvexFit
+from aucuba.risks import PairwiseHinge, Region, Sample
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, start_on_pairs
 
 
@@ -19,10 +22,10 @@ def problem(seed, n_rows=60, n_features=5, weighted=False):
     return X, Sample(positive, weight)
 
 
-def solve(solver, design, risk):
-    model, planes = start_on_pairs(design, risk, solver.C, solver.slack)
+def solve(solver, design, sample):
+    model, planes = start_on_pairs(design, sample, solver.C, solver.slack)
     assert model is not None
-    return solver.solve(design, risk, start=model, warm_start=planes)
+    return solver.solve(design, PairwiseHinge(sample), start=model, warm_start=planes)
 
 
 @settings(max_examples=30, deadline=None)
@@ -35,7 +38,7 @@ def solve(solver, design, risk):
 def test_one_iteration_certifies_the_optimum_of_cutting_planes(seed, C, tol, weighted):
     X, sample = problem(seed, weighted=weighted)
     design, risk = TableDesign(X), PairwiseHinge(sample)
-    solution = solve(BundleSolver(C, tol, rtol=tol), design, risk)
+    solution = solve(BundleSolver(C, tol, rtol=tol), design, sample)
     assert solution.n_iter == 1
     value = risk.value_and_gradient(X @ solution.coef)[0]
     objective = solution.coef @ solution.coef / 2 + C * value
@@ -51,8 +54,8 @@ def test_a_row_of_weight_k_counts_as_k_rows():
     count = sample.weight.astype(int)
     copies = Sample(np.repeat(sample.positive, count))
     solver = BundleSolver(10.0)
-    weighted = solve(solver, TableDesign(X), PairwiseHinge(sample))
-    repeated = solve(solver, TableDesign(np.repeat(X, count, axis=0)), PairwiseHinge(copies))
+    weighted = solve(solver, TableDesign(X), sample)
+    repeated = solve(solver, TableDesign(np.repeat(X, count, axis=0)), copies)
     np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-6)
 
 
@@ -60,15 +63,15 @@ def test_a_row_of_weight_k_counts_as_k_rows():
 def test_kinds_of_tables_agree(kind):
     X, sample = problem(4)
     X = X.astype(np.float32).astype(np.float64)
-    solver, risk = BundleSolver(10.0), PairwiseHinge(sample)
-    want = solve(solver, TableDesign(X), risk).coef
-    np.testing.assert_allclose(solve(solver, TableDesign(kind(X)), risk).coef, want, rtol=1e-6)
+    solver = BundleSolver(10.0)
+    want = solve(solver, TableDesign(X), sample).coef
+    np.testing.assert_allclose(solve(solver, TableDesign(kind(X)), sample).coef, want, rtol=1e-6)
 
 
 def test_columns_that_are_equal_or_constant_do_no_harm():
     X, sample = problem(5)
     X = np.hstack([X, X, np.ones((len(X), 1)), np.zeros((len(X), 1))])
-    solution = solve(BundleSolver(100.0, 1e-6), TableDesign(X), PairwiseHinge(sample))
+    solution = solve(BundleSolver(100.0, 1e-6), TableDesign(X), sample)
     assert solution.gap <= 1e-6
     np.testing.assert_allclose(solution.coef[:5], solution.coef[5:10], atol=1e-9)
     np.testing.assert_allclose(solution.coef[10:], 0.0, atol=1e-9)
@@ -77,7 +80,7 @@ def test_columns_that_are_equal_or_constant_do_no_harm():
 def test_classes_apart_end_with_a_small_norm_and_no_loss():
     X = np.array([[-1.0], [-2.0], [1.0], [3.0]])
     sample = Sample(np.array([False, False, True, True]))
-    solution = solve(BundleSolver(1e6, 1e-8), TableDesign(X), PairwiseHinge(sample))
+    solution = solve(BundleSolver(1e6, 1e-8), TableDesign(X), sample)
     # The closest pair is 2 apart.
     assert solution.coef[0] == pytest.approx(0.5, rel=1e-3)
     assert solution.gap <= 1e-8
@@ -87,23 +90,38 @@ def test_scores_of_any_scale():
     X, sample = problem(6)
     for scale in (1e-6, 1e6):
         solver = BundleSolver(10.0 / scale**2, 1e-6)
-        found = solve(solver, TableDesign(X * scale), PairwiseHinge(sample))
-        want = solve(BundleSolver(10.0, 1e-6), TableDesign(X), PairwiseHinge(sample))
+        found = solve(solver, TableDesign(X * scale), sample)
+        want = solve(BundleSolver(10.0, 1e-6), TableDesign(X), sample)
         np.testing.assert_allclose(found.coef * scale, want.coef, rtol=1e-2)
 
 
-def test_no_start_where_another_method_is_quicker_or_the_only_one():
+def test_no_start_where_another_method_is_quicker():
     X, sample = problem(7)
     many, many_rows = problem(8, n_rows=500)
     wide, wide_rows = problem(9, n_features=100)
     slack = BundleSolver(10.0).slack
-    top = StructuralHinge(sample, RankWeights.from_range((0.0, 0.1)))
-    for table, risk, C in (
-        (X, top, 10.0),
-        (X, PairwiseHinge(sample), 1e-3),
-        (many, PairwiseHinge(many_rows), 10.0),
-        (wide, PairwiseHinge(wide_rows), 10.0),
+    for table, rows, C in (
+        (X, sample, 1e-3),
+        (many, many_rows, 10.0),
+        (wide, wide_rows, 10.0),
     ):
-        start = start_on_pairs(TableDesign(table), risk, C, slack)
+        start = start_on_pairs(TableDesign(table), rows, C, slack)
         assert start.model is None
         assert start.planes is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "query", "solver", "starts"),
+    [
+        ((0.0, 1.0), None, "bundle", True),
+        ((0.0, 1.0), None, "cutting_plane", False),
+        ((0.0, 1.0), np.zeros(60, dtype=int), "bundle", False),
+        ((0.0, 0.1), None, "bundle", False),
+    ],
+)
+def test_fits_start_on_pairs_for_the_whole_curve_alone(limits, query, solver, starts):
+    X, sample = problem(7)
+    fit = ConvexFit("structural", "bound", solver, C=10.0, tol=1e-3, rtol=None, max_iter=100)
+    region = Region.from_params(limits)
+    start = fit.start(TableDesign(X), replace(sample, query=query), region)
+    assert (start.model is not None) == (start.planes is not None) == starts

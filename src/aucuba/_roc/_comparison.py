@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
-from aucuba._core._typing import FloatArray
+from aucuba._core._typing import FloatArray, IntArray
 from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import Placements, placements, region_average
 from aucuba._roc._region import Region
@@ -32,10 +32,18 @@ class RegionComparison:
         The rows; queries count alike.
     scores : ndarray of shape (n_scorers, n_rows)
     region : Region
+    cluster : ndarray of int, default=None
+        Number of each row's cluster, where clusters are the independent units of the errors.
     """
 
-    def __init__(self, sample: Sample, scores: FloatArray, region: Region) -> None:
-        self.sample, self.scores, self.region = sample, scores, region
+    def __init__(
+        self,
+        sample: Sample,
+        scores: FloatArray,
+        region: Region,
+        cluster: IntArray | None = None,
+    ) -> None:
+        self.sample, self.scores, self.region, self.cluster = sample, scores, region, cluster
 
     @cached_property
     def values(self) -> FloatArray:
@@ -54,7 +62,15 @@ class RegionComparison:
             gaps = self._by_query[:, a] - self._by_query[:, b]
             return float(gaps.std() / np.sqrt(gaps.size))
         influence = self._influence(a) - self._influence(b)
-        return standard_error(self.sample, influence, meaning="replication")
+        if self.cluster is None:
+            return standard_error(self.sample, influence, meaning="replication")
+        return standard_error(self.sample, influence, meaning="sampling", cluster=self.cluster)
+
+    def lead_in_errors(self, a: int, b: int) -> float:
+        """Express how far scorer a is above scorer b in paired standard errors."""
+        ahead, error = self.values[a] - self.values[b], self.error(a, b)
+        with np.errstate(divide="ignore"):
+            return 0.0 if ahead == 0.0 else float(np.divide(ahead, error))
 
     def beats(self, a: int, b: int, n_errors: float) -> bool:
         """Tell whether scorer a is above scorer b by more than a number of paired standard errors."""

@@ -57,6 +57,11 @@ class Region:
         return self.fpr_weight is None
 
     @property
+    def is_whole_curve(self) -> bool:
+        """Whether every rate counts alike, so that the partial AUC is the AUC."""
+        return self.weights.is_uniform and self.min_tpr == 0
+
+    @property
     def upper_limit(self) -> float:
         """The highest false positive rate that counts."""
         return self.weights.last_rate

@@ -10,8 +10,8 @@ import numpy as np
 from aucuba._core._logistic import logistic_regression, mean_and_scale
 from aucuba._core._resampling import Split
 from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._roc._comparison import region_placements
+from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
 from aucuba._roc._standard_error import WeightMeaning, standard_error
@@ -55,7 +55,7 @@ class Blender:
         """Choose 1 if its cross-fitted log-loss is within one standard error of that of 0, else 0."""
         plain, drawn = cls(0.0), cls(_SHRINKAGE)
         loss, plain_loss = (
-            _losses(blender.cross_fitted(scores, sample, splits), sample)
+            _losses(cross_fitted(blender, scores, sample, splits), sample)
             for blender in (drawn, plain)
         )
         mean, sd = mean_and_scale(loss - plain_loss, sample.weight)
@@ -72,12 +72,70 @@ class Blender:
             model = logistic_regression(standardised, sample.positive, sample.weight, _C)
         return Blend(coordinates @ model.coef_[0], float(model.intercept_[0]), mean, scale)
 
-    def cross_fitted(self, scores: FloatArray, sample: Sample, splits: list[Split]) -> FloatArray:
-        """Blend the out-of-fold scores of every row by a blend that was fitted to the other folds."""
-        stacked = np.empty(sample.n_rows)
-        for train, test in splits:
-            stacked[test] = self.fit(scores[train], sample.take(train)).log_odds(scores[test])
-        return stacked
+
+@dataclass(frozen=True)
+class GatedBlender:
+    r"""A blend between that of the members trained by log-loss alone and that of all members.
+
+    On the log-odds scale, the second has the weight
+
+    .. math::
+        w = \min\Bigl(1, \max\Bigl(0, \frac{1 + z}{2}\Bigr)\Bigr), \qquad
+        z = \frac{A_{\mathrm{all}} - A_{\mathrm{plain}}}{\mathrm{se}}
+
+    with their cross-fitted partial AUC and the paired standard error. Members trained for the region
+    gain on most tables and lose on some, above all where positives are few; a difference within its
+    error moves the blend a part of the way, so that no single row decides.
+    """
+
+    blender: Blender
+    plain: IntArray
+    region_weight: float
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: FloatArray,
+        sample: Sample,
+        splits: list[Split],
+        for_region: BoolArray,
+        region: Region,
+        group: IntArray | None,
+    ) -> GatedBlender:
+        """Weigh the two blends by their cross-fitted scores, whose error counts groups as units."""
+        blender = Blender.from_scores(scores, sample, splits)
+        plain = np.flatnonzero(~for_region)
+        if plain.size in (0, for_region.size):
+            return cls(blender, plain, 1.0)
+        rivals = np.array(
+            [
+                cross_fitted(blender, scores, sample, splits),
+                cross_fitted(blender, scores[:, plain], sample, splits),
+            ]
+        )
+        z = RegionComparison(sample, rivals, region, group).lead_in_errors(0, 1)
+        return cls(blender, plain, float(np.clip((1.0 + z) / 2.0, 0.0, 1.0)))
+
+    def fit(self, scores: FloatArray, sample: Sample) -> Blend:
+        """Fit both blends to scores of shape (n_rows, n_members), and merge them."""
+        every = self.blender.fit(scores, sample)
+        if self.region_weight == 1.0:
+            return every
+        plain = self.blender.fit(scores[:, self.plain], sample)
+        coef, rest = self.region_weight * every.coef, 1.0 - self.region_weight
+        coef[self.plain] += rest * plain.coef
+        intercept = self.region_weight * every.intercept + rest * plain.intercept
+        return Blend(coef, intercept, every.mean, every.scale)
+
+
+def cross_fitted(
+    blender: Blender | GatedBlender, scores: FloatArray, sample: Sample, splits: list[Split]
+) -> FloatArray:
+    """Blend the out-of-fold scores of every row by a blend that was fitted to the other folds."""
+    stacked = np.empty(sample.n_rows)
+    for train, test in splits:
+        stacked[test] = blender.fit(scores[train], sample.take(train)).log_odds(scores[test])
+    return stacked
 
 
 def _losses(log_odds: FloatArray, sample: Sample) -> FloatArray:

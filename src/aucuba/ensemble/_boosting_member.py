@@ -21,12 +21,11 @@ from aucuba.ensemble._members import Member, StackedFit, fit_on_stack
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._runner import Runner
 
-MAX_ROUNDS = 160
 _ROUND_STEP = 10
 _FEWEST_ROUNDS = 20
 # Rounds that are added at a time, and the rounds without a better one after which none are.
-_CHUNK = 80
-_PATIENCE = 60
+_CHUNK = 60
+_PATIENCE = 40
 # Neighbouring numbers of rounds whose partial AUC is averaged on either side; a single one is noisy.
 _NEIGHBOURS = 2
 # Decimals of partial AUC compared; smaller differences are rounding error.
@@ -55,7 +54,7 @@ class BoostingMember(Member):
     columns: Columns
     strength: float = 1.0
     by_log_loss: bool = False
-    max_rounds: int = MAX_ROUNDS
+    max_rounds: int = 120
 
     def ranker(self) -> Any:
         return self._booster(min(int(self.max_rounds), _CHUNK))
@@ -111,7 +110,7 @@ class BoostingMember(Member):
         # Early stopping would hide rows from the model and end by log-loss. Small trees on half of the
         # columns ranked better in the region than the defaults, and are cheaper.
         booster = HistGradientBoostingClassifier(
-            learning_rate=0.1,
+            learning_rate=0.12,
             max_iter=rounds,
             max_leaf_nodes=15,
             max_features=0.5,

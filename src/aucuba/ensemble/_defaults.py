@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import _num_samples
@@ -21,7 +23,7 @@ from sklearn.utils.validation import _num_samples
 from aucuba._core._columns import Columns
 from aucuba._core._validation import check_positive_number
 from aucuba._roc._region import Region
-from aucuba.ensemble._boosting_member import MAX_ROUNDS, BoostingMember
+from aucuba.ensemble._boosting_member import BoostingMember
 from aucuba.ensemble._forest_member import ForestMember
 from aucuba.ensemble._members import Member, PlainMember, ReweightedMember
 from aucuba.ensemble._region_reweighted import RegionReweighted
@@ -41,19 +43,17 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
         "forest": {},
         "extra_trees": {},
         "boosting": {},
+        "network": {},
         "linear": {},
     },
-    # Linear models in both forms: trained for the region they gain on most tables and lose on some.
     "best": {
-        "linear_logistic": {},
         "splines_logistic": {},
-        "forest": {"n_trees": 500},
-        "boosting": {"max_rounds": 240},
+        "nystroem_logistic": {"n_landmarks": 300},
+        "forest": {"n_trees": 300},
         "extra_trees": {"n_trees": 500},
-        "nystroem_logistic": {},
+        "boosting": {"max_rounds": 240},
+        "network": {"n_steps": 600},
         "linear": {},
-        "splines": {},
-        "nystroem": {},
     },
 }
 # On sparse tables; LightGBM joins them where it is installed.
@@ -66,14 +66,22 @@ SPARSE_MEMBERS = (
     *("linear", "linear_logistic", "forest", "extra_trees", "extra_trees_bagged", "lightgbm"),
     "xgboost",
 )
-_N_TREES = 150
+# On fewer rows fits are mostly overhead; smaller members keep the cost in proportion to one booster's.
+_FEW_ROWS = 2_000
+_TREES, _TREES_OF_FEW_ROWS = 150, 100
+_ROUNDS, _ROUNDS_OF_FEW_ROWS = 160, 120
+_LANDMARKS, _LANDMARKS_OF_FEW_ROWS = 300, 200
+_STEPS, _STEPS_OF_FEW_ROWS = 300, 150
 # Grown on all rows, extremely randomised trees have no rows left to score and need folds. Where rows
 # are few, trees are cheap, and many tell the rates of few positives apart.
-_FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 240
+_FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 160
 _ROWS_OF_EXTRA_TREES = 240_000
-_LANDMARKS = 300
 # Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
 _NYSTROEM_C = 10.0
+# A small network learns in some hundred steps what it adds to the blend; large tables take more.
+_HIDDEN, _FEWEST_EPOCHS = 32, 5
+# What scikit-learn takes for a step, where there are so many.
+_ROWS_PER_STEP = 200
 
 
 @dataclass(frozen=True)
@@ -109,17 +117,21 @@ class NamedMembers:
             check_positive_number(value, f"{key} of {name!r}", integer=True)
         return MEMBERS[name](self, **settings)
 
-    def boosting(self, max_rounds: int = MAX_ROUNDS) -> Member:
+    def boosting(self, max_rounds: int | None = None) -> Member:
         """Gradient boosting, its rounds chosen in the region, then re-weighted for the region."""
-        return BoostingMember(self.columns, self.strength, max_rounds=max_rounds)
+        return self._boosting(max_rounds, strength=self.strength)
 
-    def boosting_tuned(self, max_rounds: int = MAX_ROUNDS) -> Member:
+    def boosting_tuned(self, max_rounds: int | None = None) -> Member:
         """Gradient boosting, its rounds chosen in the region."""
-        return BoostingMember(self.columns, max_rounds=max_rounds)
+        return self._boosting(max_rounds)
 
-    def boosting_log_loss(self, max_rounds: int = MAX_ROUNDS) -> Member:
+    def boosting_log_loss(self, max_rounds: int | None = None) -> Member:
         """Gradient boosting, its rounds chosen by log-loss."""
-        return BoostingMember(self.columns, by_log_loss=True, max_rounds=max_rounds)
+        return self._boosting(max_rounds, by_log_loss=True)
+
+    def _boosting(self, max_rounds: int | None, **kind: Any) -> Member:
+        rounds = max_rounds or self._by_rows(_ROUNDS_OF_FEW_ROWS, _ROUNDS)
+        return BoostingMember(self.columns, max_rounds=rounds, **kind)
 
     def lightgbm(self) -> Member:
         """LightGBM, re-weighted for the region."""
@@ -144,8 +156,9 @@ class NamedMembers:
             RegionReweighted(model, **self.region.params, strength=self.strength)
         )
 
-    def forest(self, n_trees: int = _N_TREES) -> Member:
+    def forest(self, n_trees: int | None = None) -> Member:
         """A random forest."""
+        n_trees = n_trees or self._by_rows(_TREES_OF_FEW_ROWS, _TREES)
         return ForestMember(self._for_trees(RandomForestClassifier(n_trees)))
 
     def extra_trees(self, n_trees: int | None = None) -> Member:
@@ -153,30 +166,49 @@ class NamedMembers:
         if n_trees is None:
             wanted = _ROWS_OF_EXTRA_TREES // max(_num_samples(self.X), 1)
             n_trees = min(max(wanted, _FEWEST_EXTRA_TREES), _MOST_EXTRA_TREES)
-        return ForestMember(self._for_trees(ExtraTreesClassifier(n_trees)))
+        # Entropy, which pays for pure leaves, ranks rare positives better and costs no more here.
+        trees = ExtraTreesClassifier(n_trees, criterion="entropy")
+        return ForestMember(self._for_trees(trees))
 
-    def extra_trees_bagged(self, n_trees: int = _N_TREES) -> Member:
+    def extra_trees_bagged(self, n_trees: int | None = None) -> Member:
         """Extremely randomised trees on bootstrap samples, which need no folds."""
+        n_trees = n_trees or self._by_rows(_TREES_OF_FEW_ROWS, _TREES)
         trees = ExtraTreesClassifier(n_trees, bootstrap=True)
         return ForestMember(self._for_trees(trees))
 
     def nystroem(self) -> Member:
         """Nystroem features of a Gaussian kernel, trained for the region."""
         model = PartialAUCClassifier(**self.region.params, kernel="rbf")
-        return PlainMember(self.columns.for_linear(model), prepared=True)
+        return _trained_for_region(self.columns.for_linear(model))
 
-    def nystroem_logistic(self) -> Member:
+    def nystroem_logistic(self, n_landmarks: int | None = None) -> Member:
         """Logistic regression on Nystroem features of a Gaussian kernel."""
+        n_landmarks = n_landmarks or self._by_rows(_LANDMARKS_OF_FEW_ROWS, _LANDMARKS)
         # Half of the rows suffice for landmarks, also where a fold leaves out some.
-        n_landmarks = min(_LANDMARKS, max(_num_samples(self.X) // 2, 1))
-        features = Nystroem(n_components=n_landmarks)
+        features = Nystroem(n_components=min(n_landmarks, max(_num_samples(self.X) // 2, 1)))
         model = make_pipeline(features, LogisticRegression(C=_NYSTROEM_C, max_iter=300))
-        return PlainMember(self.columns.for_linear(model), prepared=True)
+        return PlainMember(
+            self.columns.for_linear(model), prepared=True, plan={"n_landmarks": n_landmarks}
+        )
+
+    def network(self, n_steps: int | None = None) -> Member:
+        """A network of one hidden layer."""
+        n_steps = n_steps or self._by_rows(_STEPS_OF_FEW_ROWS, _STEPS)
+        n_rows = max(_num_samples(self.X), 1)
+        epochs = max(_FEWEST_EPOCHS, math.ceil(n_steps * _ROWS_PER_STEP / n_rows))
+        model = MLPClassifier(
+            (_HIDDEN,),
+            alpha=0.01,
+            learning_rate_init=0.01,
+            max_iter=epochs,
+            n_iter_no_change=epochs,
+        )
+        return PlainMember(self.columns.for_linear(model), plan={"n_steps": n_steps})
 
     def splines(self) -> Member:
         """Splines of the columns, trained for the region."""
         model = PartialAUCClassifier(**self.region.params)
-        return PlainMember(self.columns.for_splines(model), prepared=True)
+        return _trained_for_region(self.columns.for_splines(model))
 
     def splines_logistic(self) -> Member:
         """Logistic regression on splines of the columns."""
@@ -185,11 +217,14 @@ class NamedMembers:
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
         model = PartialAUCClassifier(**self.region.params)
-        return PlainMember(self._for_linear(model), prepared=True)
+        return _trained_for_region(self._for_linear(model))
 
     def linear_logistic(self) -> Member:
         """Logistic regression."""
         return PlainMember(self._for_linear(LogisticRegression(max_iter=300)))
+
+    def _by_rows(self, few: int, many: int) -> int:
+        return few if _num_samples(self.X) < _FEW_ROWS else many
 
     def _for_trees(self, model: Any) -> Any:
         return model if sparse.issparse(self.X) else self.columns.for_trees(model)
@@ -206,9 +241,13 @@ MEMBERS: dict[str, Callable[..., Member]] = {
     for name in (
         *("boosting", "boosting_tuned", "boosting_log_loss", "forest", "extra_trees"),
         *("extra_trees_bagged", "nystroem", "nystroem_logistic", "splines", "splines_logistic"),
-        *("linear", "linear_logistic", "lightgbm", "xgboost", "catboost"),
+        *("network", "linear", "linear_logistic", "lightgbm", "xgboost", "catboost"),
     )
 }
+
+
+def _trained_for_region(model: Any) -> Member:
+    return PlainMember(model, prepared=True, trained_for_region=True)
 
 
 def preset_members(preset: str, *, is_sparse: bool) -> dict[str, dict[str, int]]:

@@ -21,7 +21,7 @@ from aucuba._core._validation import check_positive_number
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._roc._sample import Sample
-from aucuba.ensemble._blend import Blender, member_report
+from aucuba.ensemble._blend import Blender, cross_fitted, member_report
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import Table, fit_weighted, make_table, weight_keyword
 
@@ -130,9 +130,10 @@ class Distillation:
         column, region, blender = scores[:, np.newaxis], _region(student), Blender(0.0)
         blend = blender.fit(column, sample)
         student.coef_, student.intercept_ = blend.coef, blend.intercept
-        student.mean_, student.scale_, student.shrinkage_ = blend.mean, blend.scale, 0.0
+        student.mean_, student.scale_ = blend.mean, blend.scale
+        student.shrinkage_, student.region_weight_ = 0.0, 1.0
         student.oof_scores_ = folds.among_rows(column, np.nan)
-        stacked = blender.cross_fitted(column, sample, folds.splits_of_scores())
+        stacked = cross_fitted(blender, column, sample, folds.splits_of_scores())
         student._adopt_threshold(stacked, sample, region.upper_limit)
         student.report_ = member_report(
             ["student"], column, stacked, blend, sample, region, folds.scored_group

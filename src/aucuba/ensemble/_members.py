@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,11 @@ class Member(ABC):
         """Return a classifier of this kind that may rank rows before the member is fitted."""
 
     @property
+    def for_region(self) -> bool:
+        """Whether the out-of-fold scores are of models trained for the region, not by log-loss."""
+        return False
+
+    @property
     def settings(self) -> dict[str, Any]:
         """What a plan has to say of this member besides its name."""
         return {}
@@ -64,11 +70,22 @@ class PlainMember(Member):
     """Any classifier, as it is.
 
     With ``prepared`` it comes with columns made for it, splines for instance, and advice about their
-    scale would not be for the user.
+    scale would not be for the user. ``trained_for_region`` tells a `PartialAUCClassifier` of the
+    stack's own from other classifiers; ``plan`` has the settings that the stack chose for its own.
     """
 
     estimator: Any
     prepared: bool = False
+    trained_for_region: bool = False
+    plan: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dict(self.plan)
+
+    @property
+    def for_region(self) -> bool:
+        return self.trained_for_region
 
     def ranker(self) -> Any:
         return self.estimator
@@ -90,6 +107,10 @@ class ReweightedMember(Member):
     """A `RegionReweighted` with a region of its own, on the folds of the stack."""
 
     estimator: RegionReweighted
+
+    @property
+    def for_region(self) -> bool:
+        return True
 
     def ranker(self) -> Any:
         return self.estimator.estimator

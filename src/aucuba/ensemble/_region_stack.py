@@ -18,7 +18,7 @@ from aucuba._core._seeds import draw_seed, with_fixed_seed
 from aucuba._core._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba.ensemble._blend import Blender, member_report
+from aucuba.ensemble._blend import GatedBlender, cross_fitted, member_report
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers
 from aucuba.ensemble._fitted_stack import FittedStack
@@ -44,13 +44,14 @@ class RegionStack(FittedStack):
 
     With nothing set: gradient boosting, its rounds chosen by partial AUC and its rows re-weighted for
     the region, a random forest, extremely randomised trees, logistic regression on splines of the
-    columns and on Nystroem features, and a linear model trained for the region.
+    columns and on Nystroem features, a small neural network, and a linear model trained for the region.
     DataFrames may have categories, strings and missing values; arrays may have missing values; on
     sparse tables the members are a linear model trained for the region, a random forest, extremely
     randomised trees and, where it is installed, LightGBM.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
     the weights towards each other as far as the log-loss allows: where positives are few, equal
-    weights beat weights that follow noise.
+    weights beat weights that follow noise. Members trained for the region enter as far as their
+    out-of-fold scores show a gain in it.
 
     Parameters
     ----------
@@ -71,14 +72,14 @@ class RegionStack(FittedStack):
         - ``"linear"``, ``"splines"``, ``"nystroem"``: `PartialAUCClassifier` on the columns, on splines
           of them, on features of a Gaussian kernel; ``"linear_logistic"``, ``"splines_logistic"``,
           ``"nystroem_logistic"``: logistic regression on the same;
+        - ``"network"``: a neural network of one hidden layer;
         - ``"lightgbm"``, ``"xgboost"``, ``"catboost"``, if installed, re-weighted for the region.
 
         A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
     preset : {"fast", "default", "best"}, default="default"
-        How much to spend: "fast" leaves out the folds of extremely randomised trees and the kernel
-        features, and does not train for the region beyond the rounds of boosting; "best" has more
-        trees and linear models of several kinds, each trained for the region too. The guide has their
-        quality and cost.
+        How much to spend: "fast" leaves out the folds of extremely randomised trees, the kernel
+        features and the network, and does not train for the region beyond the rounds of boosting;
+        "best" has more of everything. The guide has their quality and cost.
     time_limit : float, default=None
         Seconds after which no further member is begun. The first member (the cheapest of a preset) is
         always fitted; others if two short trials say that time suffices, with fewer rounds or trees if
@@ -122,9 +123,13 @@ class RegionStack(FittedStack):
     shrinkage_ : float
         How strongly the blend draws its weights towards each other: 1 where the cross-fitted log-loss
         is within one standard error of that of 0, else 0.
+    region_weight_ : float
+        Weight, from 0 to 1, of the blend of all members against that of the members trained by
+        log-loss alone: 1/2 where both have the same cross-fitted partial AUC, 1 from one paired
+        standard error above, 0 from one below. It is 1 where all members are of one kind.
     plan_ : list of dict
-        What was fitted: ``"member"`` and its settings, ``"max_rounds"`` of boosting and ``"n_trees"``
-        of forests.
+        What was fitted: ``"member"`` and its settings, such as ``"max_rounds"`` of boosting and
+        ``"n_trees"`` of forests.
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
         ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted: every fold
@@ -250,12 +255,16 @@ class RegionStack(FittedStack):
         self.plan_ = [{"member": name, **member.settings} for name, member, _ in fits]
         self.oof_scores_ = kept.among_all(folds.among_rows(oof, np.nan), np.nan)
         splits = folds.splits_of_scores()
-        blender = Blender.from_scores(oof, runner.scored, splits)
-        blend, self.shrinkage_ = blender.fit(oof, runner.scored), blender.shrinkage
+        for_region = np.array([member.for_region for _, member, _ in fits])
+        blender = GatedBlender.from_scores(
+            oof, runner.scored, splits, for_region, region, folds.scored_group
+        )
+        blend = blender.fit(oof, runner.scored)
+        self.shrinkage_, self.region_weight_ = blender.blender.shrinkage, blender.region_weight
         self.coef_, self.intercept_ = blend.coef, blend.intercept
         self.mean_, self.scale_ = blend.mean, blend.scale
         names = [name for name, _ in self.members_]
-        stacked = blender.cross_fitted(oof, runner.scored, splits)
+        stacked = cross_fitted(blender, oof, runner.scored, splits)
         self._adopt_threshold(stacked, runner.scored, region.upper_limit)
         self.report_ = member_report(
             names, oof, stacked, blend, runner.scored, region, folds.scored_group

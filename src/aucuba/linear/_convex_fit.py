@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aucuba._core._typing import FloatArray, Monitor
+from aucuba._core._typing import Monitor
 from aucuba._roc._region import Region
-from aucuba.design import KernelDesign, RowDesign
+from aucuba.design import Design, RowDesign
 from aucuba.linear._anchored_fit import anchor_direction
 from aucuba.risks import HingeDifference, Sample, make_risk
 from aucuba.solvers import (
@@ -14,6 +14,7 @@ from aucuba.solvers import (
     CuttingPlaneSolver,
     DCSolver,
     Solution,
+    Start,
     start_on_pairs,
 )
 
@@ -35,24 +36,35 @@ class ConvexFit:
     rtol: float | None
     max_iter: int
 
+    @property
+    def _is_difference(self) -> bool:
+        return self.surrogate == "tight" and self.tight_form == "dc"
+
+    def _solver(self) -> BundleSolver | CuttingPlaneSolver:
+        return SOLVERS[self.solver](self.C, self.tol, self.max_iter, self.rtol)
+
+    def start(self, design: RowDesign, sample: Sample, region: Region) -> Start:
+        """Find where the fit of a table begins best; a kernel begins at zero."""
+        if self._is_difference:
+            return Start(anchor_direction(design, sample, self.C)[0])
+        if self.solver == "bundle" and region.is_whole_curve and sample.query is None:
+            return start_on_pairs(design, sample, self.C, self._solver().slack)
+        return Start()
+
     def solve(
         self,
-        design: RowDesign | KernelDesign,
+        design: Design,
         sample: Sample,
         region: Region,
-        start: FloatArray | None,
+        start: Start,
         monitor: Monitor | None,
     ) -> Solution:
-        """Fit from a given model, or from where the solver begins best."""
-        if self.surrogate == "tight" and self.tight_form == "dc":
-            if not isinstance(design, KernelDesign) and start is None:
-                start = anchor_direction(design, sample, self.C)[0]
+        """Fit from a given start."""
+        if self._is_difference:
             dc = DCSolver(self.C, self.tol, self.max_iter)
             difference = HingeDifference.from_region(sample, region)
-            return dc.solve(design, difference, start=start, monitor=monitor)
+            return dc.solve(design, difference, start=start.model, monitor=monitor)
         risk = make_risk(self.surrogate, sample, region)
-        solver = SOLVERS[self.solver](self.C, self.tol, self.max_iter, self.rtol)
-        planes = None
-        if self.solver == "bundle" and start is None and not isinstance(design, KernelDesign):
-            start, planes = start_on_pairs(design, risk, self.C, solver.slack)
-        return solver.solve(design, risk, start=start, warm_start=planes, monitor=monitor)
+        return self._solver().solve(
+            design, risk, start=start.model, warm_start=start.planes, monitor=monitor
+        )

@@ -30,7 +30,7 @@ from aucuba.linear._convex_fit import SOLVERS, ConvexFit
 from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel_matrix
 from aucuba.linear._summary import describe
 from aucuba.risks import Sample
-from aucuba.solvers import Solution, Status
+from aucuba.solvers import Solution, Start, Status
 
 _SURROGATES = ("direct", "tight", "structural")
 # Iterations: the anchored descent is meant to stop early, plane methods to reach their gap.
@@ -269,10 +269,12 @@ class PartialAUCClassifier(RegionClassifier):
         if self.surrogate == "direct":
             self._fit_anchored(design, sample, region, monitor)
             return
-        start = None
+        fit = self._convex_fit()
         if warm is not None and warm.shape[1] == design.zeros().size:
-            start = self._oriented(warm[0])
-        solution = self._solve_convex(design, sample, region, monitor, start)
+            start = Start(self._oriented(warm[0]))
+        else:
+            start = fit.start(design, sample, region)
+        solution = fit.solve(design, sample, region, start, monitor)
         scores = design.scores(solution.coef) if solution.scores is None else solution.scores
         self._adopt_linear(solution.coef, scores, sample, region.upper_limit)
         self._finish(solution)
@@ -336,7 +338,7 @@ class PartialAUCClassifier(RegionClassifier):
             self._fit_table(TableDesign(features.fit_transform(X)), sample, region, monitor, warm)
             return
         design = KernelDesign(X.astype(np.float64) if precomputed else kernel.matrix(X, X))
-        solution = self._solve_convex(design, sample, region, monitor, None)
+        solution = self._convex_fit().solve(design, sample, region, Start(), monitor)
         # A zero model keeps one row, so that kernels with new rows are defined.
         carries = np.flatnonzero(solution.coef) if solution.coef.any() else np.array([0])
         self.dual_coef_ = self._oriented(solution.coef[carries])
@@ -345,15 +347,8 @@ class PartialAUCClassifier(RegionClassifier):
         self._adopt_threshold(scores, sample, region.upper_limit)
         self._finish(solution)
 
-    def _solve_convex(
-        self,
-        design: RowDesign | KernelDesign,
-        sample: Sample,
-        region: Region,
-        monitor: Monitor | None,
-        start: FloatArray | None,
-    ) -> Solution:
-        fit = ConvexFit(
+    def _convex_fit(self) -> ConvexFit:
+        return ConvexFit(
             self.surrogate,
             self.tight_form,
             self.solver,
@@ -362,7 +357,6 @@ class PartialAUCClassifier(RegionClassifier):
             rtol=self.rtol,
             max_iter=self._max_iter(),
         )
-        return fit.solve(design, sample, region, start, monitor)
 
     def _finish(self, solution: Solution) -> None:
         """Store how the solver ended, and warn if that is not what was asked for."""

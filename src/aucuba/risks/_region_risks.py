@@ -66,7 +66,7 @@ def make_risk(
         return over_queries(
             lambda part: SmoothRamp(part, weights, lowest, ramp_width, tie_loss), sample
         )
-    if weights.is_uniform and lowest == 0:
+    if region.is_whole_curve:
         return over_queries(PairwiseHinge, sample)
     if surrogate == "tight":
         return over_queries(lambda part: TightHinge(part, weights, lowest), sample)

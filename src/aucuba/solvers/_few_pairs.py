@@ -11,7 +11,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from aucuba._core._typing import FloatArray
 from aucuba.design import RowDesign
-from aucuba.risks import PairwiseHinge, Risk
+from aucuba.risks import PairwiseHinge, Sample
 from aucuba.solvers._planes import Planes, Tangent
 
 # A step costs a few passes over the pairs and a system of the size of a model: with more of either, a
@@ -35,9 +35,9 @@ class Start(NamedTuple):
 
 
 def start_on_pairs(
-    design: RowDesign, risk: Risk, C: float, slack: Callable[[float], float]
+    design: RowDesign, sample: Sample, C: float, slack: Callable[[float], float]
 ) -> Start:
-    r"""Minimise over the pairs of a small table, by Mehrotra's predictor and corrector.
+    r"""Minimise `PairwiseHinge` over the pairs of a small table, by Mehrotra's predictor and corrector.
 
     .. math:: \min_w \ \tfrac12 |w|^2 + \sum_{ij} u_{ij} (1 - d_{ij} \cdot w)_+,
         \qquad d_{ij} = x_i^+ - x_j^-, \quad u_{ij} = C b_i v_j
@@ -49,8 +49,8 @@ def start_on_pairs(
     Parameters
     ----------
     design : RowDesign
-    risk : Risk
-        Any; the start is empty unless it is a `PairwiseHinge` with few pairs.
+    sample : Sample
+        Class and weight of every row, without queries; the start is empty where pairs are many.
     C : float
         Weight of the risk.
     slack : callable
@@ -67,16 +67,16 @@ def start_on_pairs(
     >>> from aucuba.risks import PairwiseHinge, Sample
     >>> from aucuba.solvers import BundleSolver, start_on_pairs
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([False, True, False, True])
-    >>> design, risk, solver = TableDesign(X), PairwiseHinge(Sample(y)), BundleSolver(C=10.0)
-    >>> model, planes = start_on_pairs(design, risk, solver.C, solver.slack)
-    >>> solver.solve(design, risk, start=model, warm_start=planes).n_iter
+    >>> design, sample, solver = TableDesign(X), Sample(y), BundleSolver(C=10.0)
+    >>> model, planes = start_on_pairs(design, sample, solver.C, solver.slack)
+    >>> solver.solve(design, PairwiseHinge(sample), start=model, warm_start=planes).n_iter
     1
     """
-    if not isinstance(risk, PairwiseHinge) or design.zeros().size > _MOST_COLUMNS:
+    n_positives = int(sample.positive.sum())
+    n_pairs = n_positives * (sample.n_rows - n_positives)
+    if n_pairs > _MOST_PAIRS or design.zeros().size > _MOST_COLUMNS or not design.is_exact:
         return Start()
-    if len(risk.positive) * len(risk.negative) > _MOST_PAIRS or not design.is_exact:
-        return Start()
-    arrays = design.arrays
+    arrays, risk = design.arrays, PairwiseHinge(sample)
     rows = design.some_rows(design.n_rows)
     table = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
     positive, negative = arrays.host(risk.positive), arrays.host(risk.negative)
