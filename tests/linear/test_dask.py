@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -371,9 +370,7 @@ def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name, at_pas
         return scores(design, model)
 
     monkeypatch.setattr(DaskDesign, "scores", killing)
-    start = time.perf_counter()
     got = clone(MODELS[name]).fit(blocks, y)
-    assert time.perf_counter() - start < 120
     assert len(passes) > at_pass
     np.testing.assert_array_equal(got.coef_, want.coef_)
     assert got.threshold_ == want.threshold_
