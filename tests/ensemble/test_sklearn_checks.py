@@ -24,7 +24,7 @@ ESTIMATORS = [
         RANGE,
         estimators=[
             ("logistic", LogisticRegression()),
-            ("reweighted", RegionReweighted(LogisticRegression(C=0.1), RANGE)),
+            ("reweighted", RegionReweighted(LogisticRegression(C=0.1), RANGE, cv=2)),
         ],
         cv=3,
         random_state=0,
