@@ -18,18 +18,23 @@ def stack(tmp_path_factory, files):
     return path
 
 
-def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
+@pytest.fixture(scope="module")
+def saved(stack):
+    return load_model(stack)
+
+
+def test_a_stack_goes_the_whole_way(run, stack, saved, model, files, tmp_path):
     data = files / "test.csv"
     facts = run("info", stack, "--json").json["fit"]
     assert facts["estimator"] == "RegionStack"
-    members = [row["member"] for row in load_model(stack).model[-1].report_]
+    members = [row["member"] for row in saved.model[-1].report_]
     assert list(facts["partial_auc"]) == members
     assert {"forest", "stack"} < set(members)
     scores = run("predict", stack, data, "--out", tmp_path / "scores.csv", "--json")
     assert scores.json["rows"] == 100
     written = pd.read_csv(tmp_path / "scores.csv")
     assert written.columns.tolist() == ["score", "probability", "predicted"]
-    expected = load_model(stack).predict_proba(pd.read_csv(data))[:, 1]
+    expected = saved.predict_proba(pd.read_csv(data))[:, 1]
     np.testing.assert_allclose(written["probability"], expected, rtol=1e-12)
     measured = run("evaluate", stack, data, "--json").json
     assert 0.5 < measured["auc"]["value"] <= 1
@@ -39,15 +44,13 @@ def test_a_stack_goes_the_whole_way(run, stack, model, files, tmp_path):
     assert "Members" in page
     assert "extra_trees" in page
     assert "missing" in page
-    assert load_model(stack).model[-1].report_
 
 
-def test_the_stack_is_that_of_the_library(stack, files):
+def test_the_stack_is_that_of_the_library(saved, files):
     train, test = (pd.read_csv(files / f"{name}.csv") for name in ("train", "test"))
     columns = ["a", "b", "c", "city"]
     expected = RegionStack((0.0, 0.2), cv=2, random_state=0)
     expected.fit(train[columns], train["outcome"] == "bad")
-    saved = load_model(stack)
     np.testing.assert_array_equal(
         saved.model.decision_function(test), expected.decision_function(test[columns])
     )

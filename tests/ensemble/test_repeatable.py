@@ -20,5 +20,10 @@ def test_the_plan_of_a_preset_repeats_it_on_any_number_of_jobs(preset):
     assert again.report_ == first.report_
     assert np.array_equal(again.oof_scores_, first.oof_scores_)
     assert np.array_equal(again.predict_proba(frame), first.predict_proba(frame))
+
+
+def test_another_seed_is_another_fit():
+    frame, y = mixed_frame(160)
+    first = RegionStack(RANGE, preset="fast", cv=2, random_state=0).fit(frame, y)
     other = clone(first).set_params(random_state=1).fit(frame, y)
     assert not np.array_equal(other.oof_scores_, first.oof_scores_)

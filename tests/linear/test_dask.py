@@ -1,11 +1,11 @@
 """Linear classifiers on Dask collections against the same rows in memory."""
 
+import gc
 import logging
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,8 @@ from aucuba.design import DaskDesign, TableDesign
 from aucuba.design._dask import _every
 from aucuba.persistence import save_model
 
+# Clusters leave sockets to the garbage collector, in whatever test it runs.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 MODELS = {
     "direct": PartialAUCClassifier(),
     "tight": PartialAUCClassifier((0.0, 0.4), surrogate="tight"),
@@ -179,20 +181,22 @@ import sys
 sys.modules["dask"] = sys.modules["distributed"] = None
 import numpy as np
 from aucuba.persistence import load_model
-model = load_model(sys.argv[1]).model
-np.save(sys.argv[2], model.decision_function(np.load(sys.argv[3])))
+X, scores, *models = sys.argv[1:]
+np.save(scores, [load_model(one).model.decision_function(np.load(X)) for one in models])
 """
 
 
-@pytest.mark.parametrize("name", ["structural", "aum", "cv_convex"])
-def test_a_fitted_model_loads_and_scores_without_dask(rows, tmp_path, name):
+def test_fitted_models_load_and_score_without_dask(rows, tmp_path):
     X, y = rows
-    model = clone(MODELS[name]).fit(KINDS["dense"](X), y)
-    files = [str(tmp_path / one) for one in ("a.model", "scores.npy", "X.npy")]
-    save_model(files[0], model)
-    np.save(files[2], X)
+    names = ["structural", "aum", "cv_convex"]
+    models = [clone(MODELS[name]).fit(KINDS["dense"](X), y) for name in names]
+    files = [str(tmp_path / one) for one in ("X.npy", "scores.npy", *names)]
+    np.save(files[0], X)
+    for file, model in zip(files[2:], models, strict=True):
+        save_model(file, model)
     subprocess.run([sys.executable, "-c", WITHOUT_DASK, *files], check=True)
-    np.testing.assert_array_equal(np.load(files[1]), model.decision_function(X))
+    want = [model.decision_function(X) for model in models]
+    np.testing.assert_array_equal(np.load(files[1]), want)
 
 
 def test_kernels_are_refused_and_scored(rows):
@@ -325,6 +329,13 @@ def test_bad_collections(rows):
         PartialAUCClassifierCV(n_jobs=2, cv=2).fit(KINDS["dense"](X), y)
 
 
+# A local cluster gives up a worker whose successor is not there after 15 seconds.
+PATIENT = {
+    "distributed.comm.timeouts.connect": "20s",
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+}
+
+
 class Cluster:
     """Two worker processes and their client."""
 
@@ -340,6 +351,10 @@ class Cluster:
         self.client.close()
         self.cluster.close()
 
+    def wait_for_both(self):
+        """Wait for the successor of a worker that was killed."""
+        self.client.wait_for_workers(2, timeout=600)
+
     def kill_one(self):
         """Kill the first worker process as a lost machine would."""
         worker = next(iter(self.cluster.workers.values()))
@@ -348,38 +363,42 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster():
-    with dask.config.set({"distributed.comm.timeouts.connect": "20s"}), Cluster() as made:
+    with dask.config.set(PATIENT), Cluster() as made:
         yield made
+    # Sockets of killed workers warn when they are collected: here, where that is ignored.
+    gc.collect()
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize(
     ("name", "at_pass"),
     [("direct", 2), ("structural", 2), ("aum", 2), ("cv_convex", 40), ("cv", 40)],
 )
 def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name, at_pass):
-    X, y = rows
-    blocks = KINDS["dense"](X)
-    want = clone(MODELS[name]).fit(blocks, y)
-    np.testing.assert_allclose(want.coef_, clone(MODELS[name]).fit(X, y).coef_, rtol=1e-6)
+    X, y = rows[0][:600], rows[1][:600]
+    blocks = da.from_array(X, chunks=(200, -1))
     passes, scores = [], DaskDesign.scores
 
-    def killing(design, model):
+    def counted(design, model):
         passes.append(design.n_passes)
-        if len(passes) == at_pass:
+        if len(passes) == dies_at:
             cluster.kill_one()
         return scores(design, model)
 
-    monkeypatch.setattr(DaskDesign, "scores", killing)
-    start = time.perf_counter()
+    monkeypatch.setattr(DaskDesign, "scores", counted)
+    cluster.wait_for_both()
+    dies_at = None
+    want = clone(MODELS[name]).fit(blocks, y)
+    np.testing.assert_allclose(want.coef_, clone(MODELS[name]).fit(X, y).coef_, rtol=1e-6)
+    n_passes = len(passes)
+    passes.clear()
+    dies_at = at_pass
     got = clone(MODELS[name]).fit(blocks, y)
-    assert time.perf_counter() - start < 120
-    assert len(passes) > at_pass
+    # What is lost is computed again within its pass.
+    assert len(passes) == n_passes > at_pass
     np.testing.assert_array_equal(got.coef_, want.coef_)
     assert got.threshold_ == want.threshold_
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_client_that_is_closed_during_a_fit_is_one_error(rows, cluster, monkeypatch):
     distributed = pytest.importorskip("distributed")
     X, y = rows
@@ -397,7 +416,6 @@ def test_a_client_that_is_closed_during_a_fit_is_one_error(rows, cluster, monkey
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_blocks_of_a_client_that_is_closed_are_one_error(rows):
     distributed = pytest.importorskip("distributed")
     X, y = rows
