@@ -66,16 +66,12 @@ SPARSE_MEMBERS = (
     *("linear", "linear_logistic", "forest", "extra_trees", "extra_trees_bagged", "lightgbm"),
     "xgboost",
 )
+_FOREST_TREES, _EXTRA_TREES = 100, 150
 # On fewer rows fits are mostly overhead; smaller members keep the cost in proportion to one booster's.
 _FEW_ROWS = 2_000
-_TREES, _TREES_OF_FEW_ROWS = 150, 100
-_ROUNDS, _ROUNDS_OF_FEW_ROWS = 160, 120
+_ROUNDS, _ROUNDS_OF_FEW_ROWS = 240, 120
 _LANDMARKS, _LANDMARKS_OF_FEW_ROWS = 300, 200
-_STEPS, _STEPS_OF_FEW_ROWS = 300, 150
-# Grown on all rows, extremely randomised trees have no rows left to score and need folds. Where rows
-# are few, trees are cheap, and many tell the rates of few positives apart.
-_FEWEST_EXTRA_TREES, _MOST_EXTRA_TREES = 100, 160
-_ROWS_OF_EXTRA_TREES = 240_000
+_STEPS, _STEPS_OF_FEW_ROWS = 400, 150
 # Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
 _NYSTROEM_C = 10.0
 # A small network learns in some hundred steps what it adds to the blend; large tables take more.
@@ -156,23 +152,18 @@ class NamedMembers:
             RegionReweighted(model, **self.region.params, strength=self.strength)
         )
 
-    def forest(self, n_trees: int | None = None) -> Member:
+    def forest(self, n_trees: int = _FOREST_TREES) -> Member:
         """A random forest."""
-        n_trees = n_trees or self._by_rows(_TREES_OF_FEW_ROWS, _TREES)
         return ForestMember(self._for_trees(RandomForestClassifier(n_trees)))
 
-    def extra_trees(self, n_trees: int | None = None) -> Member:
+    def extra_trees(self, n_trees: int = _EXTRA_TREES) -> Member:
         """Extremely randomised trees."""
-        if n_trees is None:
-            wanted = _ROWS_OF_EXTRA_TREES // max(_num_samples(self.X), 1)
-            n_trees = min(max(wanted, _FEWEST_EXTRA_TREES), _MOST_EXTRA_TREES)
         # Entropy, which pays for pure leaves, ranks rare positives better and costs no more here.
         trees = ExtraTreesClassifier(n_trees, criterion="entropy")
         return ForestMember(self._for_trees(trees))
 
-    def extra_trees_bagged(self, n_trees: int | None = None) -> Member:
+    def extra_trees_bagged(self, n_trees: int = _EXTRA_TREES) -> Member:
         """Extremely randomised trees on bootstrap samples, which need no folds."""
-        n_trees = n_trees or self._by_rows(_TREES_OF_FEW_ROWS, _TREES)
         trees = ExtraTreesClassifier(n_trees, bootstrap=True)
         return ForestMember(self._for_trees(trees))
 
