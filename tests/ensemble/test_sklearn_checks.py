@@ -17,8 +17,8 @@ RANGE = (0.0, 0.25)
 # On separated classes their probabilities are 0 or 1, so that every threshold predicts alike.
 FULL_TREES = RegionReweighted(ExtraTreesClassifier(5), RANGE, cv=2, random_state=0)
 ESTIMATORS = [
-    RegionReweighted(LogisticRegression(), RANGE, cv=3, random_state=0),
-    RegionReweighted(GaussianNB(), (0.05, 0.25), strength=10.0, cv=3, random_state=0),
+    RegionReweighted(LogisticRegression(), RANGE, cv=2, random_state=0),
+    RegionReweighted(GaussianNB(), (0.05, 0.25), strength=10.0, cv=2, random_state=0),
     FULL_TREES,
     RegionStack(
         RANGE,
@@ -26,7 +26,7 @@ ESTIMATORS = [
             ("logistic", LogisticRegression()),
             ("reweighted", RegionReweighted(LogisticRegression(C=0.1), RANGE, cv=2)),
         ],
-        cv=3,
+        cv=2,
         random_state=0,
     ),
 ]

@@ -78,7 +78,7 @@ def test_promise_is_kept_over_a_thousand_data_sets(name, cv):
 @pytest.mark.parametrize("n", [22, 60, 137])
 def test_violations_are_as_frequent_as_the_binomial_says(n):
     rng = np.random.default_rng(n)
-    n_sets, base, y = 2000, prefit(), np.zeros(n)
+    n_sets, base, y = 800, prefit(), np.zeros(n)
     models = [
         FixedFPRClassifier(base, 0.1, 0.9, cv="prefit").fit(scores[:, None], y)
         for scores in rng.uniform(size=(n_sets, n))
