@@ -371,7 +371,7 @@ def cluster():
 
 @pytest.mark.parametrize(
     ("name", "at_pass"),
-    [("direct", 2), ("structural", 2), ("aum", 2), ("cv_convex", 40), ("cv", 40)],
+    [("direct", 2), ("structural", 2), ("aum", 2), ("cv", 40)],
 )
 def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name, at_pass):
     X, y = rows[0][:600], rows[1][:600]
