@@ -88,10 +88,8 @@ def draw(quality: dict[str, float], cost: dict[str, float], path: Path = PICTURE
         if not is_ours:
             ax.plot(cost[method], value, "s", color="#d1791f")
         label = f"RegionStack, {method}" if is_ours else method
-        shift, side = ((0, 8), "center") if is_ours else ((8, -4), "left")
-        if method == "plain default":
-            # Next to StackingClassifier, which has the other side.
-            shift, side = (-4, -17), "right"
+        # A plain stack lies close to its preset, which has the other side.
+        shift, side = ((-6, 6), "right") if is_ours else ((8, -5), "left")
         place = {"textcoords": "offset points", "ha": side, "fontsize": 9}
         ax.annotate(label, (cost[method], value), xytext=shift, **place)
     ax.set(xscale="log", xlabel="cost of a fit, in LightGBM fits with tuned rounds")
