@@ -97,6 +97,17 @@ def test_synthetic_rows_take_their_entries_from_rows(as_frame):
         assert found[row].tolist() == [X[source[row, k], k] for k in range(6)]
 
 
+def test_a_student_follows_a_stack_that_is_sure():
+    # Rare positives that a line tells apart: nearly all probabilities are close to 0.
+    X = np.random.default_rng(0).normal(size=(5000, 6))
+    y = X[:, 0] + X[:, 1] > 3.25
+    stack = RegionStack((0.0, 0.05), estimators=["linear_logistic"], cv=2, random_state=0)
+    stack.fit(X[:2500], y[:2500])
+    student = stack.distill(X[:2500], y[:2500], cv=2, random_state=0)
+    new = partial_auc_score(y[2500:], student.decision_function(X[2500:]), fpr_range=(0.0, 0.05))
+    assert new > 0.9
+
+
 @pytest.mark.parametrize(
     ("table", "params", "message"),
     [

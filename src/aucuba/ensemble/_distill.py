@@ -29,6 +29,9 @@ _PER_ROW, _MOST = 3, 50_000
 # Chance of a column to come from another row: most of a synthetic row is one that was seen.
 _FROM_ANOTHER = 0.3
 _ROUNDS = 150
+# Where the stack is sure, probabilities near 0 or 1 have hardly any curvature, and without a penalty the
+# leaves of boosting run away.
+_L2 = 10.0
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,7 @@ class Distillation:
         booster = HistGradientBoostingClassifier(
             max_iter=_ROUNDS,
             learning_rate=0.15,
+            l2_regularization=_L2,
             early_stopping=False,
             categorical_features=columns.categorical or None,
         )
