@@ -29,8 +29,8 @@ _PER_ROW, _MOST = 3, 50_000
 # Chance of a column to come from another row: most of a synthetic row is one that was seen.
 _FROM_ANOTHER = 0.3
 _ROUNDS = 150
-# Where the stack is sure, probabilities near 0 or 1 have hardly any curvature, and without a penalty the
-# leaves of boosting run away.
+# Where the stack is sure, probabilities near 0 or 1 have hardly any curvature, and without a penalty
+# the leaves of boosting run away.
 _L2 = 10.0
 
 
