@@ -238,7 +238,7 @@ MEMBERS: dict[str, Callable[..., Member]] = {
 
 
 def _trained_for_region(model: Any) -> Member:
-    return PlainMember(model, prepared=True, trained_for_region=True)
+    return PlainMember(model, prepared=True, for_region=True)
 
 
 def preset_members(preset: str, *, is_sparse: bool) -> dict[str, dict[str, int]]:

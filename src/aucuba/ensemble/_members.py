@@ -70,22 +70,18 @@ class PlainMember(Member):
     """Any classifier, as it is.
 
     With ``prepared`` it comes with columns made for it, splines for instance, and advice about their
-    scale would not be for the user. ``trained_for_region`` tells a `PartialAUCClassifier` of the
-    stack's own from other classifiers; ``plan`` has the settings that the stack chose for its own.
+    scale would not be for the user. ``for_region`` tells a `PartialAUCClassifier` of the stack's own
+    from other classifiers; ``plan`` has the settings that the stack chose for its own.
     """
 
     estimator: Any
     prepared: bool = False
-    trained_for_region: bool = False
+    for_region: bool = False
     plan: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, Any]:
         return dict(self.plan)
-
-    @property
-    def for_region(self) -> bool:
-        return self.trained_for_region
 
     def ranker(self) -> Any:
         return self.estimator
