@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from aucuba._roc import _curve, _enhancement, _placements, _points, _rank_weights, _threshold
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics import _measures
 from aucuba.metrics._resampling import Draw, resampled_curves
 from benchmarks._coverage_cells import THRESHOLD, all_cells, measures

@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics._intervals import direct_limits, percentile_limits
 from aucuba.metrics._resampling import Draw, resampled_curves
 from aucuba.metrics._study import FEWEST_IN_RANGE, FEWEST_POSITIVES, METHODS, Study

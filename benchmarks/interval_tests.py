@@ -18,7 +18,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from scipy.stats import norm
 
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics import compare_scores, power_of, sample_size_for, score_interval
 from aucuba.metrics._confidence_band import confidence_band
 from aucuba.metrics._measures import bind

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from aucuba._roc._curve import band_average, roc_curve
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics import partial_auc_interval, partial_auc_score, score_interval
 from aucuba.metrics._measures import evaluate
 from reproductions.tables import markdown_table, write_signed

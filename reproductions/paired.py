@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 
 
 def corrected_p(gains: ArrayLike, test_over_train: float = 1.0) -> float:

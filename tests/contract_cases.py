@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._arrays import arrays_of
+from aucuba._base._arrays import arrays_of
 from aucuba.design import KernelDesign, TableDesign
 from aucuba.risks import (
     Anchored,

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 import aucuba
-from aucuba._core._callbacks import HAS_CALLBACKS, CallbackSupport, fit_monitor, with_callbacks
+from aucuba._base._callbacks import HAS_CALLBACKS, CallbackSupport, fit_monitor, with_callbacks
 from aucuba.design import TableDesign
 from aucuba.risks import Sample, StructuralHinge
 from aucuba.solvers import BundleSolver, Status
@@ -64,9 +64,9 @@ def test_a_callback_that_listens_changes_nothing():
 
 def test_older_releases_of_scikit_learn_fit_without_callbacks(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.callback", None)
-    monkeypatch.delitem(sys.modules, "aucuba._core._callbacks")
-    monkeypatch.setattr(aucuba._core, "_callbacks", None)
-    older = importlib.import_module("aucuba._core._callbacks")
+    monkeypatch.delitem(sys.modules, "aucuba._base._callbacks")
+    monkeypatch.setattr(aucuba._base, "_callbacks", None)
+    older = importlib.import_module("aucuba._base._callbacks")
     assert not older.HAS_CALLBACKS
     assert older.with_callbacks(rows) is rows
     with older.fit_monitor(Ranker(), *rows(), max_iter=3) as monitor:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from aucuba._core._callbacks import HAS_CALLBACKS
+from aucuba._base._callbacks import HAS_CALLBACKS
 from tests.estimators import ESTIMATORS, outputs
 from tests.listeners import StopAfter
 

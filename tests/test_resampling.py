@@ -9,9 +9,10 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from aucuba._core._callbacks import Progress
-from aucuba._core._parallel import map_parallel
-from aucuba._core._resampling import (
+from aucuba._base._callbacks import Progress
+from aucuba._base._parallel import map_parallel
+from aucuba._base._seeds import draw_seed, with_fixed_seed
+from aucuba._rows._resampling import (
     Folds,
     KeptRows,
     OutOfFold,
@@ -23,7 +24,6 @@ from aucuba._core._resampling import (
     time_blocks,
     time_folds,
 )
-from aucuba._core._seeds import draw_seed, with_fixed_seed
 
 Y = np.arange(24) % 2
 

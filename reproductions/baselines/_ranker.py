@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray
-from aucuba._core._validation import binary_target, check_fpr_range
+from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import binary_target, check_fpr_range
 from aucuba._roc._curve import band_average, roc_curve
-from aucuba._roc._sample import RankingSample, Sample
 from aucuba._roc._threshold import threshold_for
+from aucuba._rows._sample import RankingSample, Sample
 
 
 class BinaryRanker(BaseEstimator, ABC):

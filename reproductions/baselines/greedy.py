@@ -25,8 +25,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import check_positive_number
 from reproductions.baselines._ranker import BinaryRanker, partial_auc
 
 

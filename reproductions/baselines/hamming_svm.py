@@ -30,8 +30,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 from sklearn.base import BaseEstimator
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import check_positive_number
 from aucuba.structured import RankingGraph, as_graphs, as_labels
 
 # SciPy keeps capacities in 32 bits; a residual is the sum of both directions.

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_positive_number
 
 
 def common_neighbours(adjacency: csr_array, pairs: ArrayLike) -> FloatArray:

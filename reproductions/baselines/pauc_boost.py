@@ -37,8 +37,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import check_positive_number
 from reproductions.baselines._ranker import BinaryRanker
 
 _DISCRETE = 5

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.changepoint import Label, LabelErrors
 from reproductions.data._home import data_file, data_home, reading
 

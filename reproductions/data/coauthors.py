@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._validation import check_choice
 from reproductions.data._home import data_file, reading
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._typing import BoolArray, IntArray
+from aucuba._base._typing import BoolArray, IntArray
 from reproductions.data._home import data_file, reading
 from reproductions.data._svmlight import read_svmlight
 

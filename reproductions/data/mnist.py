@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from aucuba._core._typing import AnyArray
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import AnyArray
+from aucuba._base._validation import check_choice
 from reproductions.data._home import data_file, reading
 
 _PREFIX = {"train": "train", "test": "t10k"}

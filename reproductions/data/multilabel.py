@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import check_choice
 from reproductions.data._home import data_file, reading
 
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from aucuba import PartialAUCClassifier
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import partial_auc_score
 from reproductions.baselines import GreedyCombination, PAUCBoost
 from reproductions.experiment import Row

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from reproductions.data.letor_sample import load_letor_sample
 from reproductions.data.ohsumed import load_ohsumed
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 
 
 def standard_error(values: FloatArray) -> float:

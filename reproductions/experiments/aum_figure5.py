@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.aum import ErrorFunctions, _path, aum, minimize_aum
 from aucuba.aum._lines import Segment
 from reproductions.data import data_home

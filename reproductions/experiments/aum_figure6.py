@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.aum import AUMDescent, LabelledData, Line
 from aucuba.changepoint import IntervalRegressionCV, error_functions, target_intervals
 from aucuba.design import TableDesign

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray
+from aucuba._base._typing import BoolArray
 from aucuba.metrics import auc_at_k_score, binned_auc_score
 from aucuba.structured import (
     AUC,

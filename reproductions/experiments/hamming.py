@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray
+from aucuba._base._typing import BoolArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import RankingGraph, StructuredRanker
 from reproductions.baselines import HammingSVM

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import BinnedAUC, Measure, RankingGraph, StructuredRanker, as_measure
 from reproductions.experiment import Cell, Experiment, Row

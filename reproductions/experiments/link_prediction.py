@@ -19,7 +19,7 @@ from scipy.sparse import csr_array, diags_array
 from scipy.stats import wilcoxon
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import RankingGraph, StructuredRanker
 from reproductions.baselines import (

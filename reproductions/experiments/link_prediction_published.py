@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.structured import BinnedAUC, RankingGraph, StructuredRanker
 from reproductions.baselines import adamic_adar, common_neighbours, jaccard, katz
 from reproductions.data.coauthors import (

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.metrics import auc_at_k_score, binned_auc_score
 from aucuba.structured import AUC, AUCAtK, BinnedAUC, Measure, RankingGraph, StructuredRanker
 from aucuba.structured import UnnestedAUC as Unnested

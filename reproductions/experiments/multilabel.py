@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import StructuredLabelRanker
 from reproductions.data.multilabel import load_multilabel

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.changepoint import SupervisedChangepointDetector, best_shift, penalty_roc
 from reproductions.data.changepoints import LabelledSequences, load_neuroblastoma
 from reproductions.experiment import Cell, Experiment, Row

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import BinnedAUC, RankingGraph, StructuredRanker
 from reproductions.baselines import svm_rank

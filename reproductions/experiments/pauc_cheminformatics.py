@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from reproductions.data.imbalanced import load_fingerprint_subset
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.experiments import _partial_auc

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
-from aucuba._core._validation import query_index
+from aucuba._base._typing import FloatArray
+from aucuba._base._validation import query_index
 from aucuba.design import TableDesign
 from aucuba.risks import RankWeights, Risk, Sample, StructuralHinge, over_queries
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver

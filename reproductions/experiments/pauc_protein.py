@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from reproductions.data.imbalanced import load_adbench
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.experiments import _partial_auc

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import wilcoxon
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.metrics import partial_auc_score
 from aucuba.solvers import Status
 from reproductions.baselines import svm_rank

@@ -5,7 +5,7 @@ A test holds ``CITATION.cff`` and the bibliography of the documentation to these
 
 from __future__ import annotations
 
-from aucuba._core._validation import check_choice
+from aucuba._base._validation import check_choice
 
 _BIBTEX = {
     "partial_auc": """\

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import aucuba
-from aucuba._core._files import written_atomically
+from aucuba._base._files import written_atomically
 from aucuba.cli import main
 
 FIT = ["--target", "outcome", "--pos-label", "bad", "--cv", "0", "--surrogate", "tight"]

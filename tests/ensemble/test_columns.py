@@ -11,9 +11,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from aucuba._core._columns import Columns, NamedColumns
-from aucuba._core._plain_columns import PlainColumns
-from aucuba._core._splines import PortableSplines
+from aucuba._columns._named import Columns, NamedColumns
+from aucuba._columns._plain import PlainColumns
+from aucuba._columns._splines import PortableSplines
 from aucuba.ensemble import RegionStack
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")

@@ -17,8 +17,8 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._core._hashed_folds import fold_numbers
-from aucuba._core._seeds import draw_seed
+from aucuba._base._seeds import draw_seed
+from aucuba._rows._hashed_folds import fold_numbers
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._dask_boosting import Part, XGBoostOnDask, _groups_with_both_classes
 from tests.ensemble.killing import (

@@ -9,8 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from aucuba._core._resampling import time_blocks
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import time_blocks
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score, score_interval

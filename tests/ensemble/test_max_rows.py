@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
 from aucuba._roc._threshold import operating_point
+from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._sampling import sample_rows
 from aucuba.ensemble._table import Table

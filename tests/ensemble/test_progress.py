@@ -12,9 +12,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucuba import RegionStack
-from aucuba._core import _progress_bar
-from aucuba._core._callbacks import HAS_CALLBACKS
-from aucuba._core._progress_bar import progress_bar
+from aucuba._base import _progress_bar
+from aucuba._base._callbacks import HAS_CALLBACKS
+from aucuba._base._progress_bar import progress_bar
 from aucuba.ensemble._defaults import PRESETS
 from tests.ensemble.data import numbers
 from tests.listeners import StopAfter

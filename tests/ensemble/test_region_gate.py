@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._blend import Blender, GatedBlender, cross_fitted
 from tests.ensemble.data import numbers

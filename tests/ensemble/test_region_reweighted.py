@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._weights import region_weights

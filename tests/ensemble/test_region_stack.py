@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from aucuba._core._callbacks import HAS_CALLBACKS
-from aucuba._roc._sample import Sample
+from aucuba._base._callbacks import HAS_CALLBACKS
+from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._blend import Blender
 from aucuba.ensemble._boosting_member import moving_mean

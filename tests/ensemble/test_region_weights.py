@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._weights import region_weights
 
 

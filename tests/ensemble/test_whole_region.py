@@ -5,9 +5,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from aucuba._core._columns import Columns
+from aucuba._columns._named import Columns
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import aucuba
-from aucuba._core._files import written_atomically
+from aucuba._base._files import written_atomically
 from aucuba.cli import main
 
 for needed in ("typer", "rich", "skops", "pyarrow"):

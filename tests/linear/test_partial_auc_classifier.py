@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.linear._kernel
 import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
-from aucuba._core._callbacks import LOG
+from aucuba._base._callbacks import LOG
 from aucuba._roc._threshold import threshold_for
 from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
 from aucuba.risks import HingeDifference, Sample
@@ -416,7 +416,7 @@ def test_results_do_not_depend_on_blas_threads():
 
 
 @pytest.mark.skipif(
-    not aucuba._core._callbacks.HAS_CALLBACKS, reason="sklearn.callback came with scikit-learn 1.9"
+    not aucuba._base._callbacks.HAS_CALLBACKS, reason="sklearn.callback came with scikit-learn 1.9"
 )
 def test_callbacks_see_every_iteration_and_can_stop():
     stopper = StopAfter(2)

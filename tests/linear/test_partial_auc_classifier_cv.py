@@ -14,8 +14,8 @@ from sklearn.model_selection import (
 )
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
-from aucuba._core._resampling import KeptRows
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import KeptRows
 from aucuba.design import TableDesign
 from aucuba.linear._chosen import ChosenBlend
 from aucuba.linear._cross_validation import Splits, anchored_half

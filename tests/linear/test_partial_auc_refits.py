@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba import PartialAUCClassifier
-from aucuba._core._callbacks import LOG
+from aucuba._base._callbacks import LOG
 from aucuba.solvers import Status
 from tests.linear.data import X, Y
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
-from aucuba._core._logistic import logistic_regression
+from aucuba._base._logistic import logistic_regression
 from aucuba._roc._curve import band_average, counted_band_average, roc_curve
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
 from aucuba.linear._logistic_fit import LogisticPath

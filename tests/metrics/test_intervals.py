@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.utils import check_random_state
 
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics import _study, compare_partial_auc, partial_auc_interval, partial_auc_score
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw, bootstrap

@@ -11,7 +11,7 @@ from scipy import stats
 
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._runs import Runs
-from aucuba._roc._sample import RankingSample, Sample
+from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics import score_interval
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw, bootstrap

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aucuba._core._warnings import FewRowsWarning
+from aucuba._base._warnings import FewRowsWarning
 from aucuba.metrics import (
     RocSketch,
     operating_point,

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from aucuba._core._warnings import FewRowsWarning
+from aucuba._base._warnings import FewRowsWarning
 from aucuba.metrics import (
     compare_scores,
     operating_point,

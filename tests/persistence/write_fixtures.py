@@ -31,7 +31,7 @@ from aucuba import (
     RegionReweighted,
     RegionStack,
 )
-from aucuba._core._columns import Columns, NamedColumns
+from aucuba._columns._named import Columns, NamedColumns
 from aucuba.changepoint import (
     IntervalRegression,
     IntervalRegressionCV,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba._core._arrays import NumpyArrays
+from aucuba._base._arrays import NumpyArrays
 from aucuba.risks._ranking import top
 
 count_at_or_below = NumpyArrays().count_at_or_below

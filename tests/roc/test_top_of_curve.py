@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from aucuba._roc._curve import roc_curve, top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 
 
 @given(

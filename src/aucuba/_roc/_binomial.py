@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta, norm
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 
 
 def clopper_pearson(hits: float, rows: float, tail: float) -> tuple[float, float]:

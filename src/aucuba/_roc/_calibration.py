@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._logistic import logistic_regression, mean_and_scale
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import FloatArray
-from aucuba._roc._sample import Sample
+from aucuba._base._logistic import logistic_regression, mean_and_scale
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import FloatArray
+from aucuba._rows._sample import Sample
 
 # Penalty of the slope: bounded where the classes are separated, without effect on a hundred rows.
 _C = 1.0

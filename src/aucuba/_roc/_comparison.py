@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import Placements, placements, region_average
 from aucuba._roc._region import Region
-from aucuba._roc._sample import RankingSample, Sample, SortedRows
 from aucuba._roc._standard_error import standard_error
+from aucuba._rows._sample import RankingSample, Sample, SortedRows
 
 
 def region_placements(sample: Sample, scores: FloatArray, region: Region) -> Placements:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._arrays import Vector, arrays_of
-from aucuba._core._typing import AnyArray, FloatArray
-from aucuba._roc._sample import RankingSample
+from aucuba._base._arrays import Vector, arrays_of
+from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._roc._threshold import count_within
+from aucuba._rows._sample import RankingSample
 
 
 @dataclass(frozen=True)

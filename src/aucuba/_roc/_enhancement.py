@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._points import n_ranked
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 
 # Step of the derivative by the prevalence, relative to it: rounding and curvature are far below what an
 # acceleration needs.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba._roc._curve import RocCurve, corner_average
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample, SortedRows
+from aucuba._rows._sample import Sample, SortedRows
 
 _TINY = np.finfo(np.float64).tiny
 # A density is not taken over less of the FPR axis than this, where differences of ``G`` lose digits.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba._roc._curve import RocCurve, at_vertex, tpr_at
 from aucuba._roc._threshold import count_within
 

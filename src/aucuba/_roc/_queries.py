@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
-from aucuba._core._warnings import warn_user
-from aucuba._roc._sample import RankingSample, Sample, rows_by_query
+from aucuba._base._typing import FloatArray
+from aucuba._base._warnings import warn_user
+from aucuba._rows._sample import RankingSample, Sample, rows_by_query
 
 Statistic = Callable[[RankingSample], float]
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from aucuba._core._arrays import arrays_of
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import check_fpr_range
+from aucuba._base._arrays import arrays_of
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import check_fpr_range
 
 # A weight function is sampled at this many equally spaced rates and taken as linear between them;
 # 1e-4 of the FPR axis is finer than what a hundred thousand negatives resolve at the top.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aucuba._core._validation import check_fpr_range, check_fraction
+from aucuba._base._validation import check_fpr_range, check_fraction
 from aucuba._roc._rank_weights import FprWeight, RankWeights
 
 # A bounded loss on fewer negatives than this fits their noise; the range is widened to hold them.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from typing import Literal
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._rows._sample import Sample
 
 WeightMeaning = Literal["replication", "frequency", "sampling"]
 

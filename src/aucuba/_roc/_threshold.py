@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._arrays import Vector, arrays_of
-from aucuba._core._typing import FloatArray
-from aucuba._roc._sample import Sample
+from aucuba._base._arrays import Vector, arrays_of
+from aucuba._base._typing import FloatArray
+from aucuba._rows._sample import Sample
 
 
 def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> Any:

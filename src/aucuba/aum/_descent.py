@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._typing import FloatArray
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._step_rules import STEP_RULES, Line, StepRule
 from aucuba.aum._value import ErrorCurves, area_under_min, balanced_subgradient

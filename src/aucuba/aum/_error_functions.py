@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import binary_target, finite_scores, row_weights
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import binary_target, finite_scores, row_weights
+from aucuba._rows._sample import Sample
 
 # Thresholds are differences of predictions and breakpoints, and AUM sums their products with errors.
 _LARGEST = 1e100

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._compiled import compiled
+from aucuba._base._compiled import compiled
 
 INTERCEPT, SLOPE, FP_STEP, FN_STEP, FP, FN = range(6)
 

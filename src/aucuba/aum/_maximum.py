@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_positive_number
 from aucuba.aum import _path
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import Segment

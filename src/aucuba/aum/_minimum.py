@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba.aum import _path
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import PRODUCT_ROUNDING, Segment

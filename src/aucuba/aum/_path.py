@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_positive_number
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import PRODUCT_ROUNDING, Segment, ThresholdLines
 from aucuba.aum._walk import FLAT, check_stop, walk

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.aum._lines import Segment, ThresholdLines
 
 # Slopes and areas are sums of up to millions of rounded terms; smaller changes are no changes.

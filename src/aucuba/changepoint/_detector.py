@@ -10,11 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_fraction, check_positive_number
-from aucuba._core._warnings import warn_user
+from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_choice, check_fraction, check_positive_number
+from aucuba._base._warnings import warn_user
 from aucuba.aum import STEP_RULES, AUMDescent
 from aucuba.changepoint._display import ChangepointDisplay
 from aucuba.changepoint._feature_cleaning import FeatureCleaning, feature_table, listed

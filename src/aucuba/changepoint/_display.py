@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import LabelTable, label_table
 from aucuba.changepoint._model_selection import model_selection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba.changepoint._signals import check_signal
 
 _SERIES = ("data", "residual", "diff")

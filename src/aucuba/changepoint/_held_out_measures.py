@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.changepoint._error_totals import ErrorTotals
 from aucuba.changepoint._interval_targets import interval_auc, squared_hinge
 

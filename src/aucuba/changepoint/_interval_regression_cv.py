@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from aucuba._core._callbacks import fit_monitor, with_callbacks
-from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_positive_number, row_weights
+from aucuba._base._callbacks import fit_monitor, with_callbacks
+from aucuba._base._fit_guard import all_or_nothing
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_choice, check_positive_number, row_weights
 from aucuba.changepoint._error_totals import ErrorTotals
 from aucuba.changepoint._held_out_measures import AUCMeasure, ErrorMeasure, LossMeasure, Measure
 from aucuba.changepoint._interval_regression import IntervalRegressor, check_settings

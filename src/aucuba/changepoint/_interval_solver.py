@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import row_weights
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import row_weights
 from aucuba.changepoint._interval_targets import (
     best_constant,
     check_intervals,

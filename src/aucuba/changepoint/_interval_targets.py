@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
 
 
 def check_intervals(y: Any, n_rows: int) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.changepoint._labels import label_table
 from aucuba.changepoint._model_selection import model_selection
 from aucuba.changepoint._segmentation import Segmentation

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.changepoint._signals import coordinates
 
 LABEL_KINDS: dict[str, tuple[float, float]] = {

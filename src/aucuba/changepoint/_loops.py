@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._compiled import compiled
+from aucuba._base._compiled import compiled
 
 _NEWTON_STEPS = 50
 _NEWTON_TOL = 1e-14

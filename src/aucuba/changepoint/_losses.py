@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import check_choice, check_positive_number
 
 LOSS_NAMES = ("l2", "poisson", "variance")
 

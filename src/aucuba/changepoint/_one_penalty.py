@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba.changepoint._losses import Loss, make_loss
 from aucuba.changepoint._segmentation import Segmentation, envelope_room
 from aucuba.changepoint._signals import check_signal, check_weights, sample_positions

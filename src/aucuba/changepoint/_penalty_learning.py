@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.aum import AUMDescent, AUMSolution, LabelledData
 from aucuba.changepoint._error_totals import ErrorTotals
 from aucuba.changepoint._held_out_measures import ErrorMeasure

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice, finite_scores
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_choice, finite_scores
 from aucuba.changepoint._error_totals import ErrorTotals, widest_minimum
 from aucuba.changepoint._label_errors import LabelErrors, error_functions
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, check_cv
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 
 # Rows that agree in a feature to the last digit, in as many and as large groups as these, are taken
 # to come from one place each: the same stretch of a genome, the same sensor.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_positive_number
 from aucuba.changepoint._losses import Loss, make_loss
 from aucuba.changepoint._signals import check_signal, check_weights, sample_positions
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.changepoint._features import features_of
 from aucuba.changepoint._losses import make_loss
 from aucuba.changepoint._model_selection import model_selection

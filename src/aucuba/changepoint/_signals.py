@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

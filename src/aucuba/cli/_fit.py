@@ -155,8 +155,8 @@ def fit(
     For --model changepoint DATA has one row per sample, with the columns sequence, value and, where
     there is one, position or time; --labels are in the same unit.
     """
-    from aucuba._core._files import check_place
-    from aucuba._core._validation import check_choice
+    from aucuba._base._files import check_place
+    from aucuba._base._validation import check_choice
     from aucuba.cli._promise import PromiseOption
     from aucuba.cli._samples import training_table
     from aucuba.cli._tables import TableFile

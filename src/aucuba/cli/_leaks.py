@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aucuba._core._plain_columns import CATEGORY, DATE
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._columns._plain import CATEGORY, DATE
 from aucuba.cli._samples import LabelledTable
 from aucuba.metrics import partial_auc_score
 

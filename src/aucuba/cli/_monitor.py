@@ -75,7 +75,7 @@ def monitor(
     broken: the rate exceeded its limit (false in at most 5 % of all streams, over any number of looks).
     ok: a constant rate lies within it. changed: it has risen, after a good history.
     """
-    from aucuba._core._files import check_place, written_atomically
+    from aucuba._base._files import check_place, written_atomically
     from aucuba.cli._tables import Kept, TableFile
 
     watched = _monitor(

@@ -146,7 +146,7 @@ def chosen_range(
     default: tuple[float, float] = DEFAULT_RANGE,
 ) -> tuple[float, float]:
     """Read the range from either option, else take the default."""
-    from aucuba._core._validation import check_fpr_range, check_fraction
+    from aucuba._base._validation import check_fpr_range, check_fraction
 
     if fpr_range is not None and max_fpr is not None:
         raise ValueError("--max-fpr is short for --fpr-range 0 HIGH; give one of the two.")
@@ -157,7 +157,7 @@ def chosen_range(
 
 def lowest_tpr(min_tpr: float | None, default: float = 0.0) -> float:
     """Read the lowest true positive rate that counts, else take the default."""
-    from aucuba._core._validation import check_fraction
+    from aucuba._base._validation import check_fraction
 
     return check_fraction(default if min_tpr is None else min_tpr, "--min-tpr", high_open=True)
 

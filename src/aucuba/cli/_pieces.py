@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import pandas as pd
 from scipy import sparse
 
-from aucuba._core._typing import BoolArray, FloatArray
-from aucuba._core._validation import check_choice
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._validation import check_choice
+from aucuba._rows._sample import Sample
 from aucuba.cli._record import FitRecord
 from aucuba.cli._role_columns import (
     check_rows,

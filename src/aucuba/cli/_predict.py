@@ -73,8 +73,8 @@ def predict(
     of training (score > 0). Of a changepoint model it writes the changes: the first samples of new
     segments.
     """
-    from aucuba._core._files import check_place
-    from aucuba._core._validation import check_choice
+    from aucuba._base._files import check_place
+    from aucuba._base._validation import check_choice
     from aucuba.changepoint import SupervisedChangepointDetector
     from aucuba.cli._promise import promise_of
     from aucuba.cli._record import fit_record
@@ -178,7 +178,7 @@ def _id_columns(given: Sequence[str], file: Any) -> list[str]:
 @contextmanager
 def _sink(out: Path | None) -> Iterator[TextIO]:
     """Open where the scores go: stdout, a pipe or device as it stands, or a file that appears whole."""
-    from aucuba._core._files import errors_naming, is_stream, written_atomically
+    from aucuba._base._files import errors_naming, is_stream, written_atomically
 
     if out is None:
         with stdout_of_a_reader() as sink:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from aucuba._core._columns import Columns
-from aucuba._core._resampling import shuffled_folds
+from aucuba._columns._named import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import shuffled_folds
 from aucuba.cli._leaks import sampled_rows
 from aucuba.cli._samples import LabelledTable
 from aucuba.linear import PartialAUCClassifier

@@ -10,8 +10,8 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from aucuba._core._typing import IntArray
-from aucuba._core._validation import check_choice, check_fraction
+from aucuba._base._typing import IntArray
+from aucuba._base._validation import check_choice, check_fraction
 from aucuba.cli._samples import LabelledTable
 from aucuba.cli._training import Plan
 from aucuba.threshold import (

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from aucuba._core._typing import AnyArray
+from aucuba._base._typing import AnyArray
 from aucuba.cli import _table
 from aucuba.cli._delimited import refuse_repeated
 from aucuba.cli._errors import TableError

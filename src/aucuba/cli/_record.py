@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from aucuba._core._validation import check_fpr_range, check_fraction
+from aucuba._base._validation import check_fpr_range, check_fraction
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._labels import Labels
 from aucuba.cli._schema import Schema

@@ -65,7 +65,7 @@ def report(
     time. For a ranker of graphs saved from Python it has the columns node, the labels (--target, else
     label) and the node features, and graph if there are several graphs.
     """
-    from aucuba._core._files import check_place
+    from aucuba._base._files import check_place
     from aucuba.cli._long_tables import page_of_long_tables
     from aucuba.cli._record import fit_record
     from aucuba.cli._samples import evaluation_table

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._rows._sample import Sample
 from aucuba.cli._errors import TableError
 from aucuba.cli._labels import Labels, label_text
 from aucuba.cli._roles import Roles

@@ -13,9 +13,9 @@ import pandas as pd
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from aucuba._core._dates import as_times, is_date
-from aucuba._core._plain_columns import CATEGORY, DATE, NUMBER, as_names, is_missing
-from aucuba._core._typing import AnyArray, FloatArray
+from aucuba._base._dates import as_times, is_date
+from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._columns._plain import CATEGORY, DATE, NUMBER, as_names, is_missing
 from aucuba.cli._errors import Problems, TableError
 from aucuba.cli._table import Table
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._rows._sample import Sample
 from aucuba.cli._errors import TableError
 from aucuba.cli._pieces import (
     DIGESTED,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aucuba._core._callbacks import HAS_CALLBACKS
+from aucuba._base._callbacks import HAS_CALLBACKS
 from aucuba.changepoint import LABEL_KINDS, SupervisedChangepointDetector
 from aucuba.cli._console import FitProgress, progress_bar
 from aucuba.cli._errors import TableError

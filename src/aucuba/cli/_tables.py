@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from aucuba._core._files import is_stream
+from aucuba._base._files import is_stream
 from aucuba.cli._delimited import DELIMITERS, delimited_chunks, read_delimited
 from aucuba.cli._errors import TableError
 from aucuba.cli._readers import parquet_chunks, read_npz, read_parquet, read_svmlight

@@ -10,9 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from aucuba._core._callbacks import HAS_CALLBACKS
-from aucuba._core._columns import Columns, NamedColumns
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._callbacks import HAS_CALLBACKS
+from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._columns._named import Columns, NamedColumns
 from aucuba._roc._region import Region
 from aucuba.cli._console import FitProgress, progress_bar
 from aucuba.cli._options import lowest_tpr, refuse_given

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from aucuba._core._arrays import Arrays, Vector
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import Arrays, Vector
+from aucuba._base._typing import FloatArray
 
 
 class Design(Protocol):

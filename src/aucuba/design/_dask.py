@@ -15,10 +15,10 @@ import pandas as pd
 from dask.delayed import Delayed
 from scipy import sparse
 
-from aucuba._core._arrays import NUMPY, Arrays
-from aucuba._core._dask_client import gathered, lost_blocks, require_running
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import largest_entry
+from aucuba._base._arrays import NUMPY, Arrays
+from aucuba._base._dask_client import gathered, lost_blocks, require_running
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import largest_entry
 from aucuba.design._table import TableDesign
 
 LOG = logging.getLogger("aucuba")

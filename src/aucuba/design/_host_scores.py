@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aucuba._core._arrays import NUMPY, Arrays
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import NUMPY, Arrays
+from aucuba._base._typing import FloatArray
 from aucuba.design._base import RowDesign
 
 

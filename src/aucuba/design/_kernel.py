@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aucuba._core._arrays import NUMPY, Arrays
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import NUMPY, Arrays
+from aucuba._base._typing import FloatArray
 
 
 class KernelDesign:

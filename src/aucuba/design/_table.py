@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._arrays import NUMPY, Arrays
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import largest_entry
+from aucuba._base._arrays import NUMPY, Arrays
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import largest_entry
 
 # A block of converted rows that stays in the cache: half a megabyte.
 _ENTRIES_AT_ONCE = 65_536

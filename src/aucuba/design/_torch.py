@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aucuba._core._torch_arrays import TorchArrays
-from aucuba._core._typing import FloatArray
+from aucuba._base._torch_arrays import TorchArrays
+from aucuba._base._typing import FloatArray
 
 # Entries of X whose products are summed in single precision, and that are converted, at once. Larger
 # products run faster; converted entries need room.

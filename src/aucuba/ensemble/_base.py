@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from aucuba._core._estimator import BinaryClassifier
-from aucuba._core._typing import FloatArray
-from aucuba._roc._sample import Sample
+from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._typing import FloatArray
 from aucuba._roc._threshold import operating_point
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._table import check_columns, is_of_dask
 
 # Splines and kernel features of a million rows would take gigabytes.

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._logistic import logistic_regression, mean_and_scale
-from aucuba._core._resampling import Split
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._logistic import logistic_regression, mean_and_scale
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
 from aucuba._roc._standard_error import WeightMeaning, standard_error
+from aucuba._rows._resampling import Split
+from aucuba._rows._sample import Sample
 
 _C = 1.0
 # Larger values of lambda also pass the gate below, but cost partial AUC where one member is far ahead.

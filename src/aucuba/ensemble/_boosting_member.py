@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from aucuba._core._callbacks import Progress
-from aucuba._core._columns import Columns
-from aucuba._core._logistic import log_loss
-from aucuba._core._resampling import Folds
-from aucuba._core._seeds import with_fixed_seed
-from aucuba._core._typing import FloatArray
+from aucuba._base._callbacks import Progress
+from aucuba._base._logistic import log_loss
+from aucuba._base._seeds import with_fixed_seed
+from aucuba._base._typing import FloatArray
+from aucuba._columns._named import Columns
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._resampling import Folds
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._members import Member, StackedFit, fit_on_stack
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._runner import Runner

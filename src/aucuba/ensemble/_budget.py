@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils.validation import check_memory
 
-from aucuba._core._callbacks import LOG, Progress
-from aucuba._core._resampling import Folds, shuffled_folds
-from aucuba._core._typing import IntArray
+from aucuba._base._callbacks import LOG, Progress
+from aucuba._base._typing import IntArray
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._resampling import Folds, shuffled_folds
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._members import Member, StackedFit, fit_without_repeated_warnings
 from aucuba.ensemble._runner import OutOfTime, Runner
 from aucuba.ensemble._sampling import ALL_ROWS

@@ -16,8 +16,8 @@ from distributed import Client, default_client, wait
 from scipy import sparse
 from sklearn.base import clone
 
-from aucuba._core._dask_client import watched
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._dask_client import watched
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ import pandas as pd
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import _num_samples, assert_all_finite, validate_data
 
-from aucuba._core._dask_client import gathered, watched
-from aucuba._core._estimator import BinaryClassifier
-from aucuba._core._hashed_folds import hashed_folds
-from aucuba._core._resampling import Folds, KeptRows, partition
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
-from aucuba._core._validation import row_weights
-from aucuba._roc._sample import Sample
+from aucuba._base._dask_client import gathered, watched
+from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._validation import row_weights
+from aucuba._rows._hashed_folds import hashed_folds
+from aucuba._rows._resampling import Folds, KeptRows, partition
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._dask_boosting import BoosterOnDask, Part, client_for_boosting
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import Table

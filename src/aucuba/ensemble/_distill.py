@@ -12,15 +12,15 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import _safe_indexing
 
-from aucuba._core._columns import Columns
-from aucuba._core._resampling import Folds, KeptRows, partition
-from aucuba._core._seeds import draw_seed, with_fixed_seed
-from aucuba._core._threads import one_thread
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._seeds import draw_seed, with_fixed_seed
+from aucuba._base._threads import one_thread
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import check_positive_number
+from aucuba._columns._named import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._resampling import Folds, KeptRows, partition
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._blend import Blender, cross_fitted, member_report
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import Table, fit_weighted, make_table, weight_keyword

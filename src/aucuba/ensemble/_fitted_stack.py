@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._threads import one_thread
-from aucuba._core._typing import ArrayLike, FloatArray
+from aucuba._base._threads import one_thread
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._blend import Blend
 from aucuba.ensemble._distill import Distillation

@@ -12,12 +12,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from aucuba._core._resampling import Folds
-from aucuba._core._seeds import with_fixed_seed
-from aucuba._core._typing import FloatArray
+from aucuba._base._seeds import with_fixed_seed
+from aucuba._base._typing import FloatArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
+from aucuba._rows._resampling import Folds
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner

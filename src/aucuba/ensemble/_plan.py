@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.ensemble._defaults import PRESETS, preset_members
 
 # A name or a pair (name, classifier), and the settings of a named member.

@@ -10,14 +10,14 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_memory
 
-from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._progress_bar import progress_bar
-from aucuba._core._resampling import partition
-from aucuba._core._seeds import draw_seed, with_fixed_seed
-from aucuba._core._typing import ArrayLike
+from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._base._fit_guard import all_or_nothing
+from aucuba._base._progress_bar import progress_bar
+from aucuba._base._seeds import draw_seed, with_fixed_seed
+from aucuba._base._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import partition
 from aucuba.ensemble._blend import GatedBlender, cross_fitted, member_report
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import first_beyond
 from aucuba.ensemble._runner import Runner

@@ -9,8 +9,8 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 
-from aucuba._core._positive_scores import positive_scores
-from aucuba._core._typing import AnyArray, FloatArray
+from aucuba._base._positive_scores import positive_scores
+from aucuba._base._typing import AnyArray, FloatArray
 
 
 def log_odds(model: Any, X: Any) -> FloatArray:

@@ -15,13 +15,13 @@ from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, index
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
 
-from aucuba._core._estimator import BinaryClassifier
-from aucuba._core._resampling import Folds, KeptRows, partition
-from aucuba._core._threads import one_thread
-from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_positive_number, row_weights
+from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._threads import one_thread
+from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_positive_number, row_weights
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._resampling import Folds, KeptRows, partition
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._scores import log_odds
 
 

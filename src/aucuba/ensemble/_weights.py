@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._logistic import mean_and_scale
-from aucuba._core._typing import FloatArray
+from aucuba._base._logistic import mean_and_scale
+from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
 from aucuba._roc._threshold import first_beyond
+from aucuba._rows._sample import Sample
 
 # Widths of the bumps in units of the scores' standard deviation.
 _NEGATIVE_WIDTH = 0.1

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aucuba._core._arrays import Vector, arrays_of, is_tensor
-from aucuba._core._logistic import mean_and_scale
-from aucuba._core._typing import FloatArray, Monitor
+from aucuba._base._arrays import Vector, arrays_of, is_tensor
+from aucuba._base._logistic import mean_and_scale
+from aucuba._base._typing import FloatArray, Monitor
 from aucuba._roc._curve import counted_band_average, top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.design import RowDesign
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Anchored, Sample, make_risk

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from aucuba._core._advice import ConvergenceAdvice, Remedy
-from aucuba._core._callbacks import fit_monitor, with_callbacks
-from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import ArrayLike, BoolArray, IntArray
-from aucuba._core._validation import check_choice, check_fraction
+from aucuba._base._advice import ConvergenceAdvice, Remedy
+from aucuba._base._callbacks import fit_monitor, with_callbacks
+from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import ArrayLike, BoolArray, IntArray
+from aucuba._base._validation import check_choice, check_fraction
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.design import HostScores, RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._advice import Advice, Remedy
-from aucuba._core._estimator import BinaryClassifier
-from aucuba._core._resampling import KeptRows
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._advice import Advice, Remedy
+from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_positive_number
 from aucuba._roc._threshold import operating_point
+from aucuba._rows._resampling import KeptRows
 from aucuba.design import RowDesign
 from aucuba.linear._inputs import input_of
 from aucuba.risks import Sample

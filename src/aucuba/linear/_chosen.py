@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._logistic import log_loss, mean_and_scale
-from aucuba._core._resampling import OutOfFold
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._logistic import log_loss, mean_and_scale
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import OutOfFold
 from aucuba.risks import Sample
 
 # Another C replaces the one of best log-loss when it is ahead in the region by this many paired

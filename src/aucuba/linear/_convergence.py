@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucuba._core._advice import Advice, ConvergenceAdvice, Remedy
+from aucuba._base._advice import Advice, ConvergenceAdvice, Remedy
 from aucuba.solvers import Solution, Status
 
 

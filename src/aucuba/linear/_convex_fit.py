@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aucuba._core._typing import Monitor
+from aucuba._base._typing import Monitor
 from aucuba._roc._region import Region
 from aucuba.design import Design, RowDesign
 from aucuba.linear._anchored_fit import anchor_direction

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from aucuba._core._resampling import KeptRows, Split, halvings, shuffled_folds, time_folds
-from aucuba._core._seeds import draw_seed
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import FloatArray
-from aucuba._core._validation import check_positive_number
+from aucuba._base._seeds import draw_seed
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import FloatArray
+from aucuba._base._validation import check_positive_number
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
     anchor_direction,

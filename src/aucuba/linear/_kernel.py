@@ -12,8 +12,8 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import check_random_state
 
-from aucuba._core._typing import FloatArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._typing import FloatArray
+from aucuba._base._validation import check_choice, check_positive_number
 
 KERNELS = ("linear", "rbf", "poly", "precomputed")
 # A kernel matrix of this many rows takes 800 MB.

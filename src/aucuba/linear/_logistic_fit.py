@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from aucuba._core._arrays import Vector
-from aucuba._core._logistic import logistic_regression
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import Vector
+from aucuba._base._logistic import logistic_regression
+from aucuba._base._typing import FloatArray
 from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 from aucuba.solvers import minimize_lbfgs

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._callbacks import fit_monitor, logged, with_callbacks
-from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray, Monitor
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._callbacks import fit_monitor, logged, with_callbacks
+from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray, Monitor
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import KernelDesign, RowDesign, TableDesign

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._arrays import arrays_of
-from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._parallel import map_parallel
-from aucuba._core._resampling import OutOfFold, Split
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice
+from aucuba._base._arrays import arrays_of
+from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._parallel import map_parallel
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_choice
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
+from aucuba._rows._resampling import OutOfFold, Split
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
     anchor_direction,

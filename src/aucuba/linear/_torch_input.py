@@ -10,12 +10,12 @@ import torch
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from aucuba._core._arrays import on_host
-from aucuba._core._resampling import KeptRows
-from aucuba._core._torch_arrays import distinct_labels
-from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import query_index, row_weights
+from aucuba._base._arrays import on_host
+from aucuba._base._torch_arrays import distinct_labels
+from aucuba._base._typing import ArrayLike
+from aucuba._base._validation import query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
+from aucuba._rows._resampling import KeptRows
 from aucuba.design import RowDesign, TorchDesign
 from aucuba.linear._inputs import check_largest
 from aucuba.risks import Sample

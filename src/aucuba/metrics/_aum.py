@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike
+from aucuba._base._typing import ArrayLike
 from aucuba._roc._curve import roc_curve
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 
 _LARGE = 1e300
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_k
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_k
 from aucuba._roc._curve import RocCurve, of_unit_size, roc_curve
 from aucuba._roc._queries import mean_over_queries
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 
 
 def binned_auc_score(

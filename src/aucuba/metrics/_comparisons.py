@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import ArrayLike
+from aucuba._base._validation import check_choice
 from aucuba._roc._rank_weights import FprWeight
 from aucuba.metrics._difference import DifferenceEstimate
 from aucuba.metrics._study import Study, check_draws, check_level, make_study

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from aucuba._core._typing import FloatArray
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import FloatArray
+from aucuba._base._validation import check_choice
 from aucuba._roc._curve import heights, roc_curve
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics._resampling import Draw, resampled_curves
 from aucuba.metrics._study import check_draws, check_level
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 
 
 @dataclass(frozen=True)

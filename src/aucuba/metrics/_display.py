@@ -10,11 +10,11 @@ from scipy.stats import norm
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._positive_scores import positive_scores
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_choice, check_fpr_range
+from aucuba._base._positive_scores import positive_scores
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_choice, check_fpr_range
 from aucuba._roc._curve import band_average, heights, roc_curve
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics._confidence_band import ConfidenceBand
 from aucuba.metrics._confidence_band import confidence_band as compute_band
 from aucuba.metrics._operating_points import OperatingPoint

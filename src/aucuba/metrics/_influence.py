@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._placements import placements
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import Measure
 
 

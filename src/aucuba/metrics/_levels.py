@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
 # As stored: eight bytes, the lowest first.
 _DTYPES = {"score": "<f8", "count": "<i8", "weight": "<f8", "square": "<f8"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._compiled import compiled
+from aucuba._base._compiled import compiled
 
 # SplitMix64 (Steele, Lea and Flood 2014): one addition and one hash per number.
 _STEP = np.uint64(0x9E3779B97F4A7C15)

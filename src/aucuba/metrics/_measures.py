@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import (
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import (
     check_choice,
     check_fraction,
     check_k,
@@ -38,7 +38,7 @@ from aucuba._roc._points import (
 )
 from aucuba._roc._queries import query_values
 from aucuba._roc._region import Region
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 
 Sampling = Literal["by_class", "random"]
 OfCurve = Callable[[RocCurve, int], Any]

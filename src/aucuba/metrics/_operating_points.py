@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fraction, check_k
+from aucuba._base._typing import ArrayLike
+from aucuba._base._validation import check_fraction, check_k
 from aucuba._roc._curve import RocCurve, roc_curve
 from aucuba._roc._points import (
     RATES,
@@ -20,7 +20,7 @@ from aucuba._roc._points import (
     vertex_reaching_tpr,
     vertex_within_fpr,
 )
-from aucuba._roc._sample import RankingSample
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import evaluate
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucuba._core._arrays import is_tensor
-from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fpr_range, check_fraction, check_positive_number
+from aucuba._base._arrays import is_tensor
+from aucuba._base._typing import ArrayLike
+from aucuba._base._validation import check_fpr_range, check_fraction, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba.metrics._measures import evaluate
 

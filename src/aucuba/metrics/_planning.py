@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import check_fraction, check_positive_number
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba._roc._standard_error import row_terms
+from aucuba._rows._sample import Sample
 from aucuba.metrics._influence import region_influence
 from aucuba.metrics._resampling import Draw, bootstrap
 from aucuba.metrics._study import Study, check_level, make_study

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.utils import check_random_state
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
-from aucuba._roc._sample import RankingSample, Sample
+from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._measures import Measure
 
 # A resample without one of the classes has no curve; so many in a row mean that there is none.

@@ -12,8 +12,8 @@ from typing import Any
 
 from sklearn.metrics import make_scorer
 
-from aucuba._core._typing import ArrayLike
-from aucuba._core._validation import check_fraction, check_k
+from aucuba._base._typing import ArrayLike
+from aucuba._base._validation import check_fraction, check_k
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.metrics._binned import auc_at_k_score

@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils import check_consistent_length
 
-from aucuba._core._arrays import on_host
-from aucuba._core._typing import ArrayLike, BoolArray
-from aucuba._core._validation import (
+from aucuba._base._arrays import on_host
+from aucuba._base._typing import ArrayLike, BoolArray
+from aucuba._base._validation import (
     check_fpr_range,
     check_fraction,
     check_positive_number,

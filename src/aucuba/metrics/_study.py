@@ -11,17 +11,17 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import (
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import (
     check_choice,
     check_fraction,
     check_positive_number,
     query_index,
 )
-from aucuba._core._warnings import FewRowsWarning, warn_user
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve
-from aucuba._roc._sample import RankingSample, Sample
 from aucuba._roc._standard_error import row_terms, standard_error
+from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._influence import acceleration, region_influence
 from aucuba.metrics._measures import Measure, bind
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means

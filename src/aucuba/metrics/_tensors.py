@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucuba._core._torch_arrays import distinct_labels
-from aucuba._core._validation import binary_target
+from aucuba._base._torch_arrays import distinct_labels
+from aucuba._base._validation import binary_target
 from aucuba._roc._curve import counted_band_average
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucuba._core._typing import ArrayLike
+from aucuba._base._typing import ArrayLike
 from aucuba.metrics._measures import evaluate
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
-from aucuba._roc._sample import RankingSample
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics._levels import NO_LEVELS, Levels, Totals
 
 CLASSES = ("negative", "positive")

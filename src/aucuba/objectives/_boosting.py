@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import (
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import (
     binary_target,
     check_choice,
     check_positive_number,

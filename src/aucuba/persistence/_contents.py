@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._typing import AnyArray
+from aucuba._base._typing import AnyArray
 from aucuba.persistence._errors import demand
 from aucuba.persistence._networks import check_network
 from aucuba.persistence._trees import (

@@ -33,10 +33,10 @@ _PUBLIC = (
 # Private helpers have no public name: their alias says what they are, not where they live.
 STORED_NAMES = {name: name for name in _PUBLIC} | {
     "aucuba.helper.column_features": "aucuba.linear._kernel.ColumnFeatures",
-    "aucuba.helper.linear_columns": "aucuba._core._columns.LinearColumns",
-    "aucuba.helper.named_columns": "aucuba._core._columns.NamedColumns",
-    "aucuba.helper.plain_columns": "aucuba._core._plain_columns.PlainColumns",
-    "aucuba.helper.portable_splines": "aucuba._core._splines.PortableSplines",
+    "aucuba.helper.linear_columns": "aucuba._columns._named.LinearColumns",
+    "aucuba.helper.named_columns": "aucuba._columns._named.NamedColumns",
+    "aucuba.helper.plain_columns": "aucuba._columns._plain.PlainColumns",
+    "aucuba.helper.portable_splines": "aucuba._columns._splines.PortableSplines",
 }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import sklearn
 
 import aucuba
-from aucuba._core._files import written_atomically
+from aucuba._base._files import written_atomically
 from aucuba.persistence._archive import FORMAT, HEADER, SCHEMA, packed, unpacked
 from aucuba.persistence._known import NEVER
 from aucuba.persistence._schema import Node, foreign_nodes, name_of, stored_form

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, FloatArray
+from aucuba._base._typing import AnyArray, FloatArray
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray
+from aucuba._base._typing import AnyArray
 from aucuba.persistence._errors import DamagedFileError
 from aucuba.persistence._names import full_name
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.report._page import Section, paragraph
 
 _TOP = 20

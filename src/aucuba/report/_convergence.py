@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.report._page import Section, facts, paragraph, table
 from aucuba.report._svg import Axes, padded
 

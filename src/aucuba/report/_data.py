@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._core._typing import IntArray
+from aucuba._base._typing import IntArray
 from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section, facts, paragraph, table
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._roc._sample import Sample
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._rows._sample import Sample
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, Line, line_search_path
 from aucuba.design import TableDesign
 from aucuba.report._measures import ScoredSample, score_sign

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from aucuba._core._positive_scores import positive_scores
-from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import (
+from aucuba._base._positive_scores import positive_scores
+from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import (
     binary_target,
     finite_scores,
     query_index,
     row_weights,
 )
-from aucuba._core._warnings import FewRowsWarning
+from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._binomial import wilson_interval
 from aucuba._roc._curve import RocCurve, roc_curve
-from aucuba._roc._sample import RankingSample, Sample
 from aucuba._roc._standard_error import effective_rows
+from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics import (
     OperatingPoint,
     ScoreComparison,

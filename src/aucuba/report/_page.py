@@ -12,7 +12,7 @@ from string import Template
 from typing import Any
 
 from aucuba import __version__
-from aucuba._core._files import written_atomically
+from aucuba._base._files import written_atomically
 
 
 @dataclass(frozen=True)

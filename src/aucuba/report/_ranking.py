@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import partial_auc_score
 from aucuba.report._convergence import training_section
 from aucuba.report._page import Page, Section, facts, paragraph, table

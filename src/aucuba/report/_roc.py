@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section

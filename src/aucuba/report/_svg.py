@@ -8,7 +8,7 @@ from html import escape
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike
+from aucuba._base._typing import ArrayLike
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 12.0, 10.0, 42.0
 

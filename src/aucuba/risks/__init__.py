@@ -2,7 +2,7 @@
 
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.risks._anchored import Anchored
 from aucuba.risks._base import QueryRisk, Risk, over_queries
 from aucuba.risks._difference import HingeDifference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucuba._core._arrays import Vector, arrays_of
+from aucuba._base._arrays import Vector, arrays_of
 from aucuba.risks._base import Risk
 
 

@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from aucuba._core._arrays import Vector, arrays_of
-from aucuba._core._typing import IntArray
-from aucuba._roc._sample import Sample
+from aucuba._base._arrays import Vector, arrays_of
+from aucuba._base._typing import IntArray
+from aucuba._rows._sample import Sample
 
 
 class Risk(Protocol):

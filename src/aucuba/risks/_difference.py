@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aucuba._core._arrays import Vector
+from aucuba._base._arrays import Vector
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.risks._prefix_hinge import TightHinge
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucuba._core._arrays import Vector, arrays_of, scaled_by_power_of_two
+from aucuba._base._arrays import Vector, arrays_of, scaled_by_power_of_two
 from aucuba._roc._rank_weights import RankWeights
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.risks._ranking import (
     counted_unit,
     split_at,

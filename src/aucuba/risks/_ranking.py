@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aucuba._core._arrays import Vector, arrays_of
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import Vector, arrays_of
+from aucuba._base._typing import FloatArray
 from aucuba._roc._rank_weights import RankWeights
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from aucuba._core._arrays import scaled_by_power_of_two
-from aucuba._core._validation import check_choice
+from aucuba._base._arrays import scaled_by_power_of_two
+from aucuba._base._validation import check_choice
 from aucuba._roc._region import Region
-from aucuba._roc._sample import Sample
+from aucuba._rows._sample import Sample
 from aucuba.risks._base import Risk, over_queries
 from aucuba.risks._prefix_hinge import PairwiseHinge, StructuralHinge, TightHinge
 from aucuba.risks._ramp import RAMP_WIDTH, SmoothRamp

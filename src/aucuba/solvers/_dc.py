@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import HingeDifference
 from aucuba.solvers._bundle import BundleSolver

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
-from aucuba._core._typing import FloatArray, Monitor
+from aucuba._base._typing import FloatArray, Monitor
 
 State = TypeVar("State")
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.design import RowDesign
 from aucuba.risks import PairwiseHinge, Sample
 from aucuba.solvers._planes import Planes, Tangent

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._driver import Monitor, Solution, Status

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from aucuba._core._arrays import Vector
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import Vector
+from aucuba._base._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._planes import Tangent

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._driver import Monitor, Run, Solution, Status

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dasum
 
-from aucuba._core._arrays import Vector
-from aucuba._core._typing import FloatArray
+from aucuba._base._arrays import Vector
+from aucuba._base._typing import FloatArray
 from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._qp import solve_simplex_qp

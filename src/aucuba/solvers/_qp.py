@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dgesv
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 
 # Planes may be linearly dependent; this ridge, relative to the largest diagonal entry, keeps every
 # linear system solvable. It moves the solution by rounding only, and any feasible point gives a

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 
 # Products of two features, and sums of many such products, must stay within the range of floats.
 _LARGEST_FEATURE = 1e100

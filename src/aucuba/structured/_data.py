@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.structured._checks import check_size_of_features
 from aucuba.structured._graph import RankingGraph
 from aucuba.structured._inference import RankingBatch

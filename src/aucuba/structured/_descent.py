@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.solvers import (
     Monitor,
     Solution,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.solvers import Monitor, Solution, Status, iterate
 from aucuba.structured._inference import Ranking
 from aucuba.structured._risk import StructuredRisk

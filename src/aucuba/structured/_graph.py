@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.structured._checks import check_edges, check_matrix
 from aucuba.structured._high_order import HighOrderTerm
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_couplings, check_edges
 from aucuba.structured._total_variation import solve_variation
 

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.structured._high_order import HighOrderTerm, TermLayout
 from aucuba.structured._linear_program import solve_rows
 from aucuba.structured._masses import merge_rounding_ties, ranking_mass

@@ -11,11 +11,11 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.solvers import Solution
 from aucuba.structured._checks import check_edges, check_size_of_features
 from aucuba.structured._inference import RankingBatch

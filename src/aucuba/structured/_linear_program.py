@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, kron
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_edges, check_signed_couplings
 from aucuba.structured._measures import Measure, Rows, as_measure
 

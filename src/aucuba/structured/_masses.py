@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.structured._measures import Rows
 
 # Scores that differ by less, relative to the largest of their graph, differ by rounding.

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from aucuba._core._typing import BoolArray, FloatArray, IntArray
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._validation import check_choice
 
 # SciPy keeps capacities and flows in 32 bits, and a residual capacity is the sum of both
 # directions.

@@ -21,8 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.metrics import auc_at_k_score, binned_auc_score
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_edges, check_signed_couplings
 from aucuba.structured._masses import ranking_mass
 from aucuba.structured._measures import Measure, as_measure

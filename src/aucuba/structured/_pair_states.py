@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.structured._inference import Ranking
 from aucuba.structured._terms import (
     FeatureTerms,

@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._core._fit_guard import fresh_fit
-from aucuba._core._threads import one_blas_thread
-from aucuba._core._typing import BoolArray, FloatArray
-from aucuba._core._validation import check_choice
+from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._threads import one_blas_thread
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._validation import check_choice
 from aucuba.structured._data import (
     GraphData,
     as_graphs,

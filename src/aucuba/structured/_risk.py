@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.structured._inference import Ranking, RankingBatch
 from aucuba.structured._measures import AUC
 from aucuba.structured._terms import Terms

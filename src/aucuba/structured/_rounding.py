@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_edges, check_signed_couplings
 
 Neighbours = list[list[tuple[int, float]]]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.structured._inference import Ranking
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_couplings, check_edges, check_mass
 from aucuba.structured._max_flow import upper_side
 

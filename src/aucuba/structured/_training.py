@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from aucuba._core._callbacks import logged
-from aucuba._core._seeds import draw_seed
-from aucuba._core._typing import BoolArray, FloatArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._callbacks import logged
+from aucuba._base._seeds import draw_seed
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.solvers import Monitor, Solution, Status
 from aucuba.structured._descent import Descent
 from aucuba.structured._frank_wolfe import FrankWolfe

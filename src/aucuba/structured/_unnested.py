@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, FloatArray
-from aucuba._core._validation import binary_target
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import binary_target
 
 
 def unnested_auc_score(

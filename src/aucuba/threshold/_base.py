@@ -15,14 +15,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from aucuba._core._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._core._estimator import BinaryClassifier
-from aucuba._core._fit_guard import all_or_nothing
-from aucuba._core._parallel import map_parallel
-from aucuba._core._positive_scores import positive_scores, response_of
-from aucuba._core._resampling import Split, require_both_classes
-from aucuba._core._typing import AnyArray, ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_fraction, finite_scores
+from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._fit_guard import all_or_nothing
+from aucuba._base._parallel import map_parallel
+from aucuba._base._positive_scores import positive_scores, response_of
+from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_choice, check_fraction, finite_scores
+from aucuba._rows._resampling import Split, require_both_classes
 from aucuba.threshold._held_out import held_out_splits, params_of_rows
 from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows import CalibrationTable, validated_table

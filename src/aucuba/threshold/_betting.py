@@ -21,7 +21,7 @@ from bisect import bisect_left
 import numpy as np
 from scipy.special import logsumexp
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 
 
 def bets(n_units: int, lowest: float, highest: float, error: float) -> FloatArray:

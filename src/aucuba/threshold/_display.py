@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from aucuba._core._positive_scores import positive_scores
-from aucuba._core._typing import ArrayLike, FloatArray, IntArray
-from aucuba._core._validation import binary_target, check_fraction, finite_scores
+from aucuba._base._positive_scores import positive_scores
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import binary_target, check_fraction, finite_scores
 from aucuba.threshold._joint_ranks import joint_ranks, rows_for_all
 from aucuba.threshold._order_statistic import raised_by_rounding
 

@@ -17,8 +17,8 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._core._resampling import Split, latest_split
-from aucuba._core._typing import AnyArray, IntArray
+from aucuba._base._typing import AnyArray, IntArray
+from aucuba._rows._resampling import Split, latest_split
 
 
 def held_out_splits(

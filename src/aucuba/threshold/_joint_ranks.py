@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import binom
 
-from aucuba._core._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba.threshold._order_statistic import (
     negatives_needed,
     threshold_rank,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._core._validation import check_fraction, check_positive_number
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba.threshold._monitor_input import count_pair, flags_of, losses_of_clusters
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._sequences import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from aucuba._core._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
 
 
 def flags_of(values: ArrayLike, pos_label: Any, name: str) -> BoolArray:

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betainc
 
-from aucuba._core._typing import AnyArray, FloatArray
-from aucuba._core._validation import check_fraction, check_positive_number, finite_scores
+from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._validation import check_fraction, check_positive_number, finite_scores
 
 # 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3. The slack
 # keeps a promise that holds with equality from asking for one negative more.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.threshold._betting import bets, log_wealth
 from aucuba.threshold._fixed_sequence import N_STARTS, binomial_p_value, last_rejected
 from aucuba.threshold._order_statistic import raised_by_rounding

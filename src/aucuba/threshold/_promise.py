@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import BoolArray
-from aucuba._core._validation import check_choice, check_fraction
+from aucuba._base._typing import BoolArray
+from aucuba._base._validation import check_choice, check_fraction
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from sklearn.utils import assert_all_finite, column_or_1d, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
-from aucuba._core._dates import time_index
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._core._validation import row_weights
+from aucuba._base._dates import time_index
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import row_weights
 from aucuba.threshold._held_out import require_fitted
 from aucuba.threshold._promise import ALERTS
 from aucuba.threshold._units import HeldOutRows

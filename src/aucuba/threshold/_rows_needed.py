@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from aucuba._core._validation import check_choice, check_fraction
+from aucuba._base._validation import check_choice, check_fraction
 from aucuba.threshold._betting import units_needed
 from aucuba.threshold._fixed_sequence import N_STARTS
 from aucuba.threshold._order_statistic import carried_by, negatives_needed

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import betaincinv
 
-from aucuba._core._typing import FloatArray, IntArray
-from aucuba._core._validation import finite_scores
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._validation import finite_scores
 from aucuba.threshold._betting import bets, log_wealth
 from aucuba.threshold._joint_ranks import joint_ranks, joint_violation
 from aucuba.threshold._order_statistic import raised_by_rounding, tie_safe_threshold

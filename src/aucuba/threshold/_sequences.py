@@ -25,7 +25,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, betaln
 
-from aucuba._core._typing import FloatArray
+from aucuba._base._typing import FloatArray
 
 # Odds ratios of the changes that the detector looks for.
 CHANGES = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)

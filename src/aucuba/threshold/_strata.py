@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from aucuba._core._typing import AnyArray, IntArray
+from aucuba._base._typing import AnyArray, IntArray
 from aucuba.threshold._units import HeldOutRows
 
 

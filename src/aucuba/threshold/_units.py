@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._core._validation import check_choice, check_positive_number
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.threshold._promise import Promise
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._core._validation import identifiers
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import identifiers
 
 CALENDAR = ("year", "month", "weekday", "hour")
 # ISO 8601 alone: in any other notation day and month cannot be told apart.

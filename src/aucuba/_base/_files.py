@@ -25,7 +25,7 @@ def written_atomically(path: str | Path) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from aucuba._core._files import written_atomically
+    >>> from aucuba._base._files import written_atomically
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with written_atomically(Path(folder) / "a.txt") as draft:
     ...         _ = draft.write_text("whole")

@@ -14,9 +14,9 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d
 
-from aucuba._core._dates import time_index
-from aucuba._core._typing import AnyArray, FloatArray, IntArray
-from aucuba._core._validation import query_index
+from aucuba._base._dates import time_index
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._validation import query_index
 
 # Rows to train on and rows to test, by their places.
 Split = tuple[IntArray, IntArray]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._core._typing import AnyArray
-from aucuba._core._validation import check_choice
+from aucuba._base._typing import AnyArray
+from aucuba._base._validation import check_choice
 
 # decision_function comes first: probabilities round to 0 and 1, and such ties cost true positives.
 _RESPONSE_METHODS = ("decision_function", "predict_proba")

@@ -11,10 +11,10 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from aucuba._core._advice import Advice, Remedy
-from aucuba._core._arrays import arrays_of
-from aucuba._core._callbacks import CallbackSupport
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._advice import Advice, Remedy
+from aucuba._base._arrays import arrays_of
+from aucuba._base._callbacks import CallbackSupport
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
 class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.parallel import Parallel, delayed
 
-from aucuba._core._callbacks import Progress
+from aucuba._base._callbacks import Progress
 
 
 def map_parallel(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
 # A block of an array that stays in the cache: half a megabyte.
 _ENTRIES_AT_ONCE = 65_536

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aucuba._core._arrays import NumpyArrays
+from aucuba._base._arrays import NumpyArrays
 
 _HOST = NumpyArrays()
 

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 
-from aucuba._core._dates import as_days, as_times, calendar_part, is_date
-from aucuba._core._typing import AnyArray, BoolArray, FloatArray
+from aucuba._base._dates import as_days, as_times, calendar_part, is_date
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
 # How the names of features call values that have no name of their own.

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._core._arrays import Vector
-from aucuba._core._typing import BoolArray, FloatArray
+from aucuba._base._arrays import Vector
+from aucuba._base._typing import BoolArray, FloatArray
 
 # Newton's method costs one product of size n d^2 per iteration and ends at machine precision; beyond
 # this many columns L-BFGS is cheaper.

@@ -36,7 +36,7 @@ class Advice(UserWarning):
 
     Examples
     --------
-    >>> from aucuba._core._advice import Advice, Remedy
+    >>> from aucuba._base._advice import Advice, Remedy
     >>> advice = Advice("It is dark.", Remedy("wait"), Remedy("raise light", "light"))
     >>> str(advice)
     'It is dark. Wait, or raise light.'

@@ -16,8 +16,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from aucuba._core._dates import CALENDAR, as_days, calendar_part
-from aucuba._core._plain_columns import (
+from aucuba._base._dates import CALENDAR, as_days, calendar_part
+from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._columns._plain import (
     CATEGORY,
     DATE,
     MISSING,
@@ -29,8 +30,7 @@ from aucuba._core._plain_columns import (
     column_times,
     table_columns,
 )
-from aucuba._core._splines import PortableSplines
-from aucuba._core._typing import AnyArray, FloatArray
+from aucuba._columns._splines import PortableSplines
 
 # A column with fewer distinct values is a step function already; splines would add empty columns.
 _DISTINCT_FOR_SPLINES = 8

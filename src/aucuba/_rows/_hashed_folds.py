@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from aucuba._core._resampling import Folds, KeptRows, require_both_classes
-from aucuba._core._typing import IntArray
+from aucuba._base._typing import IntArray
+from aucuba._rows._resampling import Folds, KeptRows, require_both_classes
 
 
 def fold_numbers(rows: IntArray, n_folds: int, seed: int) -> IntArray:

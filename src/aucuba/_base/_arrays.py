@@ -207,7 +207,7 @@ NUMPY = NumpyArrays()
 def arrays_of(values: Any) -> Arrays:
     """Return the home of a vector: this machine's memory, or a torch tensor's device."""
     if is_tensor(values):
-        arrays: Arrays = import_module("aucuba._core._torch_arrays").TorchArrays(values.device)
+        arrays: Arrays = import_module("aucuba._base._torch_arrays").TorchArrays(values.device)
         return arrays
     return NUMPY
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from aucuba._core._typing import Monitor
+from aucuba._base._typing import Monitor
 
 _WIDTH = 24
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from aucuba._core._typing import Monitor
+from aucuba._base._typing import Monitor
 
 Item = TypeVar("Item")
 LOG = logging.getLogger("aucuba")

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from aucuba._core._arrays import NUMPY, Arrays, arrays_of, on_host
-from aucuba._core._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
-from aucuba._core._validation import binary_target, finite_scores, query_index, row_weights
+from aucuba._base._arrays import NUMPY, Arrays, arrays_of, on_host
+from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import binary_target, finite_scores, query_index, row_weights
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Column preparation: kinds of columns, categories, missing values, splines."""
