@@ -1,4 +1,4 @@
-"""The rows of a ranking problem: class, weight and query, with or without scores."""
+"""The rows of a problem: class, weight, query, group, time and stratum, with or without scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aucuba._base._validation import binary_target, finite_scores, query_index, 
 
 @dataclass(frozen=True)
 class Sample:
-    """Hold the class, weight and query of every row.
+    """Hold the class of every row and, where given, its weight, query, group, time and stratum.
 
     Parameters
     ----------
@@ -27,11 +27,21 @@ class Sample:
     query : ndarray of int or None
         Number of a row's query, 0, 1, ... without gaps. Only pairs within a query are compared;
         None where all rows are one query.
+    group : ndarray of int or None
+        Number of a row's group, 0, 1, ... without gaps. Rows of a group are not independent, so
+        splits keep groups whole.
+    time : ndarray of int or None
+        Rank of a row's time.
+    stratum : ndarray of int or None
+        Number of a row's stratum. Strata are treated separately, and one may have no rows.
     """
 
     positive: BoolArray
     weight: FloatArray | None = None
     query: IntArray | None = None
+    group: IntArray | None = None
+    time: IntArray | None = None
+    stratum: IntArray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -58,13 +68,14 @@ class Sample:
         return float(rows.sum() if self.weight is None else self.weight[rows].sum())
 
     def take(self, rows: AnyArray) -> Self:
-        """Select rows and number their queries anew."""
+        """Select rows and number their queries and groups anew."""
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
         taken: dict[str, Any] = {
             name: None if one is None else one[rows] for name, one in columns.items()
         }
-        if self.query is not None:
-            taken["query"] = np.unique(taken["query"], return_inverse=True)[1]
+        for name in ("query", "group"):
+            if taken[name] is not None:
+                taken[name] = np.unique(taken[name], return_inverse=True)[1]
         return replace(self, **taken)
 
     def as_one_query(self, rows: AnyArray) -> Self:
@@ -72,11 +83,12 @@ class Sample:
         return replace(self, query=None).take(rows)
 
     def moved_to(self, arrays: Arrays) -> Sample:
-        """Return class and weight of the rows where scores live; queries stay on the host."""
+        """Return class and weight of the rows where scores live; other columns stay on the host."""
         if arrays is NUMPY:
             return self.on_host()
         weight = None if self.weight is None else arrays.vector(self.weight)
-        return Sample(arrays.vector(self.positive) == 1, weight, self.query)
+        positive = arrays.vector(self.positive) == 1
+        return Sample(positive, weight, self.query, self.group, self.time, self.stratum)
 
     def on_host(self) -> Self:
         """Return the sample as NumPy arrays, wherever it lives."""
