@@ -4,45 +4,85 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint docs screenshots bench reproduce release-check clean
+.PHONY: help demo test test-all test-oldest unit lint docs screenshots bench reproduce release-check clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 .venv/.base: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(PIP) install -e ".[plot]"
+	@echo "Making .venv and installing aucuba with what it needs (about a minute) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PIP) install -e ".[plot]"
 	@touch $@
 
 .venv/.test: .venv/.base
-	$(PIP) install -e ".[test]"
+	@echo "Installing the command line and the tools for testing (about half a minute) ..."
+	@$(PIP) install -e ".[test]"
 	@touch $@
 
 .venv/.testall: .venv/.test
-	$(PIP) install -e ".[test-all]"
+	@echo "Installing every optional package but PyTorch (about a minute) ..."
+	@$(PIP) install -e ".[test-all]"
+	@touch $@
+
+# `make test-all TORCH=` leaves PyTorch out. Where pip finds no CPU build, it takes gigabytes.
+TORCH ?= torch==2.13.0
+.venv/.torch: .venv/.testall
+	@echo "Installing $(or $(TORCH),no PyTorch) ..."
+	@test -z "$(TORCH)" || $(PIP) install $(TORCH) || echo "PyTorch cannot be had here: its tests skip."
+	@touch $@
+
+.venv/.chromium: .venv/.base
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && echo "Installing Chromium ..." && apt-get -qq update \
+	  && apt-get -qq install -y chromium chromium-driver >/dev/null; } \
+	  || echo "Chromium cannot be had here: browser tests skip."
 	@touch $@
 
 .venv/.docs: .venv/.test
-	$(PIP) install -e ".[docs]"
+	@echo "Installing Sphinx ..."
+	@$(PIP) install -e ".[docs]"
 	@touch $@
 
 .venv/.bench: .venv/.test
-	$(PIP) install -e ".[bench]"
+	@echo "Installing the rivals of the benchmarks (gigabytes: PyTorch is among them) ..."
+	@$(PIP) install -e ".[bench]"
 	@touch $@
 
-demo: .venv/.base  ## Train, compare in an FPR band, write the HTML reports
+demo: .venv/.base  ## Train, compare in a range of false positive rates, write the HTML reports
 	$(BIN)/python -m aucuba.demo
 
-test: lint unit  ## Lint, type check and run the tests
+test: lint unit  ## Lint, type check and run the tests that need no optional package
 
-# One thread a worker: two workers whose OpenMP threads wait for each other on two cores crawl.
+# One thread per worker: two workers whose OpenMP threads wait for each other on two cores crawl.
 unit: .venv/.test
+	@echo "Running the tests in two processes (about five minutes) ..."
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: .venv/.test  ## ruff and mypy only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@echo "Checking types (up to a minute the first time) ..."
 	$(BIN)/mypy
+
+# mypy sees more with PyTorch installed than without.
+test-all: .venv/.torch .venv/.chromium  ## Add every extra, PyTorch and Chromium; run what has not passed yet
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	@echo "Collecting the tests without each optional package in turn (two or three minutes) ..."
+	$(BIN)/python -m tests.hide_packages
+	@echo "Running what has not passed on these files before ..."
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --not-yet-passed
+
+OLDEST := .venv/oldest/bin/python
+.venv/oldest/.done: pyproject.toml .ci/oldest.txt
+	@echo "Installing the oldest supported releases into .venv/oldest (two minutes) ..."
+	@test -x $(OLDEST) || $(PYTHON) -m venv .venv/oldest
+	@$(OLDEST) -m pip --disable-pip-version-check --quiet install -c .ci/oldest.txt -e ".[test-all]"
+	@touch $@
+
+test-oldest: .venv/oldest/.done  ## Run the tests with the lowest versions that pyproject.toml allows
+	OMP_NUM_THREADS=1 $(OLDEST) -m pytest -n 2 -p no:cacheprovider
 
 docs: .venv/.docs  ## Build the HTML documentation, warnings as errors, and check its links
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -1,8 +1,11 @@
 """Set-up of tests and doctests; modules of a missing optional package are left out."""
 
-import importlib.util
-
 import pytest
+
+from tests.optional import missing_packages, modules_without
+
+pytest_plugins = ["tests.run_record"]
+collect_ignore = [str(path) for path in modules_without(missing_packages())]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -14,15 +17,3 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "filterwarnings", "ignore:A worker stopped while some jobs were given:UserWarning"
     )
-
-
-collect_ignore = []
-if importlib.util.find_spec("torch") is None:
-    collect_ignore.append("src/aucuba/objectives/_torch.py")
-if importlib.util.find_spec("dask") is None:
-    collect_ignore += [
-        "src/aucuba/design/_dask.py",
-        "src/aucuba/ensemble/_dask_boosting.py",
-        "src/aucuba/ensemble/_dask_table.py",
-        "src/aucuba/linear/_dask_input.py",
-    ]

@@ -73,7 +73,7 @@ def few_models():
 
 
 def test_a_file_in_the_way(tmp_path, capsys):
-    pytest.importorskip("typer", reason="the command line is not installed")
+    pytest.importorskip("typer")
     place = tmp_path / "file"
     place.write_text("")
     for folder in (place, place / "below"):

@@ -16,7 +16,7 @@ from aucuba import FixedFPRClassifier, PartialAUCClassifier, RegionReweighted, R
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import mixed_frame, numbers
 
-pytest.importorskip("skops", reason="skops is not installed")
+pytest.importorskip("skops")
 
 RANGE = (0.0, 0.2)
 
@@ -24,7 +24,7 @@ RANGE = (0.0, 0.2)
 @pytest.mark.parametrize("table", [numbers, mixed_frame])
 def test_the_default_stack_survives(table, tmp_path):
     if table is mixed_frame:
-        pytest.importorskip("pandas", reason="pandas is not installed")
+        pytest.importorskip("pandas")
     X, y = table(120)
     stack = RegionStack(RANGE, cv=2, random_state=0).fit(X, y)
     save_model(tmp_path / "m", stack)

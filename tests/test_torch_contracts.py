@@ -8,7 +8,7 @@ from aucuba.risks import Sample
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Status
 from tests.contract_cases import RISK_NAMES, random_labels, risks
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torch = pytest.importorskip("torch")
 
 from aucuba.design import TorchDesign  # noqa: E402
 

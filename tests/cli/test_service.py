@@ -13,8 +13,8 @@ import pytest
 
 from aucuba.persistence import load_model
 
-pytest.importorskip("fastapi", reason="FastAPI is not installed")
-pytest.importorskip("httpx", reason="FastAPI's test client needs httpx")
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx")
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "service.rst"
 

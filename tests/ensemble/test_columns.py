@@ -16,7 +16,7 @@ from aucuba._columns._plain import PlainColumns
 from aucuba._columns._splines import PortableSplines
 from aucuba.ensemble import RegionStack
 
-pd = pytest.importorskip("pandas", reason="pandas is not installed")
+pd = pytest.importorskip("pandas")
 
 
 def frame(n_rows=120):
@@ -149,7 +149,7 @@ def test_values_that_are_neither_text_nor_numbers_are_refused():
 
 
 def test_polars_frames():
-    polars = pytest.importorskip("polars", reason="polars is not installed")
+    polars = pytest.importorskip("polars")
     frame, number, gaps = awkward()
     part = frame[["whole", "truth", "text", "when"]]
     same = polars.DataFrame(

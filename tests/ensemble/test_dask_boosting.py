@@ -5,14 +5,15 @@ import logging
 import threading
 
 import numpy as np
-import pandas as pd
 import pytest
 
-pytest.importorskip("distributed", reason="it is of the dask extra")
+pytest.importorskip("pandas")
+pytest.importorskip("distributed")
 
 import dask
 import dask.array as da
 import dask.dataframe as dd
+import pandas as pd
 from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
@@ -81,7 +82,7 @@ def test_folds_do_not_depend_on_anything_but_row_and_seed():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_xgboost_equals_the_fit_in_memory(cluster, weighted):
-    xgboost = pytest.importorskip("xgboost", reason="it is of the boosting extra")
+    xgboost = pytest.importorskip("xgboost")
     dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(1000)
     weight = np.random.default_rng(1).integers(0, 3, y.size).astype(float) if weighted else None
@@ -108,7 +109,7 @@ def test_xgboost_equals_the_fit_in_memory(cluster, weighted):
 
 
 def test_frames_and_another_chunking_give_the_same_model(cluster):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(800)
     frame = pd.DataFrame(X, columns=list("abcde"))
 
@@ -128,7 +129,7 @@ def test_frames_and_another_chunking_give_the_same_model(cluster):
 
 @pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
 def test_csr_blocks_equal_a_csr_matrix(cluster, package):
-    of_dask = pytest.importorskip(f"{package}.dask", reason="it is of the boosting extra")
+    of_dask = pytest.importorskip(f"{package}.dask")
     plain = pytest.importorskip(package)
     X, y = rows(1000)
     X = np.where(X > 10, X, 0)
@@ -149,7 +150,7 @@ def test_csr_blocks_equal_a_csr_matrix(cluster, package):
 
 @pytest.mark.parametrize("kind", ["groups", "time", "splits"])
 def test_groups_times_and_splits_are_those_in_memory(cluster, kind):
-    xgboost = pytest.importorskip("xgboost", reason="it is of the boosting extra")
+    xgboost = pytest.importorskip("xgboost")
     dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(1000)
     rng = np.random.default_rng(2)
@@ -170,7 +171,7 @@ def test_groups_times_and_splits_are_those_in_memory(cluster, kind):
 
 
 def test_unknown_chunks_are_counted_once_and_logged(cluster, caplog):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(600)
     frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcde")), npartitions=3)
     unknown = frame[frame["a"] > 4].to_dask_array()
@@ -186,7 +187,7 @@ def test_unknown_chunks_are_counted_once_and_logged(cluster, caplog):
 
 
 def test_lightgbm_on_rows_sorted_by_class(cluster):
-    dask_lightgbm = pytest.importorskip("lightgbm.dask", reason="it is of the boosting extra")
+    dask_lightgbm = pytest.importorskip("lightgbm.dask")
     lightgbm = pytest.importorskip("lightgbm")
     X, y = rows()
     order = np.argsort(-y, kind="stable")
@@ -207,7 +208,7 @@ def test_lightgbm_on_rows_sorted_by_class(cluster):
 
 
 def test_a_worker_that_would_lack_a_class_is_one_error(cluster):
-    dask_lightgbm = pytest.importorskip("lightgbm.dask", reason="it is of the boosting extra")
+    dask_lightgbm = pytest.importorskip("lightgbm.dask")
     X, y = rows(600)
     order = np.argsort(-y, kind="stable")
     model = RegionReweighted(dask_lightgbm.DaskLGBMClassifier(n_estimators=2), BAND, cv=2)
@@ -241,7 +242,7 @@ def test_a_stack_is_for_tables_in_memory():
 
 
 def test_bad_input(cluster):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(400)
     blocks = da.from_array(X, chunks=(100, -1))
     booster = dask_xgboost.DaskXGBClassifier(**ROUNDS)
@@ -258,7 +259,7 @@ def test_bad_input(cluster):
 
 
 def test_fewer_rows_to_train_on(cluster):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(1000)
     booster = dask_xgboost.DaskXGBClassifier(**ROUNDS, tree_method="hist")
     model = RegionReweighted(booster, BAND, cv=2, max_rows=400, random_state=0)
@@ -268,7 +269,7 @@ def test_fewer_rows_to_train_on(cluster):
 
 
 def test_without_a_cluster_there_is_one_error(monkeypatch):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(200)
 
     def no_client():
@@ -281,7 +282,7 @@ def test_without_a_cluster_there_is_one_error(monkeypatch):
 
 
 def test_blocks_of_a_client_that_is_closed_are_one_error():
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(400)
     options = {"processes": False, "n_workers": 1, "dashboard_address": ":0"}
     with Client(**options):
@@ -297,7 +298,7 @@ def test_blocks_of_a_client_that_is_closed_are_one_error():
 
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_a_client_that_is_closed_in_a_boosted_fit_is_one_error(monkeypatch, tmp_path, when):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(400)
     hold = Waiting(tmp_path)
     booster = dask_xgboost.DaskXGBClassifier(n_estimators=4, callbacks=[xgboost_callback(hold)])
@@ -342,7 +343,7 @@ def killed_fit(booster):
 
 @pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
 def test_a_worker_killed_during_a_boosted_fit_is_one_error(cluster, tmp_path, package):
-    of_dask = pytest.importorskip(f"{package}.dask", reason="it is of the boosting extra")
+    of_dask = pytest.importorskip(f"{package}.dask")
     strike = Killing(tmp_path)
     if package == "xgboost":
         booster = of_dask.DaskXGBClassifier(n_estimators=4, callbacks=[xgboost_callback(strike)])
@@ -355,7 +356,7 @@ def test_a_worker_killed_during_a_boosted_fit_is_one_error(cluster, tmp_path, pa
 
 
 def test_a_boosted_fit_that_waits_for_a_lost_worker_ends_at_the_time_limit(tmp_path):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     strike = Killing(tmp_path, others_wait=True)
     booster = dask_xgboost.DaskXGBClassifier(n_estimators=4, callbacks=[xgboost_callback(strike)])
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
@@ -381,7 +382,7 @@ def test_a_cluster_that_has_lost_all_its_workers_is_one_error():
         LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as made,
         Client(made),
     ):
-        dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+        dask_xgboost = pytest.importorskip("xgboost.dask")
         model = RegionReweighted(dask_xgboost.DaskXGBClassifier(n_estimators=2), BAND, cv=2)
         with pytest.raises(RuntimeError, match="A Dask worker was lost during a boosted fit"):
             model.fit(da.from_array(X, chunks=(100, -1)), y)
@@ -389,7 +390,7 @@ def test_a_cluster_that_has_lost_all_its_workers_is_one_error():
 
 @pytest.mark.parametrize("limit", ["soon", -1, None])
 def test_a_bad_time_limit_is_named(cluster, limit):
-    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    dask_xgboost = pytest.importorskip("xgboost.dask")
     X, y = rows(200)
     model = RegionReweighted(dask_xgboost.DaskXGBClassifier(n_estimators=2), BAND, cv=2)
     with (

@@ -1,7 +1,6 @@
 """Importances of columns in a region: the plain difference, intervals, groups of columns, errors."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
@@ -53,6 +52,7 @@ def test_intervals_hold_the_value_of_many_rows(model):
 
 
 def test_columns_that_say_the_same_count_together(model):
+    pd = pytest.importorskip("pandas")
     X, y = data(3)
     frame = pd.DataFrame(X, columns=["a", "twin", "b", "noise"], index=np.arange(3000) + 7)
     named = LogisticRegression(C=0.01).fit(frame, y)

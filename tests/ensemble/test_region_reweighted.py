@@ -129,7 +129,7 @@ def test_pipeline_with_categories_and_missing_values():
 
 
 def test_clone_pickle_and_skops():
-    skops_io = pytest.importorskip("skops.io", reason="skops is not installed")
+    skops_io = pytest.importorskip("skops.io")
     X, y = numbers(150)
     model = RegionReweighted(LogisticRegression(), RANGE, cv=3, random_state=0).fit(X, y)
     expected = model.decision_function(X)
@@ -210,7 +210,7 @@ def test_few_rows_of_a_class_mean_fewer_folds():
 
 @pytest.mark.parametrize("package", ["lightgbm", "xgboost", "catboost"])
 def test_other_boosters(package):
-    library = pytest.importorskip(package, reason=f"{package} is not installed")
+    library = pytest.importorskip(package)
     X, y = numbers(200)
     booster = {
         "lightgbm": lambda: library.LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1),

@@ -187,7 +187,7 @@ def test_importances_are_losses_of_partial_auc():
 
 
 def test_clone_pickle_and_skops():
-    skops_io = pytest.importorskip("skops.io", reason="skops is not installed")
+    skops_io = pytest.importorskip("skops.io")
     X, y = numbers(150)
     stack = RegionStack((0.0, 0.2), estimators=["forest", *SMALL], cv=2, random_state=0).fit(X, y)
     expected = stack.decision_function(X)
@@ -344,7 +344,7 @@ def test_a_missing_library_is_named(monkeypatch, name, remedy):
 
 @pytest.mark.parametrize("name", ["lightgbm", "xgboost", "catboost"])
 def test_other_boosters_when_asked_for(name):
-    pytest.importorskip(name, reason=f"{name} is not installed")
+    pytest.importorskip(name)
     X, y = numbers(150)
     stack = RegionStack((0.0, 0.2), estimators=[name, "linear"], cv=2, random_state=0)
     assert np.all(np.isfinite(stack.fit(X, y).decision_function(X)))
@@ -389,7 +389,7 @@ def test_the_scale_of_weights_does_not_matter(total):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_metadata_routing_does_not_disturb_the_default_members(weighted):
-    pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pandas")
     frame, y = mixed_frame(120)
     weight = np.where(y == 1, 2.0, 1.0) if weighted else None
     members = ["boosting", "linear"]
@@ -420,7 +420,7 @@ def test_the_memory_knows_whether_metadata_is_routed(tmp_path):
 
 @pytest.mark.parametrize("output", ["default", "pandas"])
 def test_the_output_that_transformers_are_set_to_does_not_matter(output):
-    pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pandas")
     frame, y = mixed_frame(120)
     members = ["boosting", "splines", "nystroem"]
     with sklearn.config_context(transform_output=output):

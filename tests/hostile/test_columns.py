@@ -9,7 +9,7 @@ from aucuba._columns._named import Columns
 from aucuba.ensemble import RegionStack
 from aucuba.linear import PartialAUCClassifierCV
 
-pd = pytest.importorskip("pandas", reason="pandas is not installed")
+pd = pytest.importorskip("pandas")
 
 MEMBERS = ["forest", "linear"]
 

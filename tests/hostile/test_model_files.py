@@ -33,7 +33,7 @@ from aucuba.structured import BinnedAUC, StructuredLabelRanker, StructuredRanker
 from tests.ensemble.data import numbers
 from tests.persistence.archives import entries_of, rewritten, schema_of, written
 
-pytest.importorskip("skops", reason="skops is not installed")
+pytest.importorskip("skops")
 
 RANGE = (0.0, 0.4)
 GRADIENT_BOOSTING = [

@@ -9,16 +9,17 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-pytest.importorskip("dask", reason="Dask is of the dask extra")
+pytest.importorskip("pandas")
+pytest.importorskip("dask")
 
 import dask
 import dask.array as da
 import dask.dataframe as dd
+import pandas as pd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.design import DaskDesign, TableDesign
@@ -242,7 +243,7 @@ def test_some_rows_of_a_block_do_not_keep_all_of_it(rows):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells private memory")
 def test_memory_that_arrow_has_kept_goes_back_after_a_pass(tmp_path):
-    pytest.importorskip("pyarrow", reason="it reads Parquet")
+    pytest.importorskip("pyarrow")
     table = np.random.default_rng(0).random((400_000, 40), dtype=np.float32)
     frame = pd.DataFrame(table, columns=[f"x{k}" for k in range(40)])
     for number, start in enumerate(range(0, 400_000, 50_000)):
@@ -340,7 +341,7 @@ class Cluster:
     """Two worker processes and their client."""
 
     def __enter__(self):
-        distributed = pytest.importorskip("distributed", reason="it is of the dask extra")
+        distributed = pytest.importorskip("distributed")
         self.cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         )

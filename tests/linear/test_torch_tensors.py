@@ -48,7 +48,7 @@ def test_newton_on_a_design_is_scikit_learns_logistic_regression(C, weight):
 class TestTensors:
     @pytest.fixture(autouse=True)
     def _needs_torch(self):
-        self.torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+        self.torch = pytest.importorskip("torch")
 
     @pytest.mark.parametrize("surrogate", ["structural", "tight", "direct"])
     @pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.05, 0.2), (0.0, 1.0)])

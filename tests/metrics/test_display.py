@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -15,6 +14,8 @@ from aucuba.metrics import (
     tpr_at_fpr_score,
 )
 from aucuba.metrics._confidence_band import confidence_band
+
+plt = pytest.importorskip("matplotlib.pyplot")
 
 X, Y = make_classification(200, 5, flip_y=0.3, random_state=1)
 BAND = (0.05, 0.3)

@@ -304,7 +304,7 @@ def test_merging_leaves_the_parts_alone():
 
 
 def test_batches_of_tensors():
-    torch = pytest.importorskip("torch", reason="PyTorch is of the torch extra")
+    torch = pytest.importorskip("torch")
     y, score, weight = ranking(8, weights="whole")
     want = RocSketch(capacity=50).update(y, score, weight)
     got = RocSketch(capacity=50)

@@ -95,7 +95,7 @@ def test_bad_input():
 
 
 def test_lightgbm_end_to_end():
-    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    lightgbm = pytest.importorskip("lightgbm")
     X, y = numbers(400)
     objective, metric = PartialAUCObjective((0.0, 0.2)), PartialAUCMetric((0.0, 0.2))
     train = lightgbm.Dataset(X[:300], y[:300].astype(float))
@@ -119,7 +119,7 @@ def test_lightgbm_end_to_end():
 
 
 def test_lightgbm_queries():
-    lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
+    lightgbm = pytest.importorskip("lightgbm")
     X, y = numbers(200)
     data = lightgbm.Dataset(X, y.astype(float), group=[80, 120], weight=np.ones(200)).construct()
     objective = PartialAUCObjective((0.0, 0.2))
@@ -128,7 +128,7 @@ def test_lightgbm_queries():
 
 
 def test_xgboost_end_to_end():
-    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    xgboost = pytest.importorskip("xgboost")
     X, y = numbers(400)
     objective, metric = PartialAUCObjective((0.0, 0.2)), PartialAUCMetric((0.0, 0.2))
     train, test = xgboost.DMatrix(X[:300], y[:300]), xgboost.DMatrix(X[300:], y[300:])
@@ -157,7 +157,7 @@ def test_xgboost_end_to_end():
 
 
 def test_xgboost_queries():
-    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    xgboost = pytest.importorskip("xgboost")
     X, y = numbers(200)
     data = xgboost.DMatrix(X, y)
     data.set_group([80, 120])
@@ -167,7 +167,7 @@ def test_xgboost_queries():
 
 
 def test_xgboost_weights():
-    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    xgboost = pytest.importorskip("xgboost")
     X, y = numbers(300)
     weight = np.random.default_rng(0).integers(0, 3, 300).astype(float)
     objective, metric = PartialAUCObjective((0.0, 0.2)), PartialAUCMetric((0.0, 0.2))
@@ -193,7 +193,7 @@ def test_xgboost_weights():
 
 
 def test_xgboost_keeps_the_best_round():
-    xgboost = pytest.importorskip("xgboost", reason="xgboost is not installed")
+    xgboost = pytest.importorskip("xgboost")
     X, y = numbers(600)
     model = xgboost.XGBClassifier(
         n_estimators=40, eval_metric=PartialAUCMetric((0.0, 0.2)), early_stopping_rounds=5, n_jobs=1

@@ -7,7 +7,7 @@ from aucuba._roc._rank_weights import RankWeights
 from aucuba.metrics import aum_score, partial_auc_score
 from aucuba.risks import Region, Sample, SmoothRamp, TightHinge, make_risk
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch")
 
 from aucuba.objectives import AUMLoss, PartialAUCLoss  # noqa: E402
 

@@ -11,8 +11,8 @@ import sklearn
 from aucuba.persistence import load_model
 from aucuba.persistence._names import STORED_NAMES
 
-pytest.importorskip("skops", reason="skops is not installed")
-pytest.importorskip("pandas", reason="pandas is not installed")
+pytest.importorskip("skops")
+pytest.importorskip("pandas")
 from tests.persistence.write_fixtures import FOLDER, scores_of
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.aucuba"))

@@ -24,7 +24,7 @@ from aucuba.persistence._known import LEFT_OUT
 from tests.ensemble.data import mixed_frame, numbers
 from tests.persistence.archives import entries_of, rewritten, schema_of
 
-pytest.importorskip("skops", reason="skops is not installed")
+pytest.importorskip("skops")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 RANGE = (0.0, 0.3)
@@ -107,7 +107,7 @@ class TestRoundTrips:
 
 class TestMembers:
     def test_of_a_stack_with_prepared_columns(self, survive):
-        pytest.importorskip("pandas", reason="pandas is not installed")
+        pytest.importorskip("pandas")
         X, y = mixed_frame(120)
         net = Columns.from_table(X).for_linear(network())
         stack = RegionStack(RANGE, estimators=["linear", ("net", net)], cv=2, random_state=0)

@@ -7,7 +7,7 @@ from aucuba.persistence import load_model, save_model
 from aucuba.structured import Measure, StructuredRanker
 from tests.estimators import ESTIMATORS, outputs
 
-pytest.importorskip("skops", reason="skops is not installed")
+pytest.importorskip("skops")
 MEASURES = {
     "AUC": {},
     "AUCAtK": {"k": 3},

@@ -17,7 +17,7 @@ from aucuba.persistence._names import STORED_NAMES, full_name, present_class
 from tests.ensemble.data import numbers
 from tests.persistence.archives import rewritten, schema_of
 
-pytest.importorskip("skops", reason="skops is not installed")
+pytest.importorskip("skops")
 
 RANGE = (0.0, 0.4)
 

@@ -13,7 +13,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
@@ -61,6 +60,8 @@ def table(n_rows=60):
 
 
 def frame(n_rows=60):
+    import pandas as pd
+
     X, y = table(n_rows)
     colours = np.array(["red", "green", None], dtype=object)
     names = colours[np.digitize(X[:, 1], [-0.8, 1.2])]
@@ -182,6 +183,8 @@ def scores_of(model, answers):
     """What a model answers to the rows that are stored beside it."""
     rows = answers["rows"]
     if isinstance(rows[0], dict):
+        import pandas as pd
+
         rows = pd.DataFrame(rows)
     elif isinstance(model, StructuredRanker):
         size = len(rows[0])

@@ -27,7 +27,7 @@ _FLAGS = (
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     """Headless Chromium; skips where it, its driver or selenium is missing."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     driver = shutil.which("chromedriver")
     if chromium is None or driver is None:

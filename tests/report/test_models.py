@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.compose import make_column_transformer
@@ -143,6 +142,7 @@ def test_coefficients_stand_beside_their_names():
 
 
 def test_kinds_and_missing_values_of_a_frame():
+    pd = pytest.importorskip("pandas")
     X, y, names = small_table()
     frame = pd.DataFrame(X, columns=names)
     frame["column 0"] = np.where(np.arange(300) % 3, "a", "b")
@@ -171,6 +171,7 @@ def test_missing_values_of_arrays():
 
 
 def test_the_table_before_preprocessing_is_what_is_counted():
+    pd = pytest.importorskip("pandas")
     X, y, names = small_table()
     frame = pd.DataFrame(X, columns=names).assign(ward=np.where(y, "a", "b"))
     frame["column 2"] = frame["column 2"].mask(y == 1)

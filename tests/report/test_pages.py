@@ -4,7 +4,6 @@ import json
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
@@ -189,7 +188,8 @@ def test_changepoint_page(detector_with_data):
 
 
 def test_changepoint_page_from_the_command_line(detector_with_data, tmp_path, capsys):
-    pytest.importorskip("typer", reason="the command line needs the cli extra")
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("typer")
     from aucuba.cli import main
     from aucuba.persistence import save_model
 
@@ -242,6 +242,7 @@ def test_classes_are_named_after_the_labels():
 
 
 def test_explorer_takes_a_frame_and_says_which_rows_it_holds():
+    pd = pytest.importorskip("pandas")
     X, y, names = small_table()
     model = fitted("aum")
     sample = ScoredSample(y, model.decision_function(X))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("matplotlib", reason="pictures need the plot extra")
+pytest.importorskip("matplotlib")
 
 from benchmarks import dot_plot
 

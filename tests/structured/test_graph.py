@@ -1,7 +1,6 @@
 """Graphs, builders, metrics of sets, and what bad input says."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -45,6 +44,7 @@ def test_bad_edges(edges, message):
 
 
 def test_bad_features():
+    pd = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="the first in row 1, column 0"):
         RankingGraph([[0.0], [np.nan]])
     with pytest.raises(ValueError, match="edge_features has 2 rows for 1 edges"):
@@ -171,6 +171,7 @@ def test_one_graph_and_a_list_of_one_give_the_same():
 
 
 def test_labels_of_one_graph_in_any_container():
+    pd = pytest.importorskip("pandas")
     graph, labels = RankingGraph([[0.0], [1.0], [2.0], [0.5]], [[0, 1]]), [0, 1, 1, 0]
     expected = StructuredRanker().fit([graph], [labels]).coef_
     for given in (labels, np.array(labels), pd.Series(labels, index=[5, 6, 7, 8])):
@@ -192,6 +193,7 @@ def test_estimator_survives_clone_and_skops():
 
 
 def test_from_pandas():
+    pd = pytest.importorskip("pandas")
     nodes = pd.DataFrame({"size": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
     edges = pd.DataFrame({"source": ["a", "c"], "target": ["b", "a"], "weight": [0.5, 2.0]})
     graph = RankingGraph.from_pandas(nodes, edges)
@@ -208,6 +210,7 @@ def test_from_pandas():
 
 
 def test_tables_of_mixed_columns():
+    pd = pytest.importorskip("pandas")
     nodes = pd.DataFrame({"size": [1, 2], "known": [True, False]})
     edges = pd.DataFrame({"source": [0], "target": [1], "joint": [3], "recent": [True]})
     assert RankingGraph(nodes).node_features.tolist() == [[1.0, 1.0], [2.0, 0.0]]
@@ -219,7 +222,7 @@ def test_tables_of_mixed_columns():
 
 
 def test_from_networkx():
-    networkx = pytest.importorskip("networkx", reason="networkx is not installed")
+    networkx = pytest.importorskip("networkx")
     network = networkx.Graph()
     network.add_node("a", size=1.0)
     network.add_node("b", size=2.0)

@@ -324,7 +324,7 @@ def test_scores_that_differ_by_rounding_are_merged_within_their_graph():
 
 
 def test_ortools_backend_agrees():
-    pytest.importorskip("ortools", reason="the optional flow solver is not installed")
+    pytest.importorskip("ortools")
     rng = np.random.default_rng(11)
     edges = grid_edges(20, 20)
     unary, coupling = rng.normal(size=400), rng.random(len(edges))
