@@ -52,12 +52,12 @@ class Law:
             score += HEAVY_SHIFT * heavy
         return self._rounded(score), y.astype(int), weight
 
-    def draw_clusters(self, rng, n_clusters, positive=None):
-        """Clusters of one to four rows that have an effect in common."""
-        group = np.repeat(np.arange(n_clusters), rng.integers(1, 5, size=n_clusters))
+    def draw_groups(self, rng, n_groups, positive=None):
+        """Groups of one to four rows that have an effect in common."""
+        group = np.repeat(np.arange(n_groups), rng.integers(1, 5, size=n_groups))
         y = rng.uniform(size=group.size) < PREVALENCE
         y = y if positive is None else np.full(group.size, positive)
-        effect = np.sqrt(CORRELATION) * rng.normal(size=n_clusters)[group]
+        effect = np.sqrt(CORRELATION) * rng.normal(size=n_groups)[group]
         noise = np.sqrt(1 - CORRELATION) * rng.normal(size=group.size)
         return self._rounded(effect + noise + self.shift * y), y.astype(int), group
 

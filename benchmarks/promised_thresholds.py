@@ -84,10 +84,10 @@ class Cell:
         return KINDS[self.promise](FirstColumn(), self.limit, CONFIDENCE, **options)
 
     def draw(self, rng):
-        """Scores, labels, and the weights or clusters for ``fit``."""
+        """Scores, labels, and the weights or groups for ``fit``."""
         positive = COUNTED_CLASS[self.promise]
-        if self.units == "clusters":
-            score, y, group = self.law.draw_clusters(rng, self.n_units, positive)
+        if self.units == "groups":
+            score, y, group = self.law.draw_groups(rng, self.n_units, positive)
             return score, y, {"groups": group}
         score, y, weight = self.law.draw(rng, self.n_units, positive)
         return score, y, {} if weight is None else {"sample_weight": weight}
@@ -95,9 +95,7 @@ class Cell:
 
 def all_cells():
     plain = [Cell(p, r, s) for p in KINDS for r in SHIFTS for s in STEPS]
-    other = [
-        Cell(p, r, units=u) for u in ("weights", "clusters") for p in KINDS for r in (0.1, 0.01)
-    ]
+    other = [Cell(p, r, units=u) for u in ("weights", "groups") for p in KINDS for r in (0.1, 0.01)]
     return plain + other
 
 
@@ -108,7 +106,9 @@ def is_broken(cell, rates):
 
 def simulate(cell, block, n_worlds):
     """Counts over worlds that only the cell's name and the number of the block decide."""
-    rng = np.random.default_rng([block, *cell.key.encode()])
+    # The committed worlds were drawn when groups were called clusters; their seeds keep that name.
+    name = cell.key.replace("groups", "clusters")
+    rng = np.random.default_rng([block, *name.encode()])
     counts = dict.fromkeys(("worlds", "broken", "trivial", "tpr", "fpr"), 0.0)
     for seed in range(n_worlds):
         score, y, data = cell.draw(rng)
@@ -267,9 +267,9 @@ def report(found, refits, rivals):
         "# Promised thresholds: how often is the promise broken?",
         "Confidence 0.95. The bar is 5 % and three standard errors of the number of worlds. "
         f"{len(rows)} cells; the largest fraction of broken promises is {most:.2f} %. n counts the "
-        "units that the promise counts (for precision all rows or clusters). Trivial: worlds in which "
+        "units that the promise counts (for precision all rows or groups). Trivial: worlds in which "
         "no threshold was certified, so that nothing is flagged, which keeps the promise; they count "
-        "with a TPR of 0. Heavy rows weigh 3, light ones 0.5, max_weight is 3; clusters have one to "
+        "with a TPR of 0. Heavy rows weigh 3, light ones 0.5, max_weight is 3; groups have one to "
         "four rows with an intraclass correlation of .3.",
         markdown_table(header, rows),
         "## Whole fits with the default split",

@@ -53,7 +53,7 @@ def test_state_goes_on_and_breaks(tmp_path, capsys):
     assert "--limit 0.2 differs from 0.1" in capsys.readouterr().err
 
 
-def test_alerts_need_no_labels_and_clusters_count_once(tmp_path, capsys):
+def test_alerts_need_no_labels_and_groups_count_once(tmp_path, capsys):
     frame = pd.DataFrame({"predicted": [1, 0, 0, 0, 1, 1], "who": list("aabbcc")})
     frame.to_csv(tmp_path / "log.csv", index=False)
     options = ["--limit", 0.5, "--rate", "alerts", "--groups", "who", "--json"]

@@ -115,7 +115,7 @@ def test_skops_with_string_labels(data, inner):
         FixedPrecisionClassifier(LogisticRegression(), 0.8, random_state=0),
         AlertBudgetClassifier(LogisticRegression(), (0.1, 0.2), random_state=0),
     ],
-    ids=["segments", "two rates", "precision", "alerts"],
+    ids=["strata", "two rates", "precision", "alerts"],
 )
 def test_model_files(model, tmp_path):
     pytest.importorskip("skops")

@@ -1,4 +1,4 @@
-"""The four classifiers: which rows set the threshold, several promises, segments, failures."""
+"""The four classifiers: which rows set the threshold, several promises, strata, failures."""
 
 import warnings
 
@@ -229,15 +229,15 @@ class TestFailure:
             assert model.estimator_.rows_.size == 1000
 
 
-class TestClusters:
-    def grouped(self, n_clusters=300, seed=0):
+class TestGroups:
+    def grouped(self, n_groups=300, seed=0):
         rng = np.random.default_rng(seed)
-        groups = np.repeat(rng.permutation(n_clusters), rng.integers(1, 5, size=n_clusters))
+        groups = np.repeat(rng.permutation(n_groups), rng.integers(1, 5, size=n_groups))
         X, y = sample(groups.size, seed)
         return X, y, groups
 
     @pytest.mark.parametrize("kind", KINDS)
-    def test_clusters_are_held_out_whole(self, kind):
+    def test_groups_are_held_out_whole(self, kind):
         X, y, groups = self.grouped(600)
         rate = 0.7 if kind in (FixedTPRClassifier, FixedPrecisionClassifier) else 0.3
         model = kind(FirstFeature(), rate, random_state=0).fit(X, y, groups=groups)
@@ -247,7 +247,7 @@ class TestClusters:
 
     def test_any_is_the_order_statistic_of_the_largest_scores(self):
         X, y, groups = self.grouped()
-        model = FixedFPRClassifier(prefit(), 0.1, cv="prefit", cluster_rate="any")
+        model = FixedFPRClassifier(prefit(), 0.1, cv="prefit", group_rate="any")
         model.fit(X, y, groups=groups)
         negative = y == 0
         largest = [
@@ -257,27 +257,27 @@ class TestClusters:
         expected = np.sort(largest)[threshold_rank(len(largest), 0.1, 0.95) - 1]
         assert model.threshold_ == pytest.approx(expected)
 
-    def test_clusters_of_one_row_cost_little(self):
+    def test_groups_of_one_row_cost_little(self):
         X, y = sample(2000)
         rows = FixedFPRClassifier(prefit(), 0.1, cv="prefit").fit(X, y)
         ones = clone(rows).set_params(estimator=prefit()).fit(X, y, groups=np.arange(2000))
         flagged = [model.predict(X)[y == 0].mean() for model in (rows, ones)]
         assert 0.06 < flagged[1] <= flagged[0] < 0.1
 
-    def test_copies_of_a_cluster_row_do_not_count(self):
+    def test_copies_of_a_group_row_do_not_count(self):
         X, y, groups = self.grouped()
         once = FixedFPRClassifier(prefit(), 0.1, cv="prefit").fit(X, y, groups=groups)
         twice = clone(once).set_params(estimator=prefit())
         twice.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), groups=np.repeat(groups, 2))
         assert twice.threshold_ == once.threshold_
 
-    def test_splits_that_cut_a_cluster(self):
+    def test_splits_that_cut_a_group(self):
         X, y, groups = self.grouped()
         cv = [(np.arange(200), np.arange(200, y.size))]
-        with pytest.raises(ValueError, match="Split 0 of cv trains on clusters of groups"):
+        with pytest.raises(ValueError, match="Split 0 of cv trains on groups"):
             FixedFPRClassifier(FirstFeature(), cv=cv).fit(X, y, groups=groups % 7)
 
-    def test_folds_keep_clusters_whole(self):
+    def test_folds_keep_groups_whole(self):
         X, y, groups = self.grouped()
         for cv in (3, GroupKFold(3)):
             model = FixedFPRClassifier(FirstFeature(), cv=cv).fit(X, y, groups=groups)
@@ -286,25 +286,25 @@ class TestClusters:
         with pytest.raises(ValueError, match="groups"):
             FixedFPRClassifier(FirstFeature(), cv=GroupKFold(3)).fit(X, y)
 
-    def test_too_few_clusters_are_counted_as_clusters(self):
+    def test_too_few_groups_are_counted_as_groups(self):
         X, y, groups = self.grouped(40)
-        with pytest.raises(ValueError, match=r"needs at least 69 held-out clusters with negatives"):
+        with pytest.raises(ValueError, match=r"needs at least 69 held-out groups with negatives"):
             FixedFPRClassifier(prefit(), cv="prefit").fit(X, y, groups=groups)
-        assert rows_needed("fpr", 0.05, cluster_rate="mean") == 69
+        assert rows_needed("fpr", 0.05, group_rate="mean") == 69
 
-    def test_parameters_of_clusters(self):
+    def test_parameters_of_groups(self):
         X, y, groups = self.grouped()
-        row = FixedFPRClassifier(prefit(), 0.1, cv="prefit", cluster_rate="row")
-        with pytest.raises(ValueError, match="needs max_cluster_size"):
+        row = FixedFPRClassifier(prefit(), 0.1, cv="prefit", group_rate="row")
+        with pytest.raises(ValueError, match="needs max_group_size"):
             row.fit(X, y, groups=groups)
-        with pytest.raises(ValueError, match="rows that count, more than max_cluster_size=2"):
-            row.set_params(max_cluster_size=2).fit(X, y, groups=groups)
-        assert row.set_params(max_cluster_size=4).fit(X, y, groups=groups).guarantee_
-        precise = FixedPrecisionClassifier(prefit(), cv="prefit", cluster_rate="any")
+        with pytest.raises(ValueError, match="rows that count, more than max_group_size=2"):
+            row.set_params(max_group_size=2).fit(X, y, groups=groups)
+        assert row.set_params(max_group_size=4).fit(X, y, groups=groups).guarantee_
+        precise = FixedPrecisionClassifier(prefit(), cv="prefit", group_rate="any")
         with pytest.raises(ValueError, match="not 'any'"):
             precise.fit(X, y, groups=groups)
-        with pytest.raises(ValueError, match="cluster_rate must be one of"):
-            FixedFPRClassifier(prefit(), cv="prefit", cluster_rate="max").fit(X, y)
+        with pytest.raises(ValueError, match="group_rate must be one of"):
+            FixedFPRClassifier(prefit(), cv="prefit", group_rate="max").fit(X, y)
 
 
 class TestWeights:
@@ -336,7 +336,7 @@ class TestWeights:
             model.fit(X, y, sample_weight=weight)
         with pytest.raises(ValueError, match="above max_weight=2"):
             model.set_params(max_weight=2.0).fit(X, y, sample_weight=weight)
-        with pytest.raises(ValueError, match="needs cluster_rate='row'"):
+        with pytest.raises(ValueError, match="needs group_rate='row'"):
             model.fit(X, y, sample_weight=weight, groups=np.arange(500))
         with pytest.raises(ValueError, match=r"more than these .* held-out weighted negatives"):
             model.set_params(max_weight=1e6).fit(X, y, sample_weight=weight)
@@ -351,7 +351,7 @@ class TestWeights:
         model.fit(X, y, sample_weight=weight, logisticregression__sample_weight=weight)
         assert model.guarantee_
 
-    def test_routing_of_weights_and_clusters(self):
+    def test_routing_of_weights_and_groups(self):
         X, y = sample(600)
         groups = np.arange(600) // 2
         with config_context(enable_metadata_routing=True):
@@ -368,14 +368,14 @@ class TestWeights:
             assert fitted.n_units_ <= 150
 
 
-class TestSegments:
+class TestStrata:
     def data(self, n=900, seed=0):
         rng = np.random.default_rng(seed)
-        segment = rng.integers(0, 3, size=n)
-        return np.column_stack([rng.normal(size=n) + 10 * segment, segment]), np.zeros(n)
+        stratum = rng.integers(0, 3, size=n)
+        return np.column_stack([rng.normal(size=n) + 10 * stratum, stratum]), np.zeros(n)
 
     @pytest.mark.parametrize("strata", [1, lambda X: X[:, 1].astype(int)])
-    def test_each_segment_has_its_own_exact_rule(self, strata):
+    def test_each_stratum_has_its_own_exact_rule(self, strata):
         X, y = self.data()
         model = FixedFPRClassifier(prefit(), 0.1, cv="prefit", strata=strata).fit(X, y)
         confidence = 0.95 ** (1 / 3)
@@ -387,11 +387,11 @@ class TestSegments:
             np.testing.assert_array_equal(model.predict(inside), alone.predict(inside))
         assert model.thresholds_.shape == (3, 1)
         assert 0.03 < model.violation_probability_ <= 0.05
-        assert "in each of 3 segments, with confidence 0.95, jointly" in model.promise_
+        assert "in each of 3 strata, with confidence 0.95, jointly" in model.promise_
         single = clone(model).set_params(estimator=prefit(), joint=False).fit(X, y)
         assert np.all(single.threshold_ < model.threshold_)
 
-    def test_names_of_columns_and_segments_of_text(self):
+    def test_names_of_columns_and_strata_of_text(self):
         pd = pytest.importorskip("pandas")
         X, y = sample(1200)
         frame = pd.DataFrame({"x": X[:, 0], "site": np.where(np.arange(1200) % 3 == 0, "a", "b")})
@@ -405,16 +405,16 @@ class TestSegments:
         passed = model.estimator_.decision_function(frame)[:, None] > model.thresholds_[site]
         np.testing.assert_array_equal(model.decision_levels(frame), passed.sum(axis=1))
         strange = frame.assign(site="c")
-        with pytest.raises(ValueError, match=r"segments that fit did not see: \['c'\]"):
+        with pytest.raises(ValueError, match=r"values that fit did not see: \['c'\]"):
             model.predict(strange)
 
-    def test_small_segments_follow_on_failure(self):
+    def test_small_strata_follow_on_failure(self):
         X, y = self.data()
         X[:10, 1] = 3.0
         model = FixedFPRClassifier(prefit(), 0.1, cv="prefit", strata=1)
-        with pytest.raises(ValueError, match=r"In the segment .*3.0.* needs at least 42 held-out"):
+        with pytest.raises(ValueError, match=r"In the stratum .*3.0.* needs at least 42 held-out"):
             model.fit(X, y)
-        with pytest.warns(UserWarning, match="in some segment"):
+        with pytest.warns(UserWarning, match="in some stratum"):
             model.set_params(on_failure="trivial").fit(X, y)
         assert np.isinf(model.threshold_).tolist() == [False, False, False, True]
 
@@ -423,7 +423,7 @@ class TestSegments:
         model = FixedFPRClassifier(prefit(), cv="prefit", strata=7)
         with pytest.raises(ValueError, match="strata=7 is not a column of X"):
             model.fit(X, y)
-        with pytest.raises(ValueError, match="3 segments for 900 rows"):
+        with pytest.raises(ValueError, match="3 labels for 900 rows"):
             model.set_params(strata=lambda X: [1, 2, 3]).fit(X, y)
         X[5, 1] = np.nan
         with pytest.raises(ValueError, match="missing in 1 rows, the first is row 5"):
@@ -432,14 +432,14 @@ class TestSegments:
 
 class TestRowsNeeded:
     @pytest.mark.parametrize(("promise", "rate"), [("fpr", 0.1), ("tpr", 0.9), ("alerts", 0.1)])
-    @pytest.mark.parametrize("cluster_rate", [None, "any", "mean"])
-    def test_is_what_the_classifiers_ask_for(self, promise, rate, cluster_rate):
+    @pytest.mark.parametrize("group_rate", [None, "any", "mean"])
+    def test_is_what_the_classifiers_ask_for(self, promise, rate, group_rate):
         kind = {"fpr": KINDS[0], "tpr": KINDS[1], "alerts": KINDS[3]}[promise]
-        needed = rows_needed(promise, rate, 0.9, cluster_rate=cluster_rate)
+        needed = rows_needed(promise, rate, 0.9, group_rate=group_rate)
         X = np.linspace(0, 1, needed)[:, None]
         y = np.full(needed, int(promise == "tpr"))
-        model = kind(prefit(), rate, 0.9, cv="prefit", cluster_rate=cluster_rate or "mean")
-        groups = None if cluster_rate is None else np.arange(needed)
+        model = kind(prefit(), rate, 0.9, cv="prefit", group_rate=group_rate or "mean")
+        groups = None if group_rate is None else np.arange(needed)
         assert not model.fit(X, y, groups=groups).trivial_
         fewer = None if groups is None else groups[1:]
         with pytest.raises(ValueError, match=f"at least {needed} held-out .*, got {needed - 1}"):
@@ -461,7 +461,7 @@ class TestRowsNeeded:
         with pytest.raises(ValueError, match="rate must lie"):
             rows_needed("fpr", 5)
         with pytest.raises(ValueError, match="not 'any'"):
-            rows_needed("precision", 0.9, cluster_rate="any")
+            rows_needed("precision", 0.9, group_rate="any")
 
 
 @pytest.mark.parametrize("kind", KINDS)

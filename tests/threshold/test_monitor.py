@@ -96,7 +96,7 @@ def test_counts_of_alerts():
             monitor.update_alerts(*bad)
 
 
-def test_clusters_count_once_by_their_mean():
+def test_groups_count_once_by_their_mean():
     y = np.zeros(7, dtype=int)
     flagged = np.array([1, 0, 0, 0, 1, 1, 0])
     groups = np.array(["b", "b", "a", "a", "c", "c", "c"])

@@ -72,12 +72,12 @@ def test_rows(name):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-@pytest.mark.parametrize("cluster_rate", ["mean", "row"])
-def test_clusters(name, cluster_rate):
-    model = model_for(name, cluster_rate=cluster_rate, max_cluster_size=4)
+@pytest.mark.parametrize("group_rate", ["mean", "row"])
+def test_groups(name, group_rate):
+    model = model_for(name, group_rate=group_rate, max_group_size=4)
     broken, thresholds = count_broken(
         name,
-        lambda rng: worlds.clustered(rng, 1000 if name == "precision" else 500),
+        lambda rng: worlds.grouped(rng, 1000 if name == "precision" else 500),
         lambda world: fitted(model, world, groups=world.groups),
         lambda threshold: worlds.rates(threshold)[name],
         n_sets=120,
@@ -86,8 +86,8 @@ def test_clusters(name, cluster_rate):
     assert broken <= at_most(120)
 
 
-def test_rows_of_clusters_are_not_independent():
-    # The same rows without their clusters: the promise of independent rows is broken too often, which
+def test_rows_of_groups_are_not_independent():
+    # The same rows without their groups: the promise of independent rows is broken too often, which
     # is what `groups` is for.
     rng = np.random.default_rng(0)
     broken = 0
@@ -99,11 +99,11 @@ def test_rows_of_clusters_are_not_independent():
     assert broken > 50
 
 
-def test_any_flagged_in_a_cluster():
-    model = model_for("fpr", cluster_rate="any")
+def test_any_flagged_in_a_group():
+    model = model_for("fpr", group_rate="any")
     broken, thresholds = count_broken(
         "fpr",
-        lambda rng: worlds.clustered(rng, 200),
+        lambda rng: worlds.grouped(rng, 200),
         lambda world: fitted(model, world, groups=world.groups),
         worlds.any_flagged_negative,
     )
@@ -185,12 +185,12 @@ def test_two_rates_hold_together():
     assert binom.ppf(0.0001, 300, 0.05) <= broken <= at_most(300)
 
 
-def test_segments_hold_together():
+def test_strata_hold_together():
     rng = np.random.default_rng(0)
     broken = 0
     for _ in range(200):
-        segment = rng.integers(0, 3, size=900)
-        X = np.column_stack([rng.normal(size=900) + segment, segment])
+        stratum = rng.integers(0, 3, size=900)
+        X = np.column_stack([rng.normal(size=900) + stratum, stratum])
         model = FixedFPRClassifier(prefit(), 0.1, 0.9, cv="prefit", strata=1).fit(X, np.zeros(900))
         broken += np.any(worlds.norm.sf(model.threshold_ - np.arange(3)) > 0.1)
     assert binom.ppf(0.0001, 200, 0.05) <= broken <= at_most(200)

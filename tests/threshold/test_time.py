@@ -38,7 +38,7 @@ def test_the_latest_rows_set_the_threshold_and_the_earlier_ones_train(model):
     assert model.guarantee_
 
 
-def test_earlier_rows_of_a_cluster_held_out_do_not_train():
+def test_earlier_rows_of_a_group_held_out_do_not_train():
     groups = RNG.integers(150, size=N)
     model = FixedFPRClassifier(FirstFeature(), 0.2, cv=0.4).fit(X, Y, groups=groups, time=TIME)
     late = np.sort(TIME)[N - 240] <= TIME

@@ -13,7 +13,7 @@ WITHIN = np.sqrt(0.7)  # intraclass correlation .3
 
 @dataclass
 class World:
-    """Rows with the score in the first column, and their clusters or weights."""
+    """Rows with the score in the first column, and their groups or weights."""
 
     X: np.ndarray
     y: np.ndarray
@@ -26,11 +26,11 @@ def plain(rng, n):
     return World((rng.normal(size=n) + SHIFT * y)[:, None], y)
 
 
-def clustered(rng, n_clusters):
-    """Every cluster has 1 to 4 rows, a common effect, and labels of its own."""
-    groups = np.repeat(np.arange(n_clusters), rng.integers(1, 5, size=n_clusters))
+def grouped(rng, n_groups):
+    """Every group has 1 to 4 rows, a common effect, and labels of its own."""
+    groups = np.repeat(np.arange(n_groups), rng.integers(1, 5, size=n_groups))
     y = (rng.uniform(size=groups.size) < PREVALENCE).astype(int)
-    effect = np.sqrt(0.3) * rng.normal(size=n_clusters)[groups]
+    effect = np.sqrt(0.3) * rng.normal(size=n_groups)[groups]
     score = effect + WITHIN * rng.normal(size=groups.size) + SHIFT * y
     return World(score[:, None], y, groups=groups)
 
@@ -55,9 +55,9 @@ def rates(threshold, weighted=False):
 
 
 def any_flagged_negative(threshold):
-    """P(a cluster with negatives has a flagged one), by quadrature over the cluster's effect."""
+    """P(a group with negatives has a flagged one), by quadrature over the group's effect."""
     kept = norm.cdf((threshold - np.sqrt(0.3) * EFFECTS) / WITHIN)
-    # Every row is a negative with probability 1 - PREVALENCE; clusters without any do not count.
+    # Every row is a negative with probability 1 - PREVALENCE; groups without any do not count.
     unflagged = PREVALENCE + (1 - PREVALENCE) * kept
     none = np.mean([unflagged**size - PREVALENCE**size for size in range(1, 5)], axis=0)
     counted = np.mean([1 - PREVALENCE**size for size in range(1, 5)])

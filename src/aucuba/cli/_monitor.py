@@ -32,7 +32,7 @@ _Batch = Annotated[
 ]
 _Groups = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Clusters, such as patients: each counts once per batch."),
+    typer.Option(metavar="COLUMN", help="Groups, such as patients: each counts once per batch."),
 ]
 _State = Annotated[
     Path | None,
@@ -93,11 +93,11 @@ def monitor(
     needs_labels = watched.rate != "alerts"
     flagged = _is_positive(table.column(flag, "--flag"), pos_label)
     positive = _is_positive(table.column(target, "--target"), pos_label) if needs_labels else None
-    cluster = None if groups is None else _names(table.column(groups, "--groups"))
+    group = None if groups is None else _names(table.column(groups, "--groups"))
     names = [file.path.name] * table.n_rows
     if batch is not None:
         names = _names(table.column(batch, "--batch"))
-    shown = _update(watched, names, positive, flagged, cluster)
+    shown = _update(watched, names, positive, flagged, group)
     if state is not None:
         with written_atomically(state) as draft:
             draft.write_text(watched.to_json() + "\n", encoding="utf-8")
@@ -125,7 +125,7 @@ def _monitor(state: Path | None, **given: Any) -> RateMonitor:
 
 
 def _update(
-    watched: RateMonitor, names: list[str], positive: Any, flagged: Any, cluster: Any
+    watched: RateMonitor, names: list[str], positive: Any, flagged: Any, group: Any
 ) -> list[dict[str, Any]]:
     """Feed the batches in the order in which they first appear."""
     import numpy as np
@@ -139,7 +139,7 @@ def _update(
         watched.update(
             None if positive is None else positive[part],
             flagged[part],
-            groups=None if cluster is None else np.array(cluster)[part],
+            groups=None if group is None else np.array(group)[part],
         )
         shown.append({"batch": name, **watched.history[-1]})
     return shown

@@ -55,5 +55,5 @@ def promise_section(model: Any, sample: ScoredSample) -> Section:
 
 
 def _listed(threshold: Any) -> str:
-    """One threshold, or one per segment."""
+    """One threshold, or one per stratum."""
     return ", ".join(f"{one:.6g}" for one in np.atleast_1d(threshold))

@@ -35,14 +35,14 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         Where the held-out rows come from, as in :class:`FixedFPRClassifier`; with ``"prefit"``
         ``fit`` needs no y.
     joint : bool, default=True
-        Whether several rates, or several segments, hold together at ``confidence``.
+        Whether several rates, or several strata, hold together at ``confidence``.
     strata : str, int or callable, default=None
-        One threshold per segment: a column of X, or a callable on X.
-    cluster_rate : {"mean", "any", "row"}, default="mean"
-        With ``groups``: promise the expected fraction of flagged rows in a new cluster, the
+        One threshold per stratum: a column of X, or a callable on X.
+    group_rate : {"mean", "any", "row"}, default="mean"
+        With ``groups``: promise the expected fraction of flagged rows in a new group, the
         probability that it has any flagged row, or the rate per row.
-    max_cluster_size : int, default=None
-        The most rows that a cluster of the population can have, for ``cluster_rate="row"``.
+    max_group_size : int, default=None
+        The most rows that a group of the population can have, for ``group_rate="row"``.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``.
     max_weight : float, default=None
@@ -62,12 +62,12 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     ----------
     estimator_ : estimator
         The fitted base classifier.
-    threshold_ : float, or ndarray of shape (n_segments,)
+    threshold_ : float, or ndarray of shape (n_strata,)
         Scores strictly above it are positive.
-    thresholds_ : ndarray of shape (n_rates,) or (n_segments, n_rates)
+    thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate.
     n_units_ : int
-        Number of held-out rows, or of held-out clusters.
+        Number of held-out rows, or of held-out groups.
     rank_ : int
         Rank of the threshold among their scores, smallest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
@@ -101,8 +101,8 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         *,
         joint: bool = True,
         strata: Any = None,
-        cluster_rate: str = "mean",
-        max_cluster_size: int | None = None,
+        group_rate: str = "mean",
+        max_group_size: int | None = None,
         weighted_promise: bool = False,
         max_weight: float | None = None,
         on_failure: str = "error",

@@ -28,7 +28,7 @@ from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows import CalibrationTable, validated_table
 from aucuba.threshold._rules import Cut, Rule
 from aucuba.threshold._sentences import sentence, warn_trivial
-from aucuba.threshold._strata import Segments, segment_index, segment_labels
+from aucuba.threshold._strata import Strata, stratum_index, stratum_labels
 from aucuba.threshold._units import Population
 
 
@@ -43,7 +43,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
     """A base classifier with a threshold whose rate is promised; members say which rate.
 
     `fit` holds rows out, fits the base on the others, and hands the held-out scores to the rule of
-    the promise, once per segment.
+    the promise, once per stratum.
     """
 
     estimator: Any
@@ -51,8 +51,8 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
     cv: Any
     joint: bool
     strata: Any
-    cluster_rate: str
-    max_cluster_size: int | None
+    group_rate: str
+    max_group_size: int | None
     weighted_promise: bool
     max_weight: float | None
     on_failure: str
@@ -96,12 +96,12 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         sample_weight : array-like of shape (n_samples,), default=None
             Weights for the base estimator and, with ``weighted_promise=True``, for the promise.
         groups : array-like of shape (n_samples,), default=None
-            Clusters of rows, such as patients: held out whole, and the independent units of the
+            Groups of rows, such as patients: held out whole, and the independent units of the
             promise.
         time : array-like of shape (n_samples,), default=None
             When each row was seen: numbers, dates, or dates as ISO text. With ``cv`` a fraction, the
             latest rows are held out instead of a random part, with all rows of the earliest time among
-            them, and earlier rows of a cluster held out do not train. The promise is then about rows
+            them, and earlier rows of a group held out do not train. The promise is then about rows
             like these latest ones.
         **params : dict
             Further fit parameters of the base estimator.
@@ -115,19 +115,19 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         check_choice(self.on_failure, "on_failure", ("error", "trivial"))
         response_of(self.estimator, self.response_method)
         population = Population(
-            self.cluster_rate, self.max_cluster_size, self.weighted_promise, self.max_weight
+            self.group_rate, self.max_group_size, self.weighted_promise, self.max_weight
         )
         rule = self._rule(population)
         table = validated_table(self, X, y, sample_weight, groups, time)
         population.check(table.group is not None, table.weight is not None)
-        segments = Segments.from_rows(self.strata, table.X)
-        self.strata_ = segments.names
+        strata = Strata.from_rows(self.strata, table.X)
+        self.strata_ = strata.names
         if self._is_prefit:
-            held_out, scores = self._score_prefit(table, segments, rule, params)
+            held_out, scores = self._score_prefit(table, strata, rule, params)
         else:
             routed = self._route(table.weight, groups, time, params)
-            held_out, scores = self._fit_and_score_splits(table, segments, rule, routed)
-        self._set_thresholds(self._cuts(rule, table, held_out, scores, segments), rule)
+            held_out, scores = self._fit_and_score_splits(table, strata, rule, routed)
+        self._set_thresholds(self._cuts(rule, table, held_out, scores, strata), rule)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -149,7 +149,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         """
         check_is_fitted(self, "threshold_")
         scores = self._checked_scores(X)
-        return self._oriented(scores - np.atleast_1d(self.threshold_)[self._segments_of(X)])
+        return self._oriented(scores - np.atleast_1d(self.threshold_)[self._strata_of(X)])
 
     def decision_levels(self, X: Any) -> IntArray:
         """Count the thresholds in ``thresholds_`` that every row passes.
@@ -166,7 +166,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         """
         check_is_fitted(self, "threshold_")
         scores = self._checked_scores(X)
-        limits = np.atleast_2d(self.thresholds_)[self._segments_of(X)]
+        limits = np.atleast_2d(self.thresholds_)[self._strata_of(X)]
         return np.asarray(np.sum(scores[:, None] > limits, axis=1))
 
     @available_if(_estimator_has("predict_proba"))
@@ -227,10 +227,10 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             raise ValueError(f"{self._promise.parameter} has equal rates: {listed}.")
         return rates
 
-    def _segments_of(self, X: Any) -> Any:
-        if not self._has_segments:
+    def _strata_of(self, X: Any) -> Any:
+        if not self._has_strata:
             return 0
-        return segment_index(segment_labels(self.strata, X), self.strata_)
+        return stratum_index(stratum_labels(self.strata, X), self.strata_)
 
     def _route(self, sample_weight: Any, groups: Any, time: Any, params: dict[str, Any]) -> Bunch:
         given = {"sample_weight": sample_weight, "groups": groups, "time": time}
@@ -245,7 +245,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         return Bunch(estimator=Bunch(fit=given | params), splitter=Bunch(split=to_split))
 
     def _score_prefit(
-        self, table: CalibrationTable, segments: Segments, rule: Rule, params: Any
+        self, table: CalibrationTable, strata: Strata, rule: Rule, params: Any
     ) -> tuple[IntArray, AnyArray]:
         useless = sorted(params) + ["time"] * (table.time is not None)
         if table.weight is not None and not self.weighted_promise:
@@ -257,12 +257,12 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             )
         self.guarantee_ = True
         everything = np.arange(table.positive.size)
-        self._check_shortfalls(rule, table, everything, segments)
+        self._check_shortfalls(rule, table, everything, strata)
         self.estimator_ = self.estimator
         return everything, self._positive_scores(self.estimator, table.X)
 
     def _fit_and_score_splits(
-        self, table: CalibrationTable, segments: Segments, rule: Rule, routed: Bunch
+        self, table: CalibrationTable, strata: Strata, rule: Rule, routed: Bunch
     ) -> tuple[IntArray, AnyArray]:
         X, y, fit_params = table.X, table.y, routed.estimator.fit
         splits = held_out_splits(
@@ -279,7 +279,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         held_out = np.concatenate([test for _, test in splits])
         self.guarantee_ = len(splits) == 1
         # Before any model is fitted, since too few rows is an error.
-        self._check_shortfalls(rule, table, held_out, segments)
+        self._check_shortfalls(rule, table, held_out, strata)
         with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
             progress = Progress(monitor)
             fitted = map_parallel(
@@ -300,16 +300,16 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
     def _check_shortfalls(
-        self, rule: Rule, table: CalibrationTable, held_out: IntArray, segments: Segments
+        self, rule: Rule, table: CalibrationTable, held_out: IntArray, strata: Strata
     ) -> None:
         """Stop before any model is fitted where the number of rows cannot carry the promise."""
         if self.on_failure == "trivial" and not np.isnan(rule.trivial):
             return
         rows = table.held_out_rows(held_out, np.zeros(held_out.size))
-        error = segments.error_of_each(self.confidence, self.joint)
-        for place, part in enumerate(segments.parts(rows, held_out)):
+        error = strata.error_of_each(self.confidence, self.joint)
+        for place, part in enumerate(strata.parts(rows, held_out)):
             for problem in rule.shortfalls(part, error):
-                raise ValueError(segments.problem_in(place, problem))
+                raise ValueError(strata.problem_in(place, problem))
 
     def _cuts(
         self,
@@ -317,15 +317,15 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         table: CalibrationTable,
         held_out: IntArray,
         scores: AnyArray,
-        segments: Segments,
+        strata: Strata,
     ) -> list[Cut]:
         rows, cuts = table.held_out_rows(held_out, scores), []
-        error = segments.error_of_each(self.confidence, self.joint)
-        for place, part in enumerate(segments.parts(rows, held_out)):
+        error = strata.error_of_each(self.confidence, self.joint)
+        for place, part in enumerate(strata.parts(rows, held_out)):
             cut = rule.cut(part, error)
             for problem in cut.problems:
                 if self.on_failure == "error" or np.isnan(rule.trivial):
-                    raise ValueError(segments.problem_in(place, problem))
+                    raise ValueError(strata.problem_in(place, problem))
             cuts.append(cut)
         return cuts
 
@@ -334,17 +334,17 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         self.trivial_ = bool(np.isnan(thresholds).any())
         thresholds = np.where(np.isnan(thresholds), rule.trivial, thresholds)
         strictest = thresholds.max(axis=1) if self._promise.flags_less else thresholds.min(axis=1)
-        per_segment = self._has_segments
-        self.thresholds_ = thresholds if per_segment else thresholds[0]
-        self.threshold_ = strictest if per_segment else float(strictest[0])
+        per_stratum = self._has_strata
+        self.thresholds_ = thresholds if per_stratum else thresholds[0]
+        self.threshold_ = strictest if per_stratum else float(strictest[0])
         n_units = np.array([cut.n_units for cut in cuts])
-        self.n_units_ = n_units if per_segment else int(n_units[0])
+        self.n_units_ = n_units if per_stratum else int(n_units[0])
         ranks = [cut.ranks for cut in cuts if cut.ranks is not None]
         if len(ranks) == len(cuts):
-            self._set_ranks(np.stack(ranks), per_segment)
+            self._set_ranks(np.stack(ranks), per_stratum)
         if cuts[0].highest is not None:
             ends = np.column_stack([strictest, [cut.highest for cut in cuts]])
-            self.threshold_range_ = ends if per_segment else ends[0]
+            self.threshold_range_ = ends if per_stratum else ends[0]
         self.violation_probability_ = self._violation(cuts) if self.guarantee_ else float("nan")
         self.promise_ = sentence(self, rule.words, cuts)
         if self.trivial_:
@@ -356,14 +356,14 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             return float(violations.max())
         return float(-np.expm1(np.log1p(-violations).sum()))
 
-    def _set_ranks(self, ranks: IntArray, per_segment: bool) -> None:
+    def _set_ranks(self, ranks: IntArray, per_stratum: bool) -> None:
         """One number, or an array without the axes that there is nothing to tell apart in."""
         listed = ranks if ranks.shape[1] > 1 else ranks[:, 0]
-        chosen = listed if per_segment else listed[0]
+        chosen = listed if per_stratum else listed[0]
         self.rank_ = int(chosen) if np.ndim(chosen) == 0 else chosen
 
     @property
-    def _has_segments(self) -> bool:
+    def _has_strata(self) -> bool:
         return self.strata_.size > 0
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:

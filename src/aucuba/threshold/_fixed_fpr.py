@@ -40,7 +40,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Where the held-out rows come from.
 
-        - a fraction in (0, 1): one split holds out that part of the rows (of the clusters, with
+        - a fraction in (0, 1): one split holds out that part of the rows (of the groups, with
           ``groups``), the rest trains ``estimator_``; guaranteed;
         - ``"prefit"``: ``estimator`` is fitted, and all rows given to ``fit`` are held out (they
           may all be negative); guaranteed if ``estimator`` has not seen them;
@@ -53,19 +53,19 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         Promise a true positive rate too, both together at ``confidence``. An error says which pair
         the rows could carry if no threshold keeps both.
     joint : bool, default=True
-        Whether several rates, or several segments, hold together at ``confidence``; if False, each
+        Whether several rates, or several strata, hold together at ``confidence``; if False, each
         on its own.
     strata : str, int or callable, default=None
-        One threshold per segment: a column of X by name or index, or a callable that maps X to one
+        One threshold per stratum: a column of X by name or index, or a callable that maps X to one
         label per row.
-    cluster_rate : {"mean", "any", "row"}, default="mean"
+    group_rate : {"mean", "any", "row"}, default="mean"
         What is promised when ``groups`` are given to ``fit``.
 
-        - ``"mean"``: the expected fraction of flagged negatives in a new cluster;
-        - ``"any"``: the probability that a new cluster has any flagged negative;
-        - ``"row"``: the rate per row over clusters of unequal size; needs ``max_cluster_size``.
-    max_cluster_size : int, default=None
-        The most negatives that a cluster of the population can have.
+        - ``"mean"``: the expected fraction of flagged negatives in a new group;
+        - ``"any"``: the probability that a new group has any flagged negative;
+        - ``"row"``: the rate per row over groups of unequal size; needs ``max_group_size``.
+    max_group_size : int, default=None
+        The most negatives that a group of the population can have.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``. Weights that are
         constant within a class keep the exact rule; others need ``max_weight``.
@@ -87,22 +87,22 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     ----------
     estimator_ : estimator
         The fitted base classifier.
-    threshold_ : float, or ndarray of shape (n_segments,)
+    threshold_ : float, or ndarray of shape (n_strata,)
         Scores strictly above it are positive: the ``rank_``-th smallest held-out negative score,
         raised by a few floating-point roundings so that rows that tie with it stay negative.
         Infinite where ``trivial_``.
-    thresholds_ : ndarray of shape (n_rates,) or (n_segments, n_rates)
+    thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate, in the order given.
     threshold_range_ : ndarray of shape (2,)
         Every threshold in it keeps both promises; only with ``min_tpr``.
     strata_ : ndarray
-        The segments; empty without ``strata``.
+        The strata; empty without ``strata``.
     classes_ : ndarray of shape (2,)
         The labels.
     pos_label_ : label
         The positive one.
     n_negatives_, n_units_ : int
-        Number n of held-out negatives, or of held-out clusters with negatives.
+        Number n of held-out negatives, or of held-out groups with negatives.
     rank_ : int
         Rank k of ``threshold_`` among their scores, smallest first; only for the exact rule.
     violation_probability_ : float
@@ -166,8 +166,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         min_tpr: float | None = None,
         joint: bool = True,
         strata: Any = None,
-        cluster_rate: str = "mean",
-        max_cluster_size: int | None = None,
+        group_rate: str = "mean",
+        max_group_size: int | None = None,
         weighted_promise: bool = False,
         max_weight: float | None = None,
         on_failure: str = "error",
@@ -180,7 +180,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
 
     @property
     def n_negatives_(self) -> Any:
-        """Number of held-out negatives, or of clusters with negatives."""
+        """Number of held-out negatives, or of groups with negatives."""
         return self.n_units_
 
     def _rule(self, population: Population) -> Rule:

@@ -41,13 +41,13 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Where the held-out rows come from, as in :class:`FixedFPRClassifier`.
     joint : bool, default=True
-        Whether several rates, or several segments, hold together at ``confidence``.
+        Whether several rates, or several strata, hold together at ``confidence``.
     strata : str, int or callable, default=None
-        One threshold per segment: a column of X, or a callable on X.
-    cluster_rate : {"mean", "row"}, default="mean"
-        With ``groups``: the precision with every cluster counted once, or per row.
-    max_cluster_size : int, default=None
-        The most rows that a cluster of the population can have, for ``cluster_rate="row"``.
+        One threshold per stratum: a column of X, or a callable on X.
+    group_rate : {"mean", "row"}, default="mean"
+        With ``groups``: the precision with every group counted once, or per row.
+    max_group_size : int, default=None
+        The most rows that a group of the population can have, for ``group_rate="row"``.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``.
     max_weight : float, default=None
@@ -67,12 +67,12 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     ----------
     estimator_ : estimator
         The fitted base classifier.
-    threshold_ : float, or ndarray of shape (n_segments,)
+    threshold_ : float, or ndarray of shape (n_strata,)
         Scores strictly above it are positive.
-    thresholds_ : ndarray of shape (n_rates,) or (n_segments, n_rates)
+    thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate.
     n_units_ : int
-        Number of held-out rows, or clusters, that tested thresholds.
+        Number of held-out rows, or groups, that tested thresholds.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
         As in :class:`FixedFPRClassifier`.
 
@@ -111,8 +111,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         *,
         joint: bool = True,
         strata: Any = None,
-        cluster_rate: str = "mean",
-        max_cluster_size: int | None = None,
+        group_rate: str = "mean",
+        max_group_size: int | None = None,
         weighted_promise: bool = False,
         max_weight: float | None = None,
         on_failure: str = "error",
@@ -124,9 +124,9 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         self._store(locals())
 
     def _rule(self, population: Population) -> Rule:
-        if self.cluster_rate == "any":
+        if self.group_rate == "any":
             raise ValueError(
-                "A precision can be promised for cluster_rate='mean' or 'row', not 'any': a cluster "
+                "A precision can be promised for group_rate='mean' or 'row', not 'any': a group "
                 "with one flagged negative has no precision of its own."
             )
         rates = self._allowed_rates(self.min_precision)

@@ -34,14 +34,14 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         Where the held-out rows come from, as in :class:`FixedFPRClassifier`; with ``"prefit"`` they
         may all be positive.
     joint : bool, default=True
-        Whether several rates, or several segments, hold together at ``confidence``.
+        Whether several rates, or several strata, hold together at ``confidence``.
     strata : str, int or callable, default=None
-        One threshold per segment: a column of X, or a callable on X.
-    cluster_rate : {"mean", "any", "row"}, default="mean"
-        With ``groups``: promise the expected fraction of missed positives in a new cluster, the
+        One threshold per stratum: a column of X, or a callable on X.
+    group_rate : {"mean", "any", "row"}, default="mean"
+        With ``groups``: promise the expected fraction of missed positives in a new group, the
         probability that it has any missed positive, or the rate per row.
-    max_cluster_size : int, default=None
-        The most positives that a cluster of the population can have, for ``cluster_rate="row"``.
+    max_group_size : int, default=None
+        The most positives that a group of the population can have, for ``group_rate="row"``.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``.
     max_weight : float, default=None
@@ -61,12 +61,12 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     ----------
     estimator_ : estimator
         The fitted base classifier.
-    threshold_ : float, or ndarray of shape (n_segments,)
+    threshold_ : float, or ndarray of shape (n_strata,)
         Scores strictly above it are positive; it lies a few roundings below the order statistic.
-    thresholds_ : ndarray of shape (n_rates,) or (n_segments, n_rates)
+    thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate.
     n_positives_, n_units_ : int
-        Number of held-out positives, or of held-out clusters with positives.
+        Number of held-out positives, or of held-out groups with positives.
     rank_ : int
         Rank k of the threshold among their scores, largest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
@@ -102,8 +102,8 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         *,
         joint: bool = True,
         strata: Any = None,
-        cluster_rate: str = "mean",
-        max_cluster_size: int | None = None,
+        group_rate: str = "mean",
+        max_group_size: int | None = None,
         weighted_promise: bool = False,
         max_weight: float | None = None,
         on_failure: str = "error",
@@ -116,7 +116,7 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
 
     @property
     def n_positives_(self) -> Any:
-        """Number of held-out positives, or of clusters with positives."""
+        """Number of held-out positives, or of groups with positives."""
         return self.n_units_
 
     def _rule(self, population: Population) -> Rule:

@@ -34,7 +34,7 @@ def held_out_splits(
     """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
 
     A fraction ``cv`` is one split that holds out that part of the rows, stratified by class if
-    asked, or of the clusters, or the latest rows where times are given; everything else goes through
+    asked, or of the groups, or the latest rows where times are given; everything else goes through
     scikit-learn's ``check_cv``.
     """
     if time is not None:
@@ -72,8 +72,8 @@ def _require_unseen(splits: list[Split], group: AnyArray | None) -> None:
             )
         if group is not None and np.intersect1d(group[train], group[test]).size:
             raise ValueError(
-                f"Split {number} of cv trains on clusters of groups of which it also holds rows out; "
-                "use cv=0.5 or a group splitter such as GroupKFold, which keep clusters whole."
+                f"Split {number} of cv trains on groups of which it also holds rows out; "
+                "use cv=0.5 or a group splitter such as GroupKFold, which keep groups whole."
             )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
 from aucuba._base._validation import check_fraction, check_positive_number
-from aucuba.threshold._monitor_input import count_pair, flags_of, losses_of_clusters
+from aucuba.threshold._monitor_input import count_pair, flags_of, losses_of_groups
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._sequences import (
     CHANGES,
@@ -48,16 +48,16 @@ class RateMonitor:
     confidence : float, default=0.95
         One less the probability of a false ``"broken"``.
     average_run_length : float, default=100_000
-        Mean number of counted rows (or clusters) until ``changed`` is raised falsely, at least.
+        Mean number of counted rows (or groups) until ``changed`` is raised falsely, at least.
     pos_label : label, default=None
         The positive class in ``y_true`` and ``y_flag``. None expects booleans, or 0 and 1.
 
     Attributes
     ----------
     n_counted : int
-        Rows (or clusters) that the rate counted so far.
+        Rows (or groups) that the rate counted so far.
     n_against : float
-        How many of them counted against the limit; fractional for clusters.
+        How many of them counted against the limit; fractional for groups.
     history : list of dict
         One row per update.
 
@@ -117,7 +117,7 @@ class RateMonitor:
         y_flag : array-like of shape (n_rows,)
             Which rows were flagged: booleans, 0 and 1, or predicted labels.
         groups : array-like of shape (n_rows,), default=None
-            Clusters: each counts once, by the mean over its rows, and must come whole in one batch.
+            Groups: each counts once, by the mean over its rows, and must come whole in one batch.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class RateMonitor:
         counted = self._promise.counts(positive, flagged)
         losses = self._promise.against(positive, flagged)[counted].astype(np.float64)
         if groups is not None:
-            losses = losses_of_clusters(losses, groups, counted)
+            losses = losses_of_groups(losses, groups, counted)
         if losses.size:
             n = self.n_counted + np.arange(1.0, losses.size + 1)
             s = self.n_against + np.cumsum(losses)

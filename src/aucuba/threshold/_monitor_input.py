@@ -27,13 +27,13 @@ def flags_of(values: ArrayLike, pos_label: Any, name: str) -> BoolArray:
     return array.astype(bool)
 
 
-def losses_of_clusters(losses: FloatArray, groups: ArrayLike, counted: BoolArray) -> FloatArray:
-    """The mean loss of every cluster, in the order in which clusters first appear."""
+def losses_of_groups(losses: FloatArray, groups: ArrayLike, counted: BoolArray) -> FloatArray:
+    """The mean loss of every group, in the order in which groups first appear."""
     identifiers = column_or_1d(groups)
     if identifiers.shape[0] != counted.shape[0]:
         raise ValueError(f"groups has {identifiers.shape[0]} entries for {counted.shape[0]} rows.")
-    _, first, cluster = np.unique(identifiers[counted], return_index=True, return_inverse=True)
-    means = np.bincount(cluster, losses) / np.maximum(np.bincount(cluster), 1)
+    _, first, group = np.unique(identifiers[counted], return_index=True, return_inverse=True)
+    means = np.bincount(group, losses) / np.maximum(np.bincount(group), 1)
     return means[np.argsort(first)]
 
 

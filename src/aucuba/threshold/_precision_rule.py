@@ -141,7 +141,7 @@ class BinomialTests:
 
 
 class BettingTests:
-    """P-values of clusters or weighted rows, as one over the wealth."""
+    """P-values of groups or weighted rows, as one over the wealth."""
 
     def __init__(self, units: Units, levels: FloatArray, rate: float, error: float) -> None:
         highest, lowest = units.largest * (1.0 - rate), units.largest * rate

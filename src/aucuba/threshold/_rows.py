@@ -1,4 +1,4 @@
-"""Rows, labels, weights and clusters that a classifier with a promise is given."""
+"""Rows, labels, weights and groups that a classifier with a promise is given."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ def _target_of_prefit(classes: AnyArray, y: Any, n_rows: int) -> AnyArray:
 
 
 def _checked_groups(groups: Any) -> IntArray:
-    """Clusters numbered 0, 1, ...; identifiers may be of any type that can be sorted."""
+    """Groups numbered 0, 1, ...; identifiers may be of any type that can be sorted."""
     identifiers = column_or_1d(groups)
     if identifiers.dtype.kind == "f" and not np.all(np.isfinite(identifiers)):
-        raise ValueError("groups contains NaN or infinite values; give every row a cluster.")
+        raise ValueError("groups contains NaN or infinite values; give every row a group.")
     number: IntArray = np.unique(identifiers, return_inverse=True)[1].astype(np.intp)
     return number
 

@@ -24,7 +24,7 @@ def rows_needed(
     confidence: float = 0.95,
     prevalence: float | None = None,
     *,
-    cluster_rate: str | None = None,
+    group_rate: str | None = None,
 ) -> int:
     """Compute the smallest number of held-out rows with which a promise can be made.
 
@@ -44,14 +44,14 @@ def rows_needed(
     prevalence : float, default=None
         Fraction of positives among the rows, in (0, 1). For precision at best every positive is
         flagged.
-    cluster_rate : {"mean", "any", "row"}, default=None
-        Count independent clusters (``groups`` of ``fit``) in place of rows; for ``"row"``, clusters
+    group_rate : {"mean", "any", "row"}, default=None
+        Count independent groups (``groups`` of ``fit``) in place of rows; for ``"row"``, groups
         of the largest size.
 
     Returns
     -------
     int
-        Number of rows, or of clusters.
+        Number of rows, or of groups.
 
     Examples
     --------
@@ -62,20 +62,20 @@ def rows_needed(
     2950
     >>> rows_needed("precision", 0.9)
     36
-    >>> rows_needed("fpr", 0.05, cluster_rate="mean")
+    >>> rows_needed("fpr", 0.05, group_rate="mean")
     69
     """
     promised = promise_named(promise)
     allowed = promised.allowed(rate, "rate")
     confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
     error = 1.0 - confidence
-    if cluster_rate is not None:
-        check_choice(cluster_rate, "cluster_rate", ("mean", "any", "row"))
-    is_betting = cluster_rate in ("mean", "row")
+    if group_rate is not None:
+        check_choice(group_rate, "group_rate", ("mean", "any", "row"))
+    is_betting = group_rate in ("mean", "row")
     if promised is PRECISION:
-        if cluster_rate == "any":
+        if group_rate == "any":
             raise ValueError(
-                "A precision can be promised for cluster_rate='mean' or 'row', not 'any'."
+                "A precision can be promised for group_rate='mean' or 'row', not 'any'."
             )
         error /= N_STARTS
     needed = units_needed(allowed, 1.0 - allowed, error) if is_betting else _rows(allowed, error)
@@ -103,7 +103,7 @@ def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, e
         return (
             f"{start} more than these {units.n_units} held-out {units.noun}: their weights or sizes "
             "lie far below the limit that the bound must allow for. Hold out more, promise less, or "
-            "lower max_weight or max_cluster_size if the population allows it."
+            "lower max_weight or max_group_size if the population allows it."
         )
     message = f"{start} at least {needed} held-out {units.noun}, got {units.n_units}."
     more = f"{message} Hold out more {units.noun}"

@@ -22,7 +22,7 @@ from aucuba.threshold._units import HeldOutRows, Population, Units
 
 @dataclass(frozen=True)
 class Cut:
-    """Thresholds of one segment, one per rate; nan where the rows cannot carry the promise."""
+    """Thresholds of one stratum, one per rate; nan where the rows cannot carry the promise."""
 
     thresholds: FloatArray
     n_units: int

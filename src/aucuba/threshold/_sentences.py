@@ -21,7 +21,7 @@ def sentence(model: PromisedThresholdClassifier, words: str, cuts: Sequence[Cut]
         )
     several = len(cuts) > 1 or model.thresholds_.size > 1
     together = (", jointly" if model.joint else ", each singly") if several else ""
-    where = f" in each of {len(cuts)} segments" if model.strata_.size else ""
+    where = f" in each of {len(cuts)} strata" if model.strata_.size else ""
     start = f"{words[0].upper()}{words[1:]}{where}, with confidence {model.confidence:g}{together}"
     n_units = sum(cut.n_units for cut in cuts)
     kept = f" (kept by flagging {_flagged(model)})" if model.trivial_ else ""
@@ -30,7 +30,7 @@ def sentence(model: PromisedThresholdClassifier, words: str, cuts: Sequence[Cut]
 
 def warn_trivial(model: PromisedThresholdClassifier) -> None:
     """Say that a promise is kept without looking at the scores."""
-    where = " in some segment" if model.strata_.size else ""
+    where = " in some stratum" if model.strata_.size else ""
     warnings.warn(
         f"The held-out rows cannot carry the promised {model._promise.words}{where}, so "
         f"{type(model).__name__} keeps it by flagging {_flagged(model)} there. Hold out more rows or "

@@ -9,7 +9,7 @@ never grows on average while the conditional rate of every row is at most m, wha
 average over q is therefore a non-negative supermartingale, and passes 1/error with probability of
 at most error, ever (Ville's inequality). With q below m it is evidence for a rate below m, which
 assumes that the rate is constant or never below m. Rows whose loss lies between 0 and 1 (means of
-clusters) enter s as they are: by concavity the ratio is then at most that of a fair bet.
+groups) enter s as they are: by concavity the ratio is then at most that of a fair bet.
 
 References ---------- Robbins (1970), Statistical methods related to the law of the iterated
 logarithm, Annals of Mathematical Statistics 41(5). Shin, Ramdas and Rinaldo (2024), E-detectors: a

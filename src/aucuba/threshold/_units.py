@@ -1,4 +1,4 @@
-"""The independent units behind a promise: rows, weighted rows, or clusters of rows."""
+"""The independent units behind a promise: rows, weighted rows, or groups of rows."""
 
 from __future__ import annotations
 
@@ -68,30 +68,30 @@ class Units:
 class Population:
     """What one draw from the population is, and how its rows count."""
 
-    cluster_rate: str = "mean"
-    max_cluster_size: int | None = None
+    group_rate: str = "mean"
+    max_group_size: int | None = None
     weighted: bool = False
     max_weight: float | None = None
 
     def check(self, has_groups: bool, has_weight: bool) -> None:
         """Stop where parameters and data do not fit together."""
-        check_choice(self.cluster_rate, "cluster_rate", ("mean", "any", "row"))
-        if has_groups and self.cluster_rate == "row":
-            if self.max_cluster_size is None:
+        check_choice(self.group_rate, "group_rate", ("mean", "any", "row"))
+        if has_groups and self.group_rate == "row":
+            if self.max_group_size is None:
                 raise ValueError(
-                    "cluster_rate='row' needs max_cluster_size, the most rows that any cluster of "
-                    "the population can have; without such a limit one huge cluster could break "
-                    "every promise. cluster_rate='mean' needs none."
+                    "group_rate='row' needs max_group_size, the most rows that any group of "
+                    "the population can have; without such a limit one huge group could break "
+                    "every promise. group_rate='mean' needs none."
                 )
-            check_positive_number(self.max_cluster_size, "max_cluster_size", integer=True)
+            check_positive_number(self.max_group_size, "max_group_size", integer=True)
         if not self.weighted:
             return
         if not has_weight:
             raise ValueError("weighted_promise=True needs sample_weight in fit.")
-        if has_groups and self.cluster_rate != "row":
+        if has_groups and self.group_rate != "row":
             raise ValueError(
-                f"weighted_promise=True with groups needs cluster_rate='row', got "
-                f"{self.cluster_rate!r}: the other rates count every cluster once."
+                f"weighted_promise=True with groups needs group_rate='row', got "
+                f"{self.group_rate!r}: the other rates count every group once."
             )
 
     def units_of(self, rows: HeldOutRows, promise: Promise) -> Units:
@@ -105,12 +105,12 @@ class Population:
         assert counted.group is not None
         unit = np.unique(counted.group, return_inverse=True)[1].astype(np.intp)
         sizes = np.bincount(unit)
-        noun = f"clusters with {noun}"
-        if self.cluster_rate == "any":
+        noun = f"groups with {noun}"
+        if self.group_rate == "any":
             highest = np.full(sizes.size, -np.inf, dtype=np.result_type(score, np.float32))
             np.maximum.at(highest, unit, score)
             return _one_row_each(highest, np.zeros(sizes.size, dtype=bool), noun)
-        if self.cluster_rate == "mean":
+        if self.group_rate == "mean":
             value, largest = 1.0 / sizes[unit], 1.0
         else:
             value, largest = self._row_values(counted, sizes)
@@ -125,17 +125,17 @@ class Population:
         return Units(score, counted.positive, unit, weight, score.size, largest, f"weighted {noun}")
 
     def _row_values(self, counted: HeldOutRows, sizes: IntArray) -> tuple[FloatArray, float]:
-        assert self.max_cluster_size is not None
-        if sizes.max(initial=0) > self.max_cluster_size:
+        assert self.max_group_size is not None
+        if sizes.max(initial=0) > self.max_group_size:
             raise ValueError(
-                f"A cluster has {sizes.max()} rows that count, more than "
-                f"max_cluster_size={self.max_cluster_size}; raise the limit to one that holds for "
+                f"A group has {sizes.max()} rows that count, more than "
+                f"max_group_size={self.max_group_size}; raise the limit to one that holds for "
                 "the population."
             )
         if not self.weighted or counted.weight is None:
-            return np.ones(counted.positive.size), float(self.max_cluster_size)
+            return np.ones(counted.positive.size), float(self.max_group_size)
         largest = self._largest_weight(counted.weight)
-        return counted.weight, float(self.max_cluster_size * largest)
+        return counted.weight, float(self.max_group_size * largest)
 
     def _largest_weight(self, weight: FloatArray) -> float:
         if self.max_weight is None:
