@@ -197,6 +197,6 @@ def model_read_back() -> Arrays:
     model = PartialAUCClassifier((0.0, 0.3)).fit(*training())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.aucuba"
-        save_model(path, model)
+        save_model(model, path)
         back = load_model(path)
     return {"scores": back.decision_function(fixed_rows())}

@@ -27,7 +27,7 @@ def test_the_default_stack_survives(table, tmp_path):
         pytest.importorskip("pandas")
     X, y = table(120)
     stack = RegionStack(RANGE, cv=2, random_state=0).fit(X, y)
-    save_model(tmp_path / "m", stack)
+    save_model(stack, tmp_path / "m")
     again = load_model(tmp_path / "m").model
     np.testing.assert_array_equal(again.decision_function(X), stack.decision_function(X))
     assert again.report_ == stack.report_
@@ -46,7 +46,7 @@ def test_the_default_stack_survives(table, tmp_path):
 def test_models_of_trees_and_kernels_survive(model, tmp_path):
     X, y = numbers(150)
     X = X @ X.T if getattr(model, "kernel", None) == "precomputed" else X
-    save_model(tmp_path / "m", model.fit(X, y))
+    save_model(model.fit(X, y), tmp_path / "m")
     again = load_model(tmp_path / "m").model
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
@@ -56,10 +56,10 @@ def test_functions_and_caches_are_not_saved(tmp_path):
     model = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(X, y)
     model[0].func = functools.partial(os.system, "true")
     with pytest.raises(ValueError, match=r"posix\.system|os\.system"):
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
     memory = joblib.Memory(tmp_path / "cache", verbose=0)
     stack = RegionStack(RANGE, estimators=["linear"], memory=memory, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="memory=None"):
-        save_model(tmp_path / "m", stack)
-    save_model(tmp_path / "m", stack.set_params(memory=None))
+        save_model(stack, tmp_path / "m")
+    save_model(stack.set_params(memory=None), tmp_path / "m")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "m"]

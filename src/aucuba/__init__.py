@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         FixedTPRClassifier,
     )
 
-__version__ = "0.2.0"
+__version__ = "0.1.0.dev0"
 
 _HOMES = {
     "AUMClassifier": "aucuba.linear",

@@ -18,7 +18,7 @@ def ranked(tmp_path_factory):
     features = [y[:, None] + rng.normal(size=(8, 2)) for y in labels]
     path = np.column_stack([np.arange(7), np.arange(1, 8)])
     graphs = [RankingGraph(table, path) for table in features]
-    save_model(folder / "ranker.aucuba", StructuredRanker(C=10).fit(graphs, labels))
+    save_model(StructuredRanker(C=10).fit(graphs, labels), folder / "ranker.aucuba")
     nodes = pd.concat(
         pd.DataFrame({"graph": name, "node": np.arange(8), "label": y.astype(int)}).join(
             pd.DataFrame(table, columns=["height", "width"])
@@ -110,7 +110,7 @@ def detected(tmp_path_factory):
     kinds = ["one" if k % 2 else "none" for k in range(12)]
     detector = SupervisedChangepointDetector(5, cv=2, random_state=0)
     detector.fit(signals, [[Label(10, 30, kind)] for kind in kinds])
-    save_model(folder / "detector.aucuba", detector)
+    save_model(detector, folder / "detector.aucuba")
     names = [f"s{k}" for k in range(12)]
     pd.concat(
         pd.DataFrame({"sequence": name, "value": y}) for name, y in zip(names, signals, strict=True)

@@ -126,7 +126,7 @@ def test_predict_and_info_say_at_which_rate(run, files, model, tmp_path):
     saved.model[-1].predict_fpr_ = float("nan")
     older = tmp_path / "older.aucuba"
     metadata, labels = saved.metadata, saved.labels
-    save_model(older, saved.model, baseline=saved.baseline, metadata=metadata, labels=labels)
+    save_model(saved.model, older, baseline=saved.baseline, metadata=metadata, labels=labels)
     out = run("predict", older, files / "test.csv", "--out", tmp_path / "s.csv").out
     assert "predicted positive\n" in out
 

@@ -100,7 +100,7 @@ def test_labels_come_back_as_they_were(run, tmp_path, labels, pos_label, expecte
 def test_models_saved_in_python_predict_as_they_are(tmp_path):
     X, y = make_classification(200, random_state=0)
     model = PartialAUCClassifier((0.0, 0.5)).fit(X, np.where(y, "b", "a"))
-    save_model(tmp_path / "m", model)
+    save_model(model, tmp_path / "m")
     saved = load_model(tmp_path / "m")
     assert saved.labels is None
     np.testing.assert_array_equal(saved.predict(X), model.predict(X))

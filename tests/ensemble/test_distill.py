@@ -65,7 +65,7 @@ def test_the_student_of_a_mixed_table_is_close_calibrated_and_saved(tmp_path):
     for part in np.array_split(np.argsort(p), 3):
         assert abs(p[part].mean() - y[450:][part].mean()) < 0.12
     path = tmp_path / "student.aucuba"
-    save_model(path, student)
+    save_model(student, path)
     assert np.array_equal(load_model(path).decision_function(new), student.decision_function(new))
 
 

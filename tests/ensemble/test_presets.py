@@ -32,7 +32,7 @@ def test_every_preset_fits_a_mixed_table_and_is_saved(preset, tmp_path):
     for found, wanted in zip(settings, PRESETS[preset].values(), strict=True):
         assert wanted.items() <= found.items()
     path = tmp_path / "stack.aucuba"
-    save_model(path, stack)
+    save_model(stack, path)
     loaded = load_model(path)
     assert np.array_equal(loaded.predict_proba(frame), stack.predict_proba(frame))
 

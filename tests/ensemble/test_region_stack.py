@@ -300,7 +300,7 @@ def test_presets_take_sparse_tables(preset, kind, tmp_path):
     new = stack.decision_function(kind(X[200:]))
     assert partial_auc_score(y[200:], new, fpr_range=(0.0, 0.2)) > 0.5
     if "lightgbm" not in names:
-        save_model(tmp_path / "sparse", stack)
+        save_model(stack, tmp_path / "sparse")
         loaded = load_model(tmp_path / "sparse")
         assert np.array_equal(loaded.decision_function(kind(X[200:])), new)
 

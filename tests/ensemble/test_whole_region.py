@@ -78,7 +78,7 @@ def test_a_named_weight_is_saved(tmp_path):
     X, y = numbers()
     region = {"fpr_range": (0.0, 0.5), "fpr_weight": ("exponential", 20.0), "min_tpr": 0.1}
     stack = RegionStack(**region, estimators=["linear"], cv=3, random_state=0).fit(X, y)
-    save_model(tmp_path / "stack.aucuba", stack)
+    save_model(stack, tmp_path / "stack.aucuba")
     loaded = load_model(tmp_path / "stack.aucuba").model
     assert {name: loaded.get_params()[name] for name in region} == region
     np.testing.assert_array_equal(loaded.decision_function(X), stack.decision_function(X))

@@ -30,7 +30,7 @@ from aucuba import PartialAUCClassifier, RegionStack
 from aucuba.persistence import load_model, save_model
 from aucuba.persistence._schema import foreign_nodes
 from tests.persistence.archives import entries_of, written
-from tests.persistence.write_fixtures import FOLDER, scores_of
+from tests.persistence.saved_models import all_models, scores_of, write
 
 SECONDS = 300
 MEMORY = 8 * 2**30
@@ -232,14 +232,14 @@ class Original:
     trusted: tuple = ()
 
     @classmethod
-    def from_fixture(cls, path):
+    def from_file(cls, path):
         return cls(path.read_bytes(), json.loads(path.with_suffix(".json").read_text()))
 
     @classmethod
     def from_model(cls, model, X, y, folder):
         """A model with classes of scikit-learn that the library does not load by itself."""
         path = Path(folder) / "original"
-        save_model(path, model.fit(X, y))
+        save_model(model.fit(X, y), path)
         schema = json.loads(entries_of(path)["schema.json"])
         rows = X[:5]
         answers = {"method": "decision_function", "rows": rows}
@@ -248,14 +248,14 @@ class Original:
 
 
 def originals(folder):
-    """The models of the fixtures, and some whose compiled code takes more from the file."""
+    """A model of every stored class, and some whose compiled code takes more from the file."""
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(60, 3)), 2)
     y = (X[:, 0] + rng.normal(size=60) > 0.5).astype(int)
     kernel = PartialAUCClassifier((0.0, 0.4), kernel="rbf", surrogate="tight")
     stack = RegionStack((0.0, 0.4), estimators=[("trees", ExtraTreesClassifier(3))], cv=2)
     return [
-        *(Original.from_fixture(path) for path in sorted(FOLDER.glob("*.aucuba"))),
+        *(Original.from_file(write(Path(folder), *case)) for case in all_models()),
         Original.from_model(GradientBoostingClassifier(n_estimators=3, max_depth=2), X, y, folder),
         Original.from_model(SVC(), X, y, folder),
         Original.from_model(SVC(), sparse.csr_matrix(X), y, folder),

@@ -194,7 +194,7 @@ def test_fitted_models_load_and_score_without_dask(rows, tmp_path):
     files = [str(tmp_path / one) for one in ("X.npy", "scores.npy", *names)]
     np.save(files[0], X)
     for file, model in zip(files[2:], models, strict=True):
-        save_model(file, model)
+        save_model(model, file)
     subprocess.run([sys.executable, "-c", WITHOUT_DASK, *files], check=True)
     want = [model.decision_function(X) for model in models]
     np.testing.assert_array_equal(np.load(files[1]), want)

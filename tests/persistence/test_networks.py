@@ -20,7 +20,7 @@ from aucuba import (
 )
 from aucuba._columns._named import Columns
 from aucuba.persistence import load_model, save_model
-from aucuba.persistence._known import LEFT_OUT
+from aucuba.persistence._left_out import LEFT_OUT
 from tests.ensemble.data import mixed_frame, numbers
 from tests.persistence.archives import entries_of, rewritten, schema_of
 
@@ -50,7 +50,7 @@ def survive(tmp_path):
     """Save a fitted model, load it without naming any class, and compare its answers bit for bit."""
 
     def check(model, X):
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         again = load_model(tmp_path / "m").model
         assert_equal_answers(again, model, X)
         return again
@@ -101,7 +101,7 @@ class TestRoundTrips:
         survive(make_pipeline(columns, network()).fit(X, y), X)
 
     def test_a_network_that_was_never_fitted(self, tmp_path):
-        save_model(tmp_path / "m", network(alpha=0.5))
+        save_model(network(alpha=0.5), tmp_path / "m")
         assert load_model(tmp_path / "m").model.get_params() == network(alpha=0.5).get_params()
 
 
@@ -149,7 +149,7 @@ class TestTraining:
     def test_the_file_does_not_hold_it(self, tmp_path):
         X, y = numbers(60)
         model = network().fit(X, y)
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         stored = schema_of(tmp_path / "m")["content"]["model"]["content"]
         fitted = set(vars(model)) - NOT_STORED | {"_sklearn_version"}
         assert set(stored["content"]) == fitted
@@ -164,9 +164,9 @@ class TestTraining:
         X, y = numbers(60)
         model = network().fit(X, y)
         before = set(vars(model))
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         assert set(vars(model)) == before
-        save_model(tmp_path / "again", load_model(tmp_path / "m").model)
+        save_model(load_model(tmp_path / "m").model, tmp_path / "again")
         first, second = (schema_of(tmp_path / name)["content"]["model"] for name in ("m", "again"))
         assert list(first["content"]["content"]) == list(second["content"]["content"])
         assert_equal_answers(load_model(tmp_path / "again").model, model, X)
@@ -175,7 +175,7 @@ class TestTraining:
         X, y = numbers(60)
         # With such a tolerance no iteration counts as better, which is when the best so far is asked.
         model = network(tol=10.0).fit(X, y)
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         again = load_model(tmp_path / "m").model.partial_fit(X, y)
         del model._optimizer
         assert_equal_answers(again, model.partial_fit(X, y), X)
@@ -194,7 +194,7 @@ class TestTraining:
             warm_start=True,
             early_stopping=early_stopping,
         )
-        save_model(tmp_path / "m", model.fit(X, y))
+        save_model(model.fit(X, y), tmp_path / "m")
         # Nothing is better than all, so training ends at the best weights, those of the file.
         assert model.best_validation_score_ == (1.0 if early_stopping else None)
         again = load_model(tmp_path / "m").model.fit(X, y)
@@ -283,7 +283,7 @@ class TestForgery:
         forge, match = FORGED[case]
         model = network().fit(*numbers(60))
         forge(model)
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         damaged(tmp_path / "m", match)
 
     @pytest.mark.parametrize(
@@ -296,13 +296,13 @@ class TestForgery:
     def test_what_every_network_has(self, tmp_path, name):
         model = network().fit(*numbers(60))
         delattr(model, name)
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         damaged(tmp_path / "m", f"without {name}")
 
     def test_inside_of_a_stack(self, tmp_path):
         X, y = numbers(120)
         stack = RegionStack(RANGE, estimators=[("net", network())], cv=2, random_state=0).fit(X, y)
-        save_model(tmp_path / "m", stack)
+        save_model(stack, tmp_path / "m")
         schema = schema_of(tmp_path / "m")
         text = json.dumps(schema)
         assert NETWORK_NAME.rpartition(".")[2] in text
@@ -314,7 +314,7 @@ class TestForgery:
     def test_an_optimiser_is_foreign(self, tmp_path):
         """Files without trust cannot bring the state of a training of their own."""
         model = network().fit(*numbers(60))
-        save_model(tmp_path / "m", model)
+        save_model(model, tmp_path / "m")
         schema = schema_of(tmp_path / "m")
         state = schema["content"]["model"]["content"]
         optimiser = dict(state["content"]["_label_binarizer"])

@@ -194,7 +194,7 @@ def test_changepoint_page_from_the_command_line(detector_with_data, tmp_path, ca
     from aucuba.persistence import save_model
 
     detector, signals, labels = detector_with_data
-    save_model(tmp_path / "model", detector)
+    save_model(detector, tmp_path / "model")
     rows = [(name, value) for name, signal in signals.items() for value in signal]
     pd.DataFrame(rows, columns=["sequence", "value"]).to_csv(tmp_path / "s.csv", index=False)
     marks = [{"sequence": name, **vars(one)} for name, some in labels.items() for one in some]

@@ -124,7 +124,7 @@ def test_model_files(model, tmp_path):
     rng = np.random.default_rng(0)
     y = (rng.uniform(size=1000) < 0.4).astype(int)
     X = np.column_stack([rng.normal(size=1000) + 2 * y, rng.integers(0, 2, size=1000)])
-    save_model(tmp_path / "model", model.fit(X, y))
+    save_model(model.fit(X, y), tmp_path / "model")
     again = load_model(tmp_path / "model").model
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(again.decision_levels(X), model.decision_levels(X))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @contextmanager
-def written_atomically(path: str | Path) -> Iterator[Path]:
+def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path`` that takes its place when the block ends well.
 
     The replacement is one rename within the folder, of content that is on the disk, so a reader sees

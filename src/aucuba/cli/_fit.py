@@ -219,7 +219,7 @@ def _fit_signals(
     signals = SignalTable.read(file)
     detector = SupervisedChangepointDetector(**given)
     metadata = train_detector(detector, signals, signals.labels(labels))
-    save_model(out, detector, metadata=metadata)
+    save_model(detector, out, metadata=metadata)
     emit(
         {"model": str(out), **metadata, "fit": {"status": detector.status_}},
         described_training(metadata),
@@ -248,7 +248,7 @@ def _train_and_save(
     took = time.monotonic() - started
     record = plan.record(table)
     labels, facts = record.labels.classes, fit_facts(model[-1])
-    save_model(out, model, baseline=baseline, metadata=record.to_json(), labels=labels)
+    save_model(model, out, baseline=baseline, metadata=record.to_json(), labels=labels)
     budget = max(_PROBE_S, took / 10)
     probe = plan.probe(table, budget, random_state) if probe_trees else None
     result = {

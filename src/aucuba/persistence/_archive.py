@@ -12,7 +12,7 @@ from typing import Any
 
 from aucuba.persistence._errors import DamagedFileError
 
-FORMAT = 2
+FORMAT = 1
 HEADER, SCHEMA = "aucuba.json", "schema.json"
 
 
@@ -69,13 +69,8 @@ def read_header(content: bytes) -> dict[str, Any]:
 
 
 def check_format(header: Mapping[str, Any], path: Path, version: str) -> None:
-    """Refuse files of an older or a newer format than this release reads."""
+    """Refuse files of a newer format than this release reads."""
     wanted, writer = header["format"], header["versions"].get("aucuba", "an unknown release")
-    if wanted < FORMAT:
-        raise ValueError(
-            f"{path} was written by aucuba {writer} in format {wanted}, from before the first "
-            f"release; this is aucuba {version}, which reads format {FORMAT}. Fit the model again."
-        )
     if wanted > FORMAT:
         raise ValueError(
             f"{path} was written by aucuba {writer} in format {wanted}; this is aucuba {version}, "

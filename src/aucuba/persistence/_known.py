@@ -54,16 +54,6 @@ SKLEARN_CLASSES = (
     "sklearn.tree._classes.ExtraTreeClassifier",
 )
 
-# Attributes that no prediction needs and that training can begin anew: they are not stored.
-LEFT_OUT: dict[str, frozenset[str]] = {
-    "sklearn.neural_network._multilayer_perceptron.MLPClassifier": frozenset(
-        {
-            *("_best_coefs", "_best_intercepts", "_coef_indptr", "_intercept_indptr"),
-            *("_no_improvement_count", "_optimizer", "_random_state"),
-        }
-    ),
-}
-
 BY_LOADER: dict[str, frozenset[str]] = {
     "DictNode": frozenset({"builtins.dict"}),
     "ListNode": frozenset({"builtins.list"}),

@@ -23,7 +23,7 @@ from aucuba.persistence._archive import (
     unpacked,
 )
 from aucuba.persistence._errors import DamagedFileError
-from aucuba.persistence._migrations import migrate
+from aucuba.persistence._left_out import complete
 from aucuba.persistence._names import full_name, present_names
 from aucuba.persistence._parts import parts_of
 from aucuba.persistence._saved_model import SavedModel
@@ -126,7 +126,7 @@ def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes
 
 
 def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
-    """Build the objects of a checked schema, bring them up to date and check them."""
+    """Build the objects of a checked schema, complete and check them."""
     from skops import io
 
     text = json.dumps(present_form(schema)).encode()
@@ -137,7 +137,7 @@ def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
     for part in parts_of(content):
         name = full_name(type(part))
         name = stored.get(name, name)
-        migrate(part, name)
+        complete(part, name)
         check_part(part, name)
     if set(content) != {"model", "baseline"}:
         raise DamagedFileError("no model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-# Model files in the world hold these names: entries are added, never changed or removed.
+# From the release of 0.1.0 on, model files hold these names: then entries are only added.
 _PUBLIC = (
     "aucuba.AUMClassifier",
     "aucuba.AlertBudgetClassifier",
@@ -25,12 +25,11 @@ _PUBLIC = (
     "aucuba.structured.StructuredLabelRanker",
     "aucuba.structured.StructuredRanker",
     "aucuba.structured.UnnestedAUC",
-    # scikit-learn 1.6 calls the module of its compiled losses "_loss", which later releases do not.
+    # scikit-learn 1.7 calls the module of its compiled losses "_loss"; later releases do not.
     "sklearn._loss._loss.CyHalfBinomialLoss",
 )
-# Stored name on the left, place of the class today on the right. The left side is never changed; when
-# a class moves, its right side follows, and a public class that is renamed gets an entry of its own.
-# Private helpers have no public name: their alias says what they are, not where they live.
+# Stored name on the left, current location of the class on the right. When a class moves, only the
+# right side changes. Private helpers have no public name; their alias says what they do.
 STORED_NAMES = {name: name for name in _PUBLIC} | {
     "aucuba.helper.column_features": "aucuba.linear._kernel.ColumnFeatures",
     "aucuba.helper.linear_columns": "aucuba._columns._named.LinearColumns",

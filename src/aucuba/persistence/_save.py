@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io as streams
 import json
+import os
 import platform
 import sys
 import warnings
 import zipfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ _CACHE = "joblib.memory.Memory"
 
 
 def save_model(
-    path: str | Path,
     model: Any,
+    path: str | os.PathLike[str],
     *,
     baseline: Any = None,
     metadata: Mapping[str, Any] | None = None,
@@ -41,10 +41,10 @@ def save_model(
 
     Parameters
     ----------
-    path : str or Path
-        The file to write; one that exists is replaced.
     model : estimator
         A fitted estimator, or a scikit-learn pipeline that ends in one.
+    path : str or Path
+        The file to write; an existing file is replaced.
     baseline : estimator, default=None
         A model to compare with, kept in the same file.
     metadata : mapping, default=None
@@ -55,8 +55,10 @@ def save_model(
 
     Raises
     ------
+    TypeError
+        If the path comes first.
     ValueError
-        Where the model holds something that cannot be stored safely, such as a function.
+        If the model holds something that cannot be stored safely, such as a function.
 
     Examples
     --------
@@ -67,13 +69,18 @@ def save_model(
     >>> X, y = make_classification(200, random_state=0)
     >>> model = PartialAUCClassifier((0.0, 0.2)).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(f"{folder}/model.aucuba", model, metadata={"about": "a test"})
+    ...     save_model(model, f"{folder}/model.aucuba", metadata={"about": "a test"})
     ...     saved = load_model(f"{folder}/model.aucuba")
     >>> bool((saved.model.coef_ == model.coef_).all())
     True
     >>> saved.metadata
     {'about': 'a test'}
     """
+    if isinstance(model, str | os.PathLike) or not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"save_model got a {type(model).__name__} as model and a {type(path).__name__} as path; "
+            "write save_model(model, path), the model first."
+        )
     from skops import io
 
     header = {

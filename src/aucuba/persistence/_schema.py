@@ -13,16 +13,15 @@ from typing import Any
 
 from aucuba.persistence._arrays import array_size, sparse_size
 from aucuba.persistence._errors import DamagedFileError
-from aucuba.persistence._known import BY_LOADER, LEFT_OUT, NEVER
+from aucuba.persistence._known import BY_LOADER, NEVER
+from aucuba.persistence._left_out import LEFT_OUT
 from aucuba.persistence._names import STORED_NAMES, present_names
 
 Node = dict[str, Any]
 # Protocols before this read some nodes in ways that the checks here do not know.
 _OLDEST_PROTOCOL = 2
-_FUNCTION_SETTINGS = {"dtype", "ensure_all_finite", "force_all_finite"}
+_FUNCTION_SETTINGS = {"dtype", "ensure_all_finite"}
 _LARGEST_POOL = 64
-# A list that only scikit-learn 1.5 and 1.6 have, for the columns that a ColumnTransformer leaves.
-_LIST_OF_COLUMNS = "sklearn.compose._column_transformer._RemainderColsList"
 
 
 def stored_form(schema: Node) -> tuple[Node, dict[str, str]]:
@@ -37,10 +36,6 @@ def stored_form(schema: Node) -> tuple[Node, dict[str, str]]:
     names = present_names()
     files: dict[str, str] = {}
     for node in nodes(schema):
-        if name_of(node) == _LIST_OF_COLUMNS:
-            inner = node["content"]["content"]["data"]
-            node.clear()
-            node.update(inner)
         if name_of(node) in LEFT_OUT:
             _leave_out(node, LEFT_OUT[name_of(node)])
         node.pop("__id__", None)
