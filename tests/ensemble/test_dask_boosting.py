@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from aucuba._base._seeds import draw_seed
-from aucuba._rows._hashed_folds import fold_numbers
+from aucuba._rows._splits import fold_numbers
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._dask_boosting import Part, XGBoostOnDask, _groups_with_both_classes
 from tests.ensemble.killing import (
@@ -254,7 +254,7 @@ def test_bad_input(cluster):
         RegionReweighted(booster, BAND).fit(blocks, y, groups=y[1:])
     with pytest.raises(ValueError, match="y has 399 entries for the 400 rows"):
         RegionReweighted(booster, BAND).fit(blocks, y[1:])
-    with pytest.raises(ValueError, match="at least two folds, got cv=1"):
+    with pytest.raises(ValueError, match="at least two folds and two rows of each class; got cv=1"):
         RegionReweighted(booster, BAND, cv=1).fit(blocks, y)
 
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import time_blocks
+from aucuba._rows._splits import time_blocks
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score, score_interval

@@ -6,7 +6,7 @@ import pytest
 from aucuba import PartialAUCClassifierCV
 from aucuba._base._logistic import logistic_regression
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import KeptRows, time_blocks
+from aucuba._rows._splits import KeptRows, time_blocks
 from aucuba.design import TableDesign
 from aucuba.linear._cross_validation import Splits, anchored_half
 from aucuba.metrics import partial_auc_score

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import KeptRows
+from aucuba._rows._splits import KeptRows
 from aucuba.design import TableDesign
 from aucuba.linear._chosen import ChosenBlend
 from aucuba.linear._cross_validation import Splits, anchored_half

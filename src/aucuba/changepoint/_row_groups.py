@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, check_cv
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._rows._splits import Split, group_folds, is_number, splits_by
 
 # Rows that agree in a feature to the last digit, in as many and as large groups as these, are taken
 # to come from one place each: the same stretch of a genome, the same sensor.
@@ -35,12 +35,11 @@ def row_groups(groups: ArrayLike | None, X: FloatArray) -> IntArray | None:
     return found
 
 
-def splits_of(cv: Any, X: FloatArray, groups: IntArray | None) -> list[tuple[IntArray, IntArray]]:
-    """Training and test rows of every fold; a number of folds keeps groups together."""
-    if groups is not None and (cv is None or isinstance(cv, int)):
-        n_splits = min(5 if cv is None else cv, int(groups.max()) + 1)
-        return list(GroupKFold(n_splits).split(X, groups=groups))
-    return list(check_cv(cv).split(X, groups=groups))
+def splits_of(cv: Any, X: FloatArray, groups: IntArray | None) -> list[Split]:
+    """Return training and test rows of every fold; a number of folds keeps groups together."""
+    if groups is not None and (cv is None or is_number(cv)):
+        return group_folds(groups, min(5 if cv is None else cv, int(groups.max()) + 1))
+    return splits_by(cv, X, None, groups)
 
 
 def units_of(test: IntArray, groups: IntArray | None) -> IntArray:

@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from aucuba._columns._named import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import shuffled_folds
+from aucuba._rows._splits import shuffled_folds
 from aucuba.cli._leaks import sampled_rows
 from aucuba.cli._samples import LabelledTable
 from aucuba.linear import PartialAUCClassifier

@@ -13,8 +13,8 @@ from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import WeightMeaning, standard_error
-from aucuba._rows._resampling import Split
 from aucuba._rows._sample import Sample
+from aucuba._rows._splits import Split
 
 _C = 1.0
 # Larger values of lambda also pass the gate below, but cost partial AUC where one member is far ahead.

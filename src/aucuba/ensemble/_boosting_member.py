@@ -15,7 +15,7 @@ from aucuba._base._typing import FloatArray
 from aucuba._columns._named import Columns
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import Folds
+from aucuba._rows._out_of_fold import Folds
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._members import Member, StackedFit, fit_on_stack
 from aucuba.ensemble._region_reweighted import RegionReweighted

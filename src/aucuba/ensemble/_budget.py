@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_memory
 from aucuba._base._callbacks import LOG, Progress
 from aucuba._base._typing import IntArray
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import Folds, shuffled_folds
+from aucuba._rows._out_of_fold import Folds
 from aucuba._rows._sample import Sample
+from aucuba._rows._splits import shuffled_folds
 from aucuba.ensemble._members import Member, StackedFit, fit_without_repeated_warnings
 from aucuba.ensemble._runner import OutOfTime, Runner
 from aucuba.ensemble._sampling import ALL_ROWS

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import dask
@@ -20,9 +19,9 @@ from aucuba._base._dask_client import gathered, watched
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import row_weights
-from aucuba._rows._hashed_folds import hashed_folds
-from aucuba._rows._resampling import Folds, KeptRows, partition
+from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
+from aucuba._rows._splits import KeptRows
 from aucuba.ensemble._dask_boosting import BoosterOnDask, Part, client_for_boosting
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import Table
@@ -94,10 +93,7 @@ class DaskTable(Table):
 
     def folds(self, cv: Any, kept: KeptRows, seed: int) -> Folds:
         """Draw folds by a hash of the row number; groups, times and splits are as in memory."""
-        if isinstance(cv, Integral) and kept.groups is None and kept.time is None:
-            return hashed_folds(kept, int(cv), seed)
-        folds = partition(cv, kept, seed)
-        return replace(folds, splits=[(np.sort(one), np.sort(two)) for one, two in folds.splits])
+        return partition(cv, kept, seed, hashed=True)
 
 
 def make_dask_table(

@@ -19,8 +19,9 @@ from aucuba._base._validation import check_positive_number
 from aucuba._columns._named import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import Folds, KeptRows, partition
+from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
+from aucuba._rows._splits import KeptRows
 from aucuba.ensemble._blend import Blender, cross_fitted, member_report
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import Table, fit_weighted, make_table, weight_keyword

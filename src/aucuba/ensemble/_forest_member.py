@@ -10,7 +10,7 @@ from sklearn.base import clone
 from aucuba._base._seeds import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import Folds
+from aucuba._rows._out_of_fold import Folds
 from aucuba.ensemble._members import Member, StackedFit
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import bounded_log_odds, final_step

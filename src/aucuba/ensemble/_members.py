@@ -17,7 +17,7 @@ from aucuba._base._typing import FloatArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
-from aucuba._rows._resampling import Folds
+from aucuba._rows._out_of_fold import Folds
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner

@@ -16,7 +16,7 @@ from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import KeptRows
+from aucuba._rows._splits import KeptRows
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner

@@ -17,7 +17,7 @@ from aucuba._base._seeds import draw_seed, with_fixed_seed
 from aucuba._base._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import partition
+from aucuba._rows._out_of_fold import partition
 from aucuba.ensemble._blend import GatedBlender, cross_fitted, member_report
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers

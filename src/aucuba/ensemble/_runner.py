@@ -19,8 +19,9 @@ from aucuba._base._callbacks import Progress
 from aucuba._base._parallel import map_parallel
 from aucuba._base._threads import one_thread
 from aucuba._base._typing import FloatArray
-from aucuba._rows._resampling import Folds, OutOfFold, Split
+from aucuba._rows._out_of_fold import Folds, OutOfFold
 from aucuba._rows._sample import Sample
+from aucuba._rows._splits import Split
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step
 from aucuba.ensemble._table import Table, fit_weighted

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import Split
+from aucuba._rows._splits import Split
 from aucuba.ensemble._table import Table
 
 # Negatives up to so many times the upper limit of the region are kept, as far as there is room.

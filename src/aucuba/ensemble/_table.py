@@ -20,8 +20,9 @@ from aucuba._base._threads import one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import check_positive_number, row_weights
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import Folds, KeptRows, partition
+from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
+from aucuba._rows._splits import KeptRows
 from aucuba.ensemble._scores import log_odds
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import StratifiedShuffleSplit
 
 from aucuba._base._advice import ConvergenceAdvice, Remedy
 from aucuba._base._callbacks import fit_monitor, with_callbacks
@@ -15,6 +14,7 @@ from aucuba._base._fit_guard import fresh_fit
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import ArrayLike, BoolArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction
+from aucuba._rows._splits import held_out_split
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.design import HostScores, RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier
@@ -203,13 +203,10 @@ class AUMClassifier(RegionClassifier):
             )
             warnings.warn(advice, stacklevel=3)
 
-    def _split(self, positive: BoolArray) -> tuple[Any, Any]:
+    def _split(self, positive: BoolArray) -> tuple[IntArray, IntArray | None]:
         if self.validation_fraction is None:
             return np.arange(positive.size), None
-        splitter = StratifiedShuffleSplit(
-            n_splits=1, test_size=self.validation_fraction, random_state=self.random_state
-        )
-        return next(splitter.split(np.zeros((positive.size, 1)), positive))
+        return held_out_split(self.validation_fraction, positive, self.random_state)
 
 
 def _labelled(design: RowDesign, sample: Sample) -> LabelledData:

@@ -14,7 +14,7 @@ from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_positive_number
 from aucuba._roc._threshold import operating_point
-from aucuba._rows._resampling import KeptRows
+from aucuba._rows._splits import KeptRows
 from aucuba.design import RowDesign
 from aucuba.linear._inputs import input_of
 from aucuba.risks import Sample

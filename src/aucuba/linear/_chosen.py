@@ -11,7 +11,7 @@ from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import OutOfFold
+from aucuba._rows._out_of_fold import OutOfFold
 from aucuba.risks import Sample
 
 # Another C replaces the one of best log-loss when it is ahead in the region by this many paired

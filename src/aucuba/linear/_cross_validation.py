@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold
 
 from aucuba._base._seeds import draw_seed
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_positive_number
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import KeptRows, Split, halvings, shuffled_folds, time_folds
+from aucuba._rows._splits import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
     anchor_direction,
@@ -60,9 +59,7 @@ class Splits:
         With time the folds are its blocks.
         """
         if cv is not None and kept.time is None:
-            if kept.groups is not None and isinstance(cv, int | np.integer):
-                cv = GroupKFold(int(cv), shuffle=True, random_state=draw_seed(random_state))
-            splits = kept.splits(cv)
+            splits = kept.splits(cv, random_state)
             return cls(splits, splits)
         seed = draw_seed(random_state)
         y, group = kept.labels, kept.group_of

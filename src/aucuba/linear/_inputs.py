@@ -12,7 +12,7 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
-from aucuba._rows._resampling import KeptRows
+from aucuba._rows._splits import KeptRows
 from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 

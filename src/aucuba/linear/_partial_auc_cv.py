@@ -18,7 +18,8 @@ from aucuba._base._validation import check_choice
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba._rows._resampling import OutOfFold, Split
+from aucuba._rows._out_of_fold import OutOfFold
+from aucuba._rows._splits import Split
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
     anchor_direction,

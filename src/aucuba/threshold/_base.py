@@ -22,7 +22,7 @@ from aucuba._base._parallel import map_parallel
 from aucuba._base._positive_scores import positive_scores, response_of
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction, finite_scores
-from aucuba._rows._resampling import Split, require_both_classes
+from aucuba._rows._splits import Split, require_both_classes
 from aucuba.threshold._held_out import held_out_splits, params_of_rows
 from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows import CalibrationTable, validated_table

@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._typing import AnyArray, IntArray
-from aucuba._rows._resampling import Split, latest_split
+from aucuba._rows._splits import Split, latest_split
 
 
 def held_out_splits(

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -12,18 +13,21 @@ from sklearn.preprocessing import StandardScaler
 from aucuba._base._callbacks import Progress
 from aucuba._base._parallel import map_parallel
 from aucuba._base._seeds import draw_seed, with_fixed_seed
-from aucuba._rows._resampling import (
-    Folds,
+from aucuba._rows._out_of_fold import Folds, OutOfFold, partition
+from aucuba._rows._splits import (
     KeptRows,
-    OutOfFold,
     halvings,
+    held_out_split,
     latest_split,
-    partition,
     require_both_classes,
     shuffled_folds,
+    splits_by,
     time_blocks,
     time_folds,
 )
+from aucuba.changepoint import IntervalRegressionCV
+from aucuba.ensemble import RegionReweighted
+from aucuba.linear import PartialAUCClassifierCV
 
 Y = np.arange(24) % 2
 
@@ -232,3 +236,50 @@ def test_blocks_of_time_need_both_classes():
     last = KeptRows(np.arange(24), np.zeros((24, 1)), np.arange(24) > 3)
     with pytest.raises(ValueError, match="18 rows after the first block of time are of one class"):
         partition(3, last.resampled_by(None, np.arange(24)), 0)
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_a_part_is_held_out_by_class_by_group_or_by_time(stratified):
+    y = np.arange(40) % 4 == 0
+    train, test = held_out_split(0.5, y, 0, stratified=stratified)
+    assert sorted([*train, *test]) == list(range(40))
+    assert test.size == 20
+    assert not stratified or y[test].sum() == 5
+    again = held_out_split(0.5, y, 0, stratified=stratified)[1]
+    assert again.tolist() == test.tolist()
+    groups = np.arange(40) // 4
+    train, test = held_out_split(0.5, y, 0, groups=groups, stratified=stratified)
+    assert set(groups[train]).isdisjoint(groups[test])
+    test = held_out_split(0.5, y, 0, time=np.arange(40), stratified=stratified)[1]
+    assert test.tolist() == list(range(20, 40))
+
+
+def test_the_same_mistake_in_cv_has_the_same_words_everywhere():
+    X, y = np.random.default_rng(0).normal(size=(24, 2)), Y
+    seen = [(np.arange(13), np.arange(12, 24)), (np.arange(12, 24), np.arange(12))]
+    odd = list(KFold(2, shuffle=True, random_state=0).split(X))
+    groups = np.arange(24) // 2
+    limits = np.column_stack([X[:, 0] - 1, X[:, 0] + 1])
+    fits = {
+        "linear": lambda cv, **given: PartialAUCClassifierCV((0, 0.5), cv=cv).fit(X, y, **given),
+        "ensemble": lambda cv, **given: RegionReweighted(LogisticRegression(), (0, 0.5), cv=cv).fit(
+            X, y, **given
+        ),
+        "changepoint": lambda cv, **given: IntervalRegressionCV(cv=cv).fit(X, limits, **given),
+    }
+    for name, fit in fits.items():
+        with pytest.raises(ValueError, match="Split 0 of cv trains on 1 of the rows that it tests"):
+            fit(seen)
+        with pytest.raises(ValueError, match="a splitter or an iterable of splits, got 'three'"):
+            fit("three")
+        if name != "changepoint":
+            with pytest.raises(
+                ValueError, match=r"Split 0 of cv trains on rows of \d+ of the groups"
+            ):
+                fit(odd, groups=groups)
+
+
+def test_masks_are_splits_too():
+    mask = np.arange(24) < 12
+    ((train, test),) = splits_by([(mask, ~mask)], Y[:, np.newaxis], Y)
+    assert (train.tolist(), test.tolist()) == (list(range(12)), list(range(12, 24)))
