@@ -4,7 +4,8 @@
 
 Clones the last commit into a temporary folder, makes an environment there with nothing in it, and runs
 the first examples of the README and of "Getting started" in new interpreters, so that imports and the
-compilation of kernels are part of the clock. Needs git and a package index; downloads of packages are
+compilation of kernels are part of the clock. Then it runs README's two commands, each in a clone of its
+own with nothing installed. Needs git and a package index; downloads of packages are
 part of the second step, and pip's cache is switched off.
 """
 
@@ -104,6 +105,42 @@ def measure() -> list[list[str]]:
     return rows
 
 
+def two_commands() -> list[str]:
+    """Run README's two commands, each in a bare clone; return a section of the page."""
+    bare = {"PYTHONPATH", "AUCUBA_DATA", "VIRTUAL_ENV"}
+    environment = {name: value for name, value in os.environ.items() if name not in bare}
+    lines = ["## The two commands", ""]
+    for command in ("make demo", "make test"):
+        with tempfile.TemporaryDirectory(prefix="two_commands_") as folder:
+            clone = Path(folder) / "aucuba"
+            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+            started, processor = time.perf_counter(), _processor_seconds()
+            run = subprocess.run(
+                command.split(),
+                cwd=clone,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            minutes = (time.perf_counter() - started) / 60
+            used = (_processor_seconds() - processor) / 60
+            tail = [line.replace(str(clone), ".") for line in run.stdout.splitlines()[-24:]]
+            print(*tail, sep="\n", flush=True)
+            lines += [
+                f"`{command}`, installation included: {minutes:.1f} minutes on two cores",
+                f"({used:.1f} of processor time), exit status {run.returncode}. Its last lines:",
+                "",
+                "```",
+                *tail,
+                "```",
+                "",
+            ]
+            if run.returncode:
+                raise RuntimeError(f"{command} failed: {run.stderr[-2000:]}")
+    return lines
+
+
 def _processor_seconds() -> float:
     """Return what all commands so far took of the processors, however busy the machine is."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -122,6 +159,8 @@ def main() -> None:
         "the last column counts processor time alone.",
         "",
         markdown_table(["reached", "by", "seconds", "since the start", "of processor"], rows),
+        "",
+        *two_commands(),
     ]
     write_signed(TABLE, "\n".join(lines), "benchmarks first_minutes")
 

@@ -44,11 +44,16 @@ def main(output: Path, *, as_json: bool = False, open_report: bool = False) -> l
             f"test on, {y_test.mean():.0%} frauds."
         )
         print(f"What counts: at most {FPR_RANGE[1]:.0%} false alarms.\n", flush=True)
-    fitted = {name: model.fit(X_train, y_train) for name, model in _models().items()}
+    fitted = {}
+    for name, model in _models().items():
+        if not as_json:
+            print(f"Training {name} ...", flush=True)
+        fitted[name] = model.fit(X_train, y_train)
     scores = {name: _scores(model, X_test) for name, model in fitted.items()}
     rows = [_measured(name, y_test, scores) for name in scores]
     promise = _promised(X_train, y_train, X_test, y_test)
     if not as_json:
+        print()
         _print_table(rows)
         _print_promise(promise)
     output.mkdir(parents=True, exist_ok=True)
