@@ -3,14 +3,12 @@
 - `TableDesign`, `KernelDesign`: arrays in memory
 - `TorchDesign`: tensors on any device; using it imports PyTorch
 - `DaskDesign`: Dask arrays and DataFrames; using it imports Dask
-- `HostScores`: any of these, with scores copied to the host
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aucuba.design._base import Design, RowDesign
-from aucuba.design._host_scores import HostScores
 from aucuba.design._kernel import KernelDesign
 from aucuba.design._table import TableDesign
 
@@ -24,7 +22,6 @@ _ON_DEMAND = {"DaskDesign": "aucuba.design._dask", "TorchDesign": "aucuba.design
 __all__ = [
     "DaskDesign",
     "Design",
-    "HostScores",
     "KernelDesign",
     "RowDesign",
     "TableDesign",

@@ -45,6 +45,10 @@ class Design(Protocol):
         """Return the same map with products in double precision."""
         ...
 
+    def on_host(self) -> Design:
+        """Return the same map with scores and gradients as NumPy arrays."""
+        ...
+
     def zeros(self) -> FloatArray:
         """Return the model that scores every row zero."""
         ...
@@ -72,6 +76,11 @@ class RowDesign(Design, Protocol):
     """The Design of a table, whose models are one weight per column: ``scores = X @ w``."""
 
     def exact(self) -> RowDesign: ...
+
+    @property
+    def table(self) -> Any:
+        """The rows as a NumPy array or CSR matrix; None where they live elsewhere."""
+        ...
 
     def take(self, rows: Vector) -> RowDesign:
         """Return the Design of some of the rows."""

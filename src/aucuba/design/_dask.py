@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -59,6 +60,8 @@ class DaskDesign:
         self.arrays: Arrays = NUMPY
         self.is_exact = True
         self.n_passes = 0
+        # Places of the rows that count; None for all.
+        self._rows: IntArray | None = None
         facts: list[_Facts] = self._pass(_facts)
         _require_alike(facts)
         n_rows = np.array([one.n_rows for one in facts], dtype=np.intp)
@@ -77,16 +80,24 @@ class DaskDesign:
 
     @property
     def n_rows(self) -> int:
-        return int(self.block_rows.sum())
+        return int(self.block_rows.sum() if self._rows is None else self._rows.size)
+
+    @property
+    def table(self) -> Any:
+        return None
 
     def exact(self) -> DaskDesign:
+        return self
+
+    def on_host(self) -> DaskDesign:
         return self
 
     def zeros(self) -> FloatArray:
         return np.zeros(self.n_features)
 
     def scores(self, model: FloatArray) -> FloatArray:
-        return np.concatenate(self._pass(_scores, model))
+        scores = np.concatenate(self._pass(_scores, model))
+        return scores if self._rows is None else scores[self._rows]
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         if isinstance(gradient, np.ndarray):
@@ -98,11 +109,15 @@ class DaskDesign:
     def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
         return np.asarray(models @ model)
 
-    def take(self, rows: IntArray) -> DaskRows:
-        return DaskRows(self, np.asarray(rows))
+    def take(self, rows: IntArray) -> DaskDesign:
+        """Return the Design of some rows, each at most once; its passes are over all rows."""
+        part = copy(self)
+        part._rows = np.asarray(rows) if self._rows is None else self._rows[rows]
+        return part
 
     def some_rows(self, count: int) -> Any:
-        step = -(-self.n_rows // count)
+        """Return rows of all blocks, also where only some rows were taken."""
+        step = -(-int(self.block_rows.sum()) // count)
         # The first row of a block that is a multiple of the step.
         first = [(-start) % step for start in self._starts()]
         rows = self._pass(_every, parts=[(one, step) for one in first])
@@ -120,6 +135,10 @@ class DaskDesign:
         return np.cumsum(self.block_rows) - self.block_rows
 
     def _by_block(self, of_rows: FloatArray) -> list[FloatArray]:
+        """Cut a vector by blocks, with zeros at the rows that were not taken."""
+        if self._rows is not None:
+            taken, of_rows = of_rows, np.zeros((*of_rows.shape[:-1], self.block_rows.sum()))
+            of_rows[..., self._rows] = taken
         return np.split(of_rows, self._starts()[1:], axis=-1)
 
     def _total(self, task: Callable[..., FloatArray], parts: Sequence[Any]) -> FloatArray:
@@ -136,63 +155,6 @@ class DaskDesign:
         """Run a task on every block: with arguments for all, or of its own."""
         self.n_passes += 1
         return self._blocks.run(task, [common] * self._blocks.count if parts is None else parts)
-
-
-class DaskRows:
-    """Some rows of a `DaskDesign`: every pass is one over all rows, of which these count.
-
-    Parameters
-    ----------
-    design : DaskDesign
-    rows : ndarray of int
-        Places of the rows, each at most once.
-    """
-
-    def __init__(self, design: DaskDesign, rows: IntArray) -> None:
-        self.design, self.rows = design, rows
-        self.arrays: Arrays = NUMPY
-        self.is_exact = True
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.rows.size)
-
-    @property
-    def largest(self) -> float:
-        return self.design.largest
-
-    @property
-    def is_sparse(self) -> bool:
-        return self.design.is_sparse
-
-    def exact(self) -> DaskRows:
-        return self
-
-    def zeros(self) -> FloatArray:
-        return self.design.zeros()
-
-    def scores(self, model: FloatArray) -> FloatArray:
-        return self.design.scores(model)[self.rows]
-
-    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
-        return self.design.adjoint(self._among_all(np.asarray(gradient)))
-
-    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
-        return self.design.inner(models, model)
-
-    def take(self, rows: IntArray) -> DaskRows:
-        return DaskRows(self.design, self.rows[rows])
-
-    def some_rows(self, count: int) -> Any:
-        return self.design.some_rows(count)
-
-    def gram(self, weight: FloatArray) -> FloatArray:
-        return self.design.gram(self._among_all(weight))
-
-    def _among_all(self, values: FloatArray) -> FloatArray:
-        full = np.zeros((*values.shape[:-1], self.design.n_rows))
-        full[..., self.rows] = values
-        return full
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,9 @@ class KernelDesign:
     def exact(self) -> KernelDesign:
         return self
 
+    def on_host(self) -> KernelDesign:
+        return self
+
     def zeros(self) -> FloatArray:
         return np.zeros(self.K.shape[0])
 

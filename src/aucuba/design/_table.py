@@ -57,6 +57,13 @@ class TableDesign:
     def exact(self) -> TableDesign:
         return self
 
+    def on_host(self) -> TableDesign:
+        return self
+
+    @property
+    def table(self) -> Any:
+        return self.X
+
     def zeros(self) -> FloatArray:
         return np.zeros(self.X.shape[1])
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from aucuba._base._arrays import NUMPY, Arrays
 from aucuba._base._torch_arrays import TorchArrays
 from aucuba._base._typing import FloatArray
 
@@ -60,6 +61,13 @@ class TorchDesign:
 
     def exact(self) -> TorchDesign:
         return self if self.is_exact else TorchDesign(self.X, exact_products=True)
+
+    def on_host(self) -> _HostScores:
+        return _HostScores(self)
+
+    @property
+    def table(self) -> Any:
+        return None
 
     @cached_property
     def largest(self) -> float:
@@ -120,6 +128,43 @@ class TorchDesign:
         for start in range(0, self.n_rows, size):
             rows = slice(start, start + size)
             yield rows, self.X[rows].to(self.dtype)
+
+
+class _HostScores:
+    """A `TorchDesign` whose products run on its device and whose scores are copied to the host.
+
+    For algorithms that work on scores in NumPy only: every product copies one entry per row.
+    """
+
+    def __init__(self, design: TorchDesign) -> None:
+        self.design = design
+        self.arrays: Arrays = NUMPY
+        self.n_rows, self.is_exact = design.n_rows, design.is_exact
+
+    @property
+    def largest(self) -> float:
+        return self.design.largest
+
+    def exact(self) -> _HostScores:
+        return self.design.exact().on_host()
+
+    def on_host(self) -> _HostScores:
+        return self
+
+    def zeros(self) -> FloatArray:
+        return self.design.zeros()
+
+    def scores(self, model: FloatArray) -> FloatArray:
+        return self.design.scores(model).cpu().numpy()
+
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        vector = self.design.arrays.vector
+        if isinstance(gradient, Sequence):
+            return self.design.adjoint([vector(one) for one in gradient])
+        return self.design.adjoint(vector(gradient))
+
+    def inner(self, models: FloatArray, model: FloatArray) -> FloatArray:
+        return self.design.inner(models, model)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from aucuba._base._typing import ArrayLike, BoolArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba._rows._splits import held_out_split
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
-from aucuba.design import HostScores, RowDesign, TableDesign
+from aucuba.design import RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier
 from aucuba.linear._logistic_fit import LogisticPath
 from aucuba.risks import Sample
@@ -211,8 +211,7 @@ class AUMClassifier(RegionClassifier):
 
 def _labelled(design: RowDesign, sample: Sample) -> LabelledData:
     # The search for a step sorts on the host.
-    rows = design if isinstance(design, TableDesign) else HostScores(design)
-    return LabelledData(rows, ErrorFunctions.from_sample(sample))
+    return LabelledData(design.on_host(), ErrorFunctions.from_sample(sample))
 
 
 def _without_copies(design: RowDesign, sample: Sample, rows: IntArray) -> tuple[RowDesign, Sample]:
@@ -222,10 +221,10 @@ def _without_copies(design: RowDesign, sample: Sample, rows: IntArray) -> tuple[
     give the same model.
     """
     sample = sample.take(rows)
-    if not isinstance(design, TableDesign):
+    if design.table is None:
         # Copies can be joined only where all rows are at hand.
         return design if rows.size == design.n_rows else design.take(rows), sample
-    X = design.X[rows]
+    X = design.table[rows]
     values = X if sparse.issparse(X) else np.asarray(X)
     direction = np.cos(np.arange(1.0, X.shape[1] + 1))
     # A matrix product may round equal rows differently.

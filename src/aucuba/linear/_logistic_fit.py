@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from aucuba._base._arrays import Vector
 from aucuba._base._logistic import logistic_regression
 from aucuba._base._typing import FloatArray
-from aucuba.design import RowDesign, TableDesign
+from aucuba.design import RowDesign
 from aucuba.risks import Sample
 from aucuba.solvers import minimize_lbfgs
 
@@ -90,15 +90,15 @@ class LogisticPath:
         return self.present
 
     def _is_wide(self) -> bool:
-        in_memory = isinstance(self.design, TableDesign)
-        most = _NEWTON_FEATURES if in_memory else _NEWTON_FEATURES_ELSEWHERE
+        elsewhere = self.design.table is None
+        most = _NEWTON_FEATURES_ELSEWHERE if elsewhere else _NEWTON_FEATURES
         return self.design.zeros().size > most
 
     def _by_descent(self, C: float) -> LogisticFit:
         """Fit by L-BFGS: that of scikit-learn where the table is in memory."""
-        if not isinstance(self.design, TableDesign):
+        if self.design.table is None:
             return self._descent(1.0 / (C * self.total))
-        model = logistic_regression(self.design.X, self.sample.positive, self.sample.weight, C)
+        model = logistic_regression(self.design.table, self.sample.positive, self.sample.weight, C)
         coef = model.coef_[0].astype(np.float64)
         return LogisticFit(coef, float(model.intercept_[0]), int(model.n_iter_[0]))
 

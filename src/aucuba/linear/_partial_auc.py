@@ -219,12 +219,12 @@ class PartialAUCClassifier(RegionClassifier):
                     warn_if_badly_scaled(design)
                     self._fit_table(design, sample, region, report, warm)
                 else:
-                    if not isinstance(design, TableDesign):
+                    if design.table is None:
                         raise ValueError(
                             f"kernel={self.kernel!r} takes arrays and CSR matrices, got "
                             f"{type(X).__module__}.{type(X).__name__}; use kernel='linear'."
                         )
-                    self._fit_kernel(design.X, sample, region, report, warm, kept.index)
+                    self._fit_kernel(design.table, sample, region, report, warm, kept.index)
         # The best model so far is kept, and the interrupt still ends what called for it.
         if self.status_ == str(Status.INTERRUPTED):
             raise KeyboardInterrupt
