@@ -1,4 +1,4 @@
-"""Where the data live: the only code that touches X.
+"""Where the rows of a linear model live: arrays, kernels, torch tensors or Dask blocks.
 
 - `TableDesign`, `KernelDesign`: arrays in memory
 - `TorchDesign`: tensors on any device; using it imports PyTorch
