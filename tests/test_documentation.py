@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucuba import PartialAUCClassifierCV
 from aucuba.demo import two_kinds_of_fraud
-from aucuba.metrics import make_partial_auc_scorer
+from aucuba.metrics import make_metric_scorer
 
 ROOT = Path(__file__).parents[1]
 
@@ -108,7 +108,7 @@ def test_numbers_in_the_text_of_the_readme():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     X, X_new, y, y_new = two_kinds_of_fraud()
     boosting = HistGradientBoostingClassifier(max_depth=3, random_state=0).fit(X, y)
-    found = make_partial_auc_scorer((0.0, 0.01))(boosting, X_new, y_new)
+    found = make_metric_scorer("partial_auc", fpr_range=(0.0, 0.01))(boosting, X_new, y_new)
     assert f"depth 3, reaches {found:.2f}" in text
     linear = (LogisticRegression(), PartialAUCClassifierCV((0.0, 0.01), random_state=0))
     auc = [roc_auc_score(y_new, model.fit(X, y).decision_function(X_new)) for model in linear]

@@ -17,7 +17,7 @@ from aucuba import (
     RegionStack,
 )
 from aucuba._roc._calibration import logistic_calibration
-from aucuba.metrics import make_partial_auc_scorer
+from aucuba.metrics import make_metric_scorer
 from aucuba.risks import Sample
 
 pytestmark = [
@@ -68,7 +68,10 @@ def test_the_first_class_can_be_the_positive_one(name):
     if hasattr(first, "predict_proba"):
         np.testing.assert_allclose(first.predict_proba(X), second.predict_proba(X)[:, ::-1])
     new, truth = rows(seed=1)
-    scorers = (make_partial_auc_scorer(RANGE, pos_label=one) for one in ("fraud", "yes"))
+    scorers = (
+        make_metric_scorer("partial_auc", fpr_range=RANGE, pos_label=one)
+        for one in ("fraud", "yes")
+    )
     found = [
         scorer(model, new, np.where(truth, *labels))
         for scorer, model, labels in zip(

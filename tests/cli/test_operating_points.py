@@ -3,7 +3,9 @@
 import pytest
 
 from aucuba.metrics import operating_point, score_interval
+from aucuba.metrics._measures import MEASURES
 from aucuba.persistence import load_model
+from tests.measure_cases import PARAMS
 
 
 def test_points_are_the_library_s(run, files, model):
@@ -55,3 +57,35 @@ def test_what_is_no_point_is_one_line(run, files, model, text):
     failed = run("evaluate", model, files / "test.csv", "--at", text)
     assert failed.code == 2
     assert "--at takes fpr=, tpr= (or recall=), precision= or k=" in failed.err
+
+
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_can_be_asked_for(run, files, frame, model, name):
+    params = PARAMS[name]
+    text = f"{name}:{','.join(f'{key}={as_word(value)}' for key, value in params.items())}"
+    found = run("evaluate", model, files / "test.csv", "--at", text.strip(":"), "--json")
+    (row,) = found.json["operating_points"]
+    assert row["low"] <= row["value"] <= row["high"]
+    rows = frame.iloc[300:]
+    y = (rows["outcome"] == "bad").to_numpy()
+    score = load_model(model).decision_function(rows.drop(columns="outcome"))
+    want = score_interval(name, y, score, random_state=0, **params)
+    assert (row["value"], row["low"], row["high"]) == pytest.approx(
+        (want.value, want.low, want.high)
+    )
+
+
+def as_word(value):
+    return "-".join(str(one) for one in value) if isinstance(value, tuple) else value
+
+
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
+def test_a_measure_is_a_line_of_the_table(run, files, model):
+    found = run("evaluate", model, files / "test.csv", "--at", "auc_at_k:k=20", "--at", "fpr=0.1")
+    assert found.code == 0
+    assert "k = 20" in found.out
+    assert "auc_at_k" in found.out
+    wrong = run("evaluate", model, files / "test.csv", "--at", "auc_at_k:rows=20")
+    assert wrong.code == 2
+    assert "Parameters of the measure 'auc_at_k'" in wrong.err

@@ -24,7 +24,7 @@ import aucuba.linear._partial_auc
 from aucuba import PartialAUCClassifier
 from aucuba._base._callbacks import LOG
 from aucuba._roc._threshold import threshold_for
-from aucuba.metrics import make_partial_auc_scorer, partial_auc_score
+from aucuba.metrics import make_metric_scorer, partial_auc_score
 from aucuba.risks import HingeDifference, Sample
 from aucuba.solvers import Status
 from reproductions.data.imbalanced import load_adbench
@@ -355,7 +355,7 @@ def test_it_works_with_the_rest_of_scikit_learn(surrogate):
     model = PartialAUCClassifier((0.0, 0.2), surrogate=surrogate)
     names = np.where(Y == 1, "ill", "healthy")
     pipe = make_pipeline(StandardScaler(), model)
-    scorer = make_partial_auc_scorer((0.0, 0.2))
+    scorer = make_metric_scorer("partial_auc", fpr_range=(0.0, 0.2))
     assert cross_val_score(pipe, X, names, scoring=scorer, cv=3).mean() > 0.2
     search = GridSearchCV(model, {"C": [0.1, 1.0]}, scoring=scorer, cv=3).fit(X, names)
     assert search.best_params_["C"] in (0.1, 1.0)

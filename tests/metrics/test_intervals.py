@@ -3,7 +3,13 @@ import pytest
 from sklearn.utils import check_random_state
 
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics import _study, compare_partial_auc, partial_auc_interval, partial_auc_score
+from aucuba.metrics import (
+    _study,
+    binned_auc_score,
+    compare_partial_auc,
+    partial_auc_interval,
+    partial_auc_score,
+)
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw, bootstrap
 
@@ -33,6 +39,33 @@ def test_resamples_equal_resampled_rows():
             y[repeated], score[repeated], fpr_range=(0.1, 0.4), sample_weight=weight[repeated]
         )
         assert value == pytest.approx(want, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("credit", [0.5, 1.0])
+def test_resamples_of_bins_equal_resampled_rows(weighted, credit):
+    """Bins of given sizes are scaled to the weight of the resample."""
+    rng = np.random.default_rng(5)
+    y, score = draw(rng, 8, 15)
+    score = np.round(score, 1)
+    weight = rng.uniform(0.5, 2, size=y.size) if weighted else np.ones(y.size)
+    sample = RankingSample.from_arrays(y, score, weight if weighted else None)
+    sizes = np.array([1.0, 2.0, 5.0, 15.0]) * weight.sum() / 23
+    measure = bind("binned_auc", {"bin_sizes": sizes, "in_bin_credit": credit})
+    got = bootstrap(measure, [sample], Draw(sample, by_class=False), 20, 0)[0]
+    draws, state = Draw(sample, by_class=False), check_random_state(0)
+    for value in got:
+        drawn = draws.weights(state.randint(2**64, dtype=np.uint64))
+        repeated = np.repeat(np.arange(y.size), np.round(drawn / weight).astype(int))
+        # One row of the lightest weight of a block counts as one row, whether it was drawn or not.
+        want = binned_auc_score(
+            y[repeated],
+            score[repeated],
+            bin_sizes=sizes * weight[repeated].sum() / weight.sum(),
+            in_bin_credit=credit,
+            sample_weight=weight[repeated],
+        )
+        assert value == pytest.approx(want, abs=1e-12 if credit == 0.5 or not weighted else 0.01)
 
 
 def test_interval_covers_at_about_its_level():

@@ -35,6 +35,10 @@ MEASURES = [
     bind("enrichment_factor", {"fraction": 0.1}),
     bind("rie", {"alpha": 5.0}),
     bind("bedroc", {"alpha": 5.0}),
+    bind("auc_at_k", {"k": 7}),
+    bind("binned_auc", {"bin_sizes": 5}),
+    bind("aum", {}),
+    bind("aum", {"rate": False}),
     bind("rate_at_threshold", {"rate": "precision", "threshold": 0.4}),
     bind("rate_at_threshold", {"rate": "tpr", "threshold": 0.4}),
 ]

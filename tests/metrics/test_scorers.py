@@ -8,11 +8,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, c
 
 from aucuba.metrics import (
     auc_at_k_score,
-    make_auc_at_k_scorer,
     make_metric_scorer,
-    make_partial_auc_scorer,
-    make_tpr_at_fpr_scorer,
-    make_two_way_partial_auc_scorer,
     partial_auc_score,
     tpr_at_fpr_score,
     two_way_partial_auc_score,
@@ -22,11 +18,15 @@ from aucuba.metrics._measures import evaluate
 X, Y = make_classification(300, 5, flip_y=0.2, random_state=0)
 MODEL = LogisticRegression().fit(X, Y)
 ALL_SCORERS = [
-    (make_partial_auc_scorer((0, 0.2)), partial_auc_score, {"fpr_range": (0, 0.2)}),
-    (make_tpr_at_fpr_scorer(0.2), tpr_at_fpr_score, {"fpr": 0.2}),
-    (make_auc_at_k_scorer(30), auc_at_k_score, {"k": 30}),
     (
-        make_two_way_partial_auc_scorer(min_tpr=0.5, max_fpr=0.4),
+        make_metric_scorer("partial_auc", fpr_range=(0, 0.2)),
+        partial_auc_score,
+        {"fpr_range": (0, 0.2)},
+    ),
+    (make_metric_scorer("tpr_at_fpr", fpr=0.2), tpr_at_fpr_score, {"fpr": 0.2}),
+    (make_metric_scorer("auc_at_k", k=30), auc_at_k_score, {"k": 30}),
+    (
+        make_metric_scorer("two_way_partial_auc", min_tpr=0.5, max_fpr=0.4),
         two_way_partial_auc_score,
         {"min_tpr": 0.5, "max_fpr": 0.4},
     ),
@@ -51,7 +51,7 @@ def test_cross_validation_and_search(scorer, metric, params):
 def test_positive_label_may_be_the_first_class():
     names = np.where(Y == 1, "a", "b")
     named = LogisticRegression().fit(X, names)
-    scorer = make_partial_auc_scorer((0, 0.2), pos_label="a")
+    scorer = make_metric_scorer("partial_auc", fpr_range=(0, 0.2), pos_label="a")
     want = partial_auc_score(names, -named.decision_function(X), fpr_range=(0, 0.2), pos_label="a")
     assert scorer(named, X, names) == pytest.approx(want)
 
@@ -59,13 +59,13 @@ def test_positive_label_may_be_the_first_class():
 def test_models_with_probabilities_only():
     forest = RandomForestClassifier(20, random_state=0).fit(X, Y)
     want = partial_auc_score(Y, forest.predict_proba(X)[:, 1], fpr_range=(0, 0.2))
-    assert make_partial_auc_scorer((0, 0.2))(forest, X, Y) == want
+    assert make_metric_scorer("partial_auc", fpr_range=(0, 0.2))(forest, X, Y) == want
 
 
 def test_metadata_routing_of_weights_and_queries():
     rng = np.random.default_rng(0)
     weight, qid = rng.integers(1, 4, size=300), np.repeat(np.arange(6), 50)
-    scorer = make_partial_auc_scorer((0, 0.2))
+    scorer = make_metric_scorer("partial_auc", fpr_range=(0, 0.2))
     with sklearn.config_context(enable_metadata_routing=True):
         scorer.set_score_request(sample_weight=True, qid=True)
         model = LogisticRegression().set_fit_request(sample_weight=False)
@@ -115,15 +115,15 @@ def test_a_grid_search_routes_weights_to_any_measure(name, params):
 
 def test_bad_parameters_fail_when_the_scorer_is_made():
     with pytest.raises(ValueError, match="lower limit below"):
-        make_partial_auc_scorer((0.5, 0.1))
+        make_metric_scorer("partial_auc", fpr_range=(0.5, 0.1))
     with pytest.raises(ValueError, match="k must be"):
-        make_auc_at_k_scorer(0)
+        make_metric_scorer("auc_at_k", k=0)
     with pytest.raises(ValueError, match=r"k must be a whole number of at least 1, got 3\.0"):
-        make_auc_at_k_scorer(3.0)
+        make_metric_scorer("auc_at_k", k=3.0)
     with pytest.raises(ValueError, match="fpr must lie"):
-        make_tpr_at_fpr_scorer(-1)
+        make_metric_scorer("tpr_at_fpr", fpr=-1)
     with pytest.raises(ValueError, match="max_fpr must lie"):
-        make_two_way_partial_auc_scorer(min_tpr=0, max_fpr=0)
+        make_metric_scorer("two_way_partial_auc", min_tpr=0, max_fpr=0)
 
 
 def test_any_measure_by_name():
@@ -141,7 +141,7 @@ def test_any_measure_by_name():
     assert 0 < search.best_score_ < 1
     other = make_metric_scorer("bedroc", pos_label=0)(model, X, y)
     assert other == pytest.approx(evaluate("bedroc", {}, y, -score, None, None, 0))
-    with pytest.raises(ValueError, match="no scorer"):
+    with pytest.raises(ValueError, match="cannot be a scorer"):
         make_metric_scorer("rate_at_threshold", rate="tpr", threshold=0.0)
     with pytest.raises(ValueError, match="metric must be one of"):
         make_metric_scorer("accuracy")

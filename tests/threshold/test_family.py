@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from aucuba.metrics import make_partial_auc_scorer
+from aucuba.metrics import make_metric_scorer
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FixedFPRClassifier,
@@ -88,7 +88,7 @@ class TestOrderStatistics:
         sign = 1 if pos_label == "good" else -1
         score = sign * base.decision_function(X)
         np.testing.assert_allclose(sign * decision, score - model.threshold_)
-        scorer = make_partial_auc_scorer((0, 0.1), pos_label=pos_label)
+        scorer = make_metric_scorer("partial_auc", fpr_range=(0, 0.1), pos_label=pos_label)
         assert scorer(model, X, names) == pytest.approx(scorer(base, X, names))
 
     @pytest.mark.parametrize("kind", KINDS)

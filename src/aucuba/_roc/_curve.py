@@ -7,6 +7,7 @@ weights, so that a resample of the rows needs no other sort.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._arrays import Vector, arrays_of
-from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._roc._threshold import count_within
 from aucuba._rows._sample import RankingSample
 
@@ -25,12 +26,14 @@ class RocCurve:
 
     ``false_positive[..., k]`` and ``true_positive[..., k]`` are the weights of the negatives and
     positives in the ``k`` highest blocks of equal score; ``threshold[k - 1]`` is the score of block
-    ``k``. Leading axes are independent resamples of the same rows.
+    ``k``, and ``row_weight[k - 1]`` the weight of its lightest row (None where all weigh 1 or more).
+    Leading axes are independent resamples of the same rows.
     """
 
     false_positive: FloatArray
     true_positive: FloatArray
     threshold: FloatArray
+    row_weight: FloatArray | None = None
 
     @cached_property
     def fpr(self) -> FloatArray:
@@ -42,11 +45,23 @@ class RocCurve:
         rate: FloatArray = self.true_positive / self.true_positive[..., -1:]
         return rate
 
+    def each(self, function: Callable[[RocCurve], float]) -> FloatArray:
+        """Apply a function of one curve to this curve, or to every resample."""
+        shape = self.true_positive.shape
+        pairs = zip(
+            self.false_positive.reshape(-1, shape[-1]),
+            self.true_positive.reshape(-1, shape[-1]),
+            strict=True,
+        )
+        values = [function(RocCurve(*pair, self.threshold, self.row_weight)) for pair in pairs]
+        return np.reshape(values, shape[:-1])
+
 
 def roc_curve(sample: RankingSample) -> RocCurve:
     """Return the curve of one sample, O(n log n) for the sort and O(n) after it."""
     rows = sample.ranked
     positive = sample.positive[rows.order]
+    lightest = None
     if sample.weight is None:
         # Counting is exact and needs one running sum; the other follows from the positions.
         true_positive = np.cumsum(positive, dtype=np.intp)[rows.block_end]
@@ -55,7 +70,16 @@ def roc_curve(sample: RankingSample) -> RocCurve:
         weight = sample.weight[rows.order]
         true_positive = np.cumsum(np.where(positive, weight, 0.0))[rows.block_end]
         false_positive = np.cumsum(np.where(positive, 0.0, weight))[rows.block_end]
-    return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold)
+        lightest = lightest_rows(weight, np.append(0, rows.block_end[:-1] + 1))
+    return RocCurve(_from_zero(false_positive), _from_zero(true_positive), rows.threshold, lightest)
+
+
+def lightest_rows(weight: FloatArray, starts: IntArray) -> FloatArray | None:
+    """Return the weight, at most 1, of the lightest row from each start on; None where all are 1."""
+    if weight.min() >= 1.0:
+        return None
+    # Rows of weight 3 are three rows of weight 1.
+    return np.minimum(np.minimum.reduceat(weight, starts), 1.0)
 
 
 def top_of_curve(sample: RankingSample, fpr: float) -> RocCurve:

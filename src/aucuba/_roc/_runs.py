@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
-from aucuba._roc._curve import RocCurve
+from aucuba._roc._curve import RocCurve, lightest_rows
 from aucuba._rows._sample import RankingSample
 
 
@@ -26,10 +26,13 @@ class Runs:
         Where every row counts: run r has the negatives r and the positives ``n_runs + r``.
     threshold : ndarray
         Lowest score of every run.
+    row_weight : ndarray or None
+        Weight of the lightest row of every run; None where every row weighs 1 or more.
     """
 
     slot: IntArray
     threshold: FloatArray
+    row_weight: FloatArray | None = None
 
     @classmethod
     def from_sample(cls, sample: RankingSample, cuts: tuple[float, ...] | None = ()) -> Runs:
@@ -47,8 +50,12 @@ class Runs:
         n_runs = int(run[-1]) + 1
         slot = np.empty(sample.n_rows, dtype=np.intp)
         slot[rows.order] = run + n_runs * positive
-        last = np.append(np.flatnonzero(new)[1:] - 1, new.size - 1)
-        return cls(slot, rows.threshold[last])
+        first = np.flatnonzero(new)
+        last = np.append(first[1:] - 1, new.size - 1)
+        lightest = None
+        if sample.weight is not None:
+            lightest = lightest_rows(sample.weight[rows.order], (rows.block_end + 1 - sizes)[first])
+        return cls(slot, rows.threshold[last], lightest)
 
     @property
     def n_runs(self) -> int:
@@ -59,4 +66,4 @@ class Runs:
         cumulated = np.zeros((*totals.shape[:-1], 2, self.n_runs + 1))
         by_class = totals.reshape(*totals.shape[:-1], 2, self.n_runs)
         np.cumsum(by_class, axis=-1, out=cumulated[..., 1:])
-        return RocCurve(cumulated[..., 0, :], cumulated[..., 1, :], self.threshold)
+        return RocCurve(cumulated[..., 0, :], cumulated[..., 1, :], self.threshold, self.row_weight)

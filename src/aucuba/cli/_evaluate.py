@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
-from aucuba.cli._operating_points import measure_points, parse_points, points_grid
+from aucuba.cli._operating_points import Point, measure_points, parse_points, points_grid
 from aucuba.cli._options import (
     AsJson,
     At,
@@ -91,7 +91,7 @@ def _measure_all(
     scored: ScoredFile,
     fpr_range: tuple[float, float],
     min_tpr: float,
-    points: list[tuple[str, float]],
+    points: list[Point],
     random_state: int,
 ) -> dict[str, Any]:
     """Measure the range and the whole curve on all rows, in pairs with logistic regression."""

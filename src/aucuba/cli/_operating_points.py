@@ -1,4 +1,4 @@
-"""Operating points of ``aucuba evaluate``: ``--at fpr=0.001 --at k=100``."""
+"""Points and measures of ``aucuba evaluate``: ``--at fpr=0.001 --at auc_at_k:k=100``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from aucuba.cli._console import Grid
 
+# A limit with its value, or a measure with its parameters.
+Point = tuple[str, Any]
 _NAMES = {"fpr": "fpr", "tpr": "tpr", "recall": "tpr", "precision": "precision", "k": "k"}
 # What is uncertain at a point with the given limit: the measure, and its parameter.
 _MEASURES = {
@@ -18,49 +20,76 @@ _MEASURES = {
 }
 
 
-def parse_points(given: Sequence[str]) -> list[tuple[str, float]]:
-    """Read ``NAME=VALUE`` pairs."""
-    points = []
-    for text in given:
-        name, _, value = text.partition("=")
-        known = _NAMES.get(name.strip())
+def parse_points(given: Sequence[str]) -> list[Point]:
+    """Read limits such as ``fpr=0.01`` and measures such as ``auc_at_k:k=100``."""
+    return [_measure(text) or _limit(text) for text in given]
+
+
+def _measure(text: str) -> Point | None:
+    """Read ``MEASURE`` or ``MEASURE:NAME=VALUE,...``; None where no measure is named."""
+    from aucuba import metrics
+
+    name, _, rest = (part.strip() for part in text.partition(":"))
+    # Every measure is a function of this name but the rate at a fixed threshold.
+    if name != "rate_at_threshold" and not hasattr(metrics, f"{name}_score"):
+        return None
+    pairs = [one.partition("=") for one in rest.split(",") if one.strip()]
+    return name, {key.strip(): _value(value.strip()) for key, _, value in pairs}
+
+
+def _limit(text: str) -> Point:
+    """Read ``NAME=VALUE``."""
+    name, _, value = text.partition("=")
+    known = _NAMES.get(name.strip())
+    try:
+        number = float(value)
+    except ValueError:
+        known = None
+    if known is None:
+        raise ValueError(
+            "--at takes fpr=, tpr= (or recall=), precision= or k= with a number, or a measure with its "
+            f"parameters, got {text!r}; for example --at fpr=0.01 or --at auc_at_k:k=100."
+        )
+    return known, int(number) if known == "k" and number.is_integer() else number
+
+
+def _value(text: str) -> Any:
+    """Read a number, a range such as ``0-0.05``, true, false, or a word."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for read in (int, float, _range):
         try:
-            number = float(value)
+            return read(text)
         except ValueError:
-            known = None
-        if known is None:
-            raise ValueError(
-                f"--at takes fpr=, tpr= (or recall=), precision= or k= with a number, got {text!r}; "
-                "for example --at fpr=0.01."
-            )
-        points.append((known, number))
-    return points
+            continue
+    return text
+
+
+def _range(text: str) -> tuple[float, float]:
+    low, _, high = text.partition("-")
+    return float(low), float(high)
 
 
 def measure_points(
-    points: Sequence[tuple[str, float]],
+    points: Sequence[Point],
     y: Any,
     score: Any,
     sample_weight: Any,
     random_state: int,
 ) -> list[dict[str, Any]]:
-    """Find the threshold of every point, what it does, and an interval of its rate."""
+    """Compute every measure with an interval; for a limit also its threshold and what that does."""
     from aucuba.metrics import operating_point, score_interval
 
-    rows = []
-    for name, limit in points:
-        value: Any = int(limit) if name == "k" and limit.is_integer() else limit
-        point = operating_point(y, score, sample_weight=sample_weight, **{name: value})
-        metric, parameter, rate = _MEASURES[name]
-        interval = score_interval(
-            metric,
-            y,
-            score,
-            sample_weight=sample_weight,
-            random_state=random_state,
-            **{parameter: value},
-        )
-        rows.append({"at": {name: value}, **asdict(point), "rate": rate, **_limits(interval)})
+    rows: list[dict[str, Any]] = []
+    for name, given in points:
+        metric, params, row = name, given, {"at": {name: given}, "rate": name}
+        if name in _MEASURES:
+            metric, parameter, rate = _MEASURES[name]
+            params = {parameter: given}
+            point = operating_point(y, score, sample_weight=sample_weight, **{name: given})
+            row |= {**asdict(point), "rate": rate}
+        options = {"sample_weight": sample_weight, "random_state": random_state, **params}
+        rows.append({**row, **_limits(score_interval(metric, y, score, **options))})
     return rows
 
 
@@ -73,6 +102,11 @@ def points_grid(rows: Sequence[dict[str, Any]]) -> Grid:
     grid = Grid("at", "score from", "FPR", "TPR", "precision", "flagged", "95 % interval")
     for row in rows:
         ((name, limit),) = row["at"].items()
+        interval = f"{row['rate']} {row['value']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
+        if "threshold" not in row:
+            given = ", ".join(f"{key} = {value}" for key, value in limit.items())
+            grid.add_line(given, "", "", "", "", "", interval)
+            continue
         grid.add_line(
             f"{name} = {limit:g}",
             f"{row['threshold']:.6g}",
@@ -80,6 +114,6 @@ def points_grid(rows: Sequence[dict[str, Any]]) -> Grid:
             f"{row['tpr']:.4f}",
             f"{row['precision']:.4f}",
             f"{row['n_flagged']:g}",
-            f"{row['rate']} {row['value']:.4f} [{row['low']:.4f}, {row['high']:.4f}]",
+            interval,
         )
     return grid

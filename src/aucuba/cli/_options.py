@@ -101,7 +101,8 @@ At = Annotated[
     typer.Option(
         "--at",
         metavar="NAME=VALUE",
-        help="An operating point: fpr=, tpr= (or recall=), precision= or k=. May be repeated.",
+        help="An operating point: fpr=, tpr= (or recall=), precision= or k=; or a measure, such as "
+        "auc_at_k:k=100. May be repeated.",
     ),
 ]
 RegionOnly = Annotated[

@@ -1,7 +1,5 @@
 """Measures of regions of the ROC curve."""
 
-from aucuba.metrics._aum import aum_score
-from aucuba.metrics._binned import auc_at_k_score, binned_auc_score
 from aucuba.metrics._comparisons import ScoreComparison, compare_partial_auc, compare_scores
 from aucuba.metrics._display import RocBandDisplay
 from aucuba.metrics._intervals import ScoreInterval, partial_auc_interval, score_interval
@@ -17,22 +15,19 @@ from aucuba.metrics._operating_points import (
     tpr_at_fpr_score,
 )
 from aucuba.metrics._partial_auc import (
+    aum_score,
     froc_to_fpr_range,
     log_auc_score,
     partial_auc_score,
     two_way_partial_auc_score,
 )
 from aucuba.metrics._planning import SampleSize, power_of, sample_size_for
-from aucuba.metrics._scorers import (
-    make_auc_at_k_scorer,
-    make_metric_scorer,
-    make_partial_auc_scorer,
-    make_tpr_at_fpr_scorer,
-    make_two_way_partial_auc_scorer,
-)
+from aucuba.metrics._scorers import make_metric_scorer
 from aucuba.metrics._sketch import RocSketch
 from aucuba.metrics._top_ranks import (
+    auc_at_k_score,
     bedroc_score,
+    binned_auc_score,
     enrichment_factor_score,
     precision_at_k_score,
     recall_at_k_score,
@@ -58,11 +53,7 @@ __all__ = [
     "fpr_at_tpr_score",
     "froc_to_fpr_range",
     "log_auc_score",
-    "make_auc_at_k_scorer",
     "make_metric_scorer",
-    "make_partial_auc_scorer",
-    "make_tpr_at_fpr_scorer",
-    "make_two_way_partial_auc_scorer",
     "operating_point",
     "partial_auc_interval",
     "partial_auc_score",

@@ -244,6 +244,7 @@ class _Test:
             for y, score, options in (first, second)
         ]
         for one in studies:
+            one.measure.check_comparable()
             one.warn_if_few()
         method = _for_difference(studies[0].choose(self.method))
         values = (float(studies[0].values[0]), float(studies[1].values[0]))

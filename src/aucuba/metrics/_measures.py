@@ -39,6 +39,15 @@ from aucuba._roc._points import (
 from aucuba._roc._queries import query_values
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
+from aucuba.metrics._bins import Bins, binned_area, check_bin_sizes, check_credit
+
+# Differences of scores beyond it may overflow.
+_LARGE = 1e300
+_COUNTS_ROWS = "{} counts rows, so a study of another size would measure something else."
+_SCORE_UNITS = (
+    "it is measured in units of the score, and doubling all scores doubles it. Bring the scorers to "
+    "one scale (all log-odds, say) and confirm it with same_scale=True."
+)
 
 Sampling = Literal["by_class", "random"]
 OfCurve = Callable[[RocCurve, int], Any]
@@ -77,6 +86,10 @@ class Measure:
         Thresholds that count beside the shape of the curve; None where all scores do.
     params : mapping
         The parameters that methods for this measure alone need.
+    incomparable : str
+        Why values of two scorers cannot be compared; empty where they can.
+    unplannable : str
+        Why no sample size can be planned; empty where one can.
     """
 
     name: str
@@ -92,11 +105,25 @@ class Measure:
     parts: tuple[float, float] = (1.0, 1.0)
     cuts: tuple[float, ...] | None = ()
     params: Mapping[str, Any] = field(default_factory=dict)
+    incomparable: str = ""
+    unplannable: str = ""
 
     @property
     def is_smooth(self) -> bool:
         """Whether small changes of the weights move the value by a little, so that BCa applies."""
         return self.region is not None or self.effects is not None
+
+    def check_comparable(self) -> None:
+        """Refuse to compare the values of two scorers where they have no common scale."""
+        if self.incomparable:
+            raise ValueError(
+                f"Two scorers cannot be compared by {self.name!r}: {self.incomparable}"
+            )
+
+    def check_plannable(self) -> None:
+        """Refuse to plan a study of another size where the size changes the measure."""
+        if self.unplannable:
+            raise ValueError(f"No sample size can be planned for {self.name!r}: {self.unplannable}")
 
     def of_query(self, query: RankingSample) -> float:
         """Compute the value of one query."""
@@ -277,6 +304,53 @@ def _bedroc(*, alpha: Any = 20.0) -> Measure:
     )
 
 
+def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> Measure:
+    rows, credit = check_k(k), check_credit(in_bin_credit)
+    return Measure(
+        "auc_at_k",
+        lambda curves, _: curves.each(lambda one: binned_area(one, Bins.top(rows, one), credit)),
+        sampling="random",
+        unplannable=_COUNTS_ROWS.format("k"),
+    )
+
+
+def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> Measure:
+    sizes, credit = check_bin_sizes(bin_sizes), check_credit(in_bin_credit)
+
+    def area(curves: RocCurve, n_rows: int) -> FloatArray:
+        resampled = curves.true_positive.ndim > 1
+        return curves.each(
+            lambda one: binned_area(one, Bins.from_sizes(sizes, one, resampled=resampled), credit)
+        )
+
+    reason = _COUNTS_ROWS.format("bin_sizes")
+    return Measure("binned_auc", area, sampling="random", unplannable=reason)
+
+
+def _aum(*, rate: bool = True, same_scale: bool = False) -> Measure:
+    def area(curve: RocCurve, n_rows: int) -> FloatArray:
+        false_positive, false_negative = curve.fpr, 1.0 - curve.tpr
+        if not rate:
+            false_positive = curve.false_positive
+            false_negative = curve.true_positive[..., -1:] - curve.true_positive
+        # Differences of scores near the largest float overflow; a power of two changes no digit.
+        unit = 2.0**-4 if np.abs(curve.threshold).max() > _LARGE else 1.0
+        # Between the thresholds of two neighbouring blocks the errors are those of the vertex between.
+        gap = unit * curve.threshold[:-1] - unit * curve.threshold[1:]
+        total: FloatArray = np.minimum(false_positive, false_negative)[..., 1:-1] @ gap
+        return total / unit
+
+    return Measure(
+        "aum",
+        area,
+        smaller_is_better=True,
+        limits=(0.0, np.inf),
+        cuts=None,
+        incomparable="" if same_scale else _SCORE_UNITS,
+        unplannable="" if rate else _COUNTS_ROWS.format("the area"),
+    )
+
+
 def _rate_at_threshold(*, rate: Any, threshold: Any) -> Measure:
     check_choice(rate, "rate", tuple(RATES))
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
@@ -309,4 +383,7 @@ MEASURES: dict[str, Callable[..., Measure]] = {
     "enrichment_factor": _enrichment_factor,
     "rie": _rie,
     "bedroc": _bedroc,
+    "auc_at_k": _auc_at_k,
+    "binned_auc": _binned_auc,
+    "aum": _aum,
 }

@@ -1,4 +1,4 @@
-"""Partial AUC in a region of the ROC plane: one-way, two-way, on a logarithmic axis."""
+"""Areas: partial AUC one-way, two-way and on a logarithmic axis, and AUM."""
 
 from __future__ import annotations
 
@@ -187,6 +187,48 @@ def log_auc_score(
     """
     params = {"fpr_range": fpr_range}
     return evaluate("log_auc", params, y_true, y_score, sample_weight, qid, pos_label)
+
+
+def aum_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    rate: bool = True,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> float:
+    r"""Area under the minimum of the false positive and false negative rates.
+
+    .. math::
+        \mathrm{AUM} = \int_{-\infty}^{\infty} \min\{\mathrm{FPR}(c), \mathrm{FNR}(c)\}\, dc
+
+    where ``c`` is a constant added to every score before it is compared with zero. Zero when every
+    positive scores above every negative, **smaller is better**, and homogeneous: doubling all scores
+    doubles it. `compare_scores` and `make_metric_scorer` therefore take ``"aum"`` only with
+    ``same_scale=True``, which confirms that the scores have one scale.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, qid, pos_label
+        As in `partial_auc_score`.
+    rate : bool, default=True
+        Use rates; False uses counts (weights), as in the first AUM paper.
+
+    Returns
+    -------
+    float
+        Non-negative, in units of the score.
+
+    Examples
+    --------
+    >>> from aucuba.metrics import aum_score
+    >>> aum_score([0, 1], [3.0, 1.0])
+    2.0
+    >>> aum_score([0, 1], [1.0, 3.0])
+    0.0
+    """
+    return evaluate("aum", {"rate": rate}, y_true, y_score, sample_weight, qid, pos_label)
 
 
 def froc_to_fpr_range(

@@ -173,6 +173,7 @@ class _Pilot:
         options: dict[str, Any] = dict.fromkeys(("sample_weight", "qid", "groups"))
         options |= {"sampling": "by_class", "weight_kind": "sampling", "pos_label": pos_label}
         study = make_study(metric, params, y_true, scores, **options)
+        study.measure.check_plannable()
         study.warn_if_few()
         return cls(study)
 

@@ -266,6 +266,8 @@ def make_study(
         RankingSample.from_arrays(y_true, score, sample_weight, qid, pos_label)
         for score in y_scores
     ]
+    if len(samples) > 1:
+        measure.check_comparable()
     if qid is not None and groups is not None:
         raise ValueError("Give qid or groups, not both: either queries or clusters are drawn.")
     frequency = weight_kind == "frequency"
@@ -312,17 +314,6 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
     per class and block of equal score.
     """
 
-    def of_curve(curves: RocCurve, n_rows: int) -> FloatArray:
-        """Call the function once per curve."""
-        shape = curves.true_positive.shape
-        pairs = zip(
-            curves.true_positive.reshape(-1, shape[-1]),
-            curves.false_positive.reshape(-1, shape[-1]),
-            strict=True,
-        )
-        values = [of_one(RocCurve(fp, tp, curves.threshold)) for tp, fp in pairs]
-        return np.reshape(values, shape[:-1])
-
     def of_one(curve: RocCurve) -> float:
         weight = np.concatenate([np.diff(curve.true_positive), np.diff(curve.false_positive)])
         y = np.repeat([1, 0], curve.threshold.size)
@@ -331,4 +322,10 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
         return float(function(y[kept], score[kept], sample_weight=weight[kept], **params))
 
     name = getattr(function, "__name__", type(function).__name__)
-    return Measure(name, of_curve, sampling="random", limits=(-np.inf, np.inf), cuts=None)
+    return Measure(
+        name,
+        lambda curve, _: curve.each(of_one),
+        sampling="random",
+        limits=(-np.inf, np.inf),
+        cuts=None,
+    )

@@ -1,0 +1,113 @@
+"""What the documentation says of every measure holds for every entry of the registry."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from aucuba import metrics
+from aucuba.metrics import (
+    compare_scores,
+    make_metric_scorer,
+    power_of,
+    sample_size_for,
+    score_interval,
+)
+from aucuba.metrics._measures import MEASURES, bind
+from tests.measure_cases import PARAMS
+
+QUICK = {"n_resamples": 60, "random_state": 0}
+# Not parameters of the measure's function: they only allow a comparison.
+PERMISSIONS = {"same_scale"}
+
+
+def rows(seed=0, n_positive=60, n_negative=300):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([1, 0], [n_positive, n_negative])
+    return y, rng.normal(size=y.size) + 1.5 * y
+
+
+def test_every_function_is_registered():
+    functions = {name.removesuffix("_score") for name in metrics.__all__ if name.endswith("_score")}
+    assert set(PARAMS) == set(MEASURES) == functions | {"rate_at_threshold"}
+
+
+@pytest.mark.parametrize("name", sorted(set(MEASURES) - {"rate_at_threshold"}))
+def test_every_function_is_its_measure(name):
+    """With weights and queries; and it has the parameters of the measure."""
+    y, score = rows()
+    function = getattr(metrics, f"{name}_score")
+    params = {key: value for key, value in PARAMS[name].items() if key not in PERMISSIONS}
+    known = set(inspect.signature(MEASURES[name]).parameters) - PERMISSIONS
+    extra = {"y_true", "y_score", "sample_weight", "qid", "pos_label"}
+    assert set(inspect.signature(function).parameters) == known | extra
+    weight, qid = np.random.default_rng(1).integers(1, 4, y.size), np.arange(y.size) % 12
+    for given in ({}, {"sample_weight": weight}, {"qid": qid}):
+        got = score_interval(name, y, score, **params, **given, **QUICK)
+        assert got.value == function(y, score, **params, **given)
+        assert got.low <= got.value <= got.high
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_compares_in_pairs_in_tables_and_across_samples(name):
+    y, score = rows()
+    other = np.random.default_rng(2).normal(size=y.size)
+    options = {**PARAMS[name], **QUICK}
+    for found in (
+        compare_scores(name, y, score, other, **options),
+        compare_scores(name, y, score, other, y_true_b=y, **options),
+        compare_scores(name, y, {"good": score, "noise": other}, **options)[0],
+    ):
+        assert found.low <= found.difference <= found.high
+        assert 0 < found.p_value <= 1
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_is_a_scorer_or_says_why_not(name):
+    y, _ = rows()
+    X = np.random.default_rng(3).normal(size=(y.size, 2)) + y[:, np.newaxis]
+    if name == "rate_at_threshold":
+        with pytest.raises(ValueError, match="cannot be a scorer, since the scores of refitted"):
+            make_metric_scorer(name, **PARAMS[name])
+        return
+    scorer = make_metric_scorer(name, **PARAMS[name])
+    values = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
+    assert np.isfinite(values).all()
+    assert np.all(values <= 0) == bind(name, PARAMS[name]).smaller_is_better
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=3)
+    assert np.isfinite(search.fit(X, y).best_score_)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_can_be_planned_or_says_why_not(name):
+    y, score = rows()
+    params = {**PARAMS[name], "random_state": 0}
+    if name in ("auc_at_k", "binned_auc"):
+        with pytest.raises(ValueError, match=r"No sample size can be planned.*counts rows"):
+            sample_size_for(name, y, score, half_width=0.1, **params)
+        with pytest.raises(ValueError, match=r"No sample size can be planned.*counts rows"):
+            power_of(name, y, score, n_positives=9, n_negatives=9, difference=0.1, **params)
+        return
+    size = sample_size_for(name, y, score, half_width=0.1, **params)
+    assert size.n_negatives == pytest.approx(5 * size.n_positives, abs=5)
+    given = {"n_positives": 60, "n_negatives": 300, "difference": 0.1}
+    assert 0 < power_of(name, y, score, **given, **params) <= 1
+
+
+def test_scores_without_a_common_scale_are_not_compared_by_aum():
+    y, score = rows()
+    twice = score_interval("aum", y, 2 * score, **QUICK).value
+    assert twice == pytest.approx(2 * score_interval("aum", y, score, **QUICK).value)
+    for refused in (
+        lambda: compare_scores("aum", y, score, 2 * score),
+        lambda: compare_scores("aum", y, score, 2 * score, y_true_b=y),
+        lambda: compare_scores("aum", y, {"a": score, "b": 2 * score}),
+        lambda: power_of("aum", y, score, -score, n_positives=9, n_negatives=9, difference=1.0),
+        lambda: make_metric_scorer("aum"),
+    ):
+        with pytest.raises(ValueError, match=r"units of the score.*same_scale=True"):
+            refused()
+    with pytest.raises(ValueError, match="No sample size can be planned for 'aum'"):
+        sample_size_for("aum", y, score, half_width=1.0, rate=False)
