@@ -26,12 +26,12 @@ ROOT = Path(__file__).parents[1]
 TABLE = Path(__file__).parent / "results" / "first_minutes.md"
 PICTURE = """
 from aucuba.demo import FPR_RANGE, two_kinds_of_fraud
-from aucuba.metrics import RocBandDisplay
+from aucuba.metrics import RocRegionDisplay
 from sklearn.linear_model import LogisticRegression
 
 X, X_new, y, y_new = two_kinds_of_fraud()
 score = LogisticRegression().fit(X, y).decision_function(X_new)
-display = RocBandDisplay.from_predictions(y_new, score, fpr_range=FPR_RANGE)
+display = RocRegionDisplay.from_predictions(y_new, score, fpr_range=FPR_RANGE)
 display.figure_.savefig("roc_band.png")
 """
 CSV = """
@@ -68,7 +68,7 @@ def steps(clone: Path) -> list[tuple[str, str, list[list[str]]]]:
                 [*pip, "install", ".[plot,cli]"],
             ],
         ),
-        ("first picture", "`RocBandDisplay.from_predictions`", [[python, "-c", PICTURE]]),
+        ("first picture", "`RocRegionDisplay.from_predictions`", [[python, "-c", PICTURE]]),
         ("first trained model", "the README's example", [[python, "-c", readme_example()]]),
         (
             "first model from a table",

@@ -1,8 +1,8 @@
 """
-Is the difference in the band real?
-===================================
+Is the difference in the region real?
+=====================================
 
-A partial AUC uses only the negatives inside its band, so it is less certain than an AUC from the same
+A partial AUC uses only the negatives inside its region, so it is less certain than an AUC from the same
 test set. This example puts an interval on each of two classifiers, compares them on the same rows,
 and draws how much of the difference is certain.
 """
@@ -38,13 +38,13 @@ scores = {
 # %%
 # One interval each
 # -----------------
-# Positives and negatives are resampled apart. The narrower the band, the wider the interval.
+# Positives and negatives are resampled apart. The narrower the region, the wider the interval.
 
-bands = [(0.0, 1.0), (0.0, 0.1), (0.0, 0.05)]
+regions = [(0.0, 1.0), (0.0, 0.1), (0.0, 0.05)]
 for name, score in scores.items():
-    for band in bands:
-        interval = partial_auc_interval(y_test, score, fpr_range=band, random_state=0)
-        print(f"{name:20s} {band!s:12s} {interval}")
+    for region in regions:
+        interval = partial_auc_interval(y_test, score, fpr_range=region, random_state=0)
+        print(f"{name:20s} {region!s:12s} {interval}")
 
 # %%
 # One comparison
@@ -53,24 +53,26 @@ for name, score in scores.items():
 # comparison scores both on the same resamples, so that what they share cancels.
 
 a, b = scores.values()
-comparisons = [compare_partial_auc(y_test, a, b, fpr_range=band, random_state=0) for band in bands]
-for band, comparison in zip(bands, comparisons, strict=True):
-    print(f"{band}: {comparison}")
+comparisons = [
+    compare_partial_auc(y_test, a, b, fpr_range=region, random_state=0) for region in regions
+]
+for region, comparison in zip(regions, comparisons, strict=True):
+    print(f"{region}: {comparison}")
 
 # %%
 # The picture
 # -----------
 # Differences (logistic regression minus random forest) with their 95 % intervals: 285 held-out tumours
-# cannot tell the two apart, least of all in the narrow bands.
+# cannot tell the two apart, least of all in the narrow regions.
 
-position = np.arange(len(bands))
+position = np.arange(len(regions))
 difference = np.array([comparison.difference for comparison in comparisons])
 low = np.array([comparison.low for comparison in comparisons])
 high = np.array([comparison.high for comparison in comparisons])
 fig, ax = plt.subplots(figsize=(6, 2.6))
 ax.errorbar(difference, position, xerr=[difference - low, high - difference], fmt="o", capsize=4)
 ax.axvline(0, color="0.6", linestyle="--", linewidth=1)
-ax.set(yticks=position, yticklabels=[f"FPR in {list(band)}" for band in bands])
-ax.set(xlabel="difference in partial AUC", ylim=(-0.5, len(bands) - 0.5))
+ax.set(yticks=position, yticklabels=[f"FPR in {list(region)}" for region in regions])
+ax.set(xlabel="difference in partial AUC", ylim=(-0.5, len(regions) - 0.5))
 fig.tight_layout()
 plt.show()

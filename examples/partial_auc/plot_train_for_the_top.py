@@ -11,9 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucuba import PartialAUCClassifierCV
-from aucuba.metrics import RocBandDisplay, compare_partial_auc
+from aucuba.metrics import RocRegionDisplay, compare_partial_auc
 
-BAND = (0.0, 0.1)
+FPR_RANGE = (0.0, 0.1)
 
 
 def draw(rng, n):
@@ -31,9 +31,9 @@ X, y = draw(np.random.default_rng(0), 1500)
 X_test, y_test = draw(np.random.default_rng(1), 6000)
 
 # %%
-# The classifier fits logistic regression and, on half-samples, models for the band, and blends the
+# The classifier fits logistic regression and, on half-samples, models for the region, and blends the
 # two: the latter weigh as much as they are probably better out of sample. It says why.
-model = PartialAUCClassifierCV(BAND, random_state=0).fit(X, y)
+model = PartialAUCClassifierCV(FPR_RANGE, random_state=0).fit(X, y)
 print(model.status_)
 print({name: round(value, 3) for name, value in model.partial_auc_.items()})
 
@@ -41,7 +41,7 @@ print({name: round(value, 3) for name, value in model.partial_auc_.items()})
 # On new data the gain is there, at the price of area further to the right.
 own = model.decision_function(X_test)
 logistic = X_test @ model.logistic_coef_[0]
-print(compare_partial_auc(y_test, own, logistic, fpr_range=BAND, random_state=0))
+print(compare_partial_auc(y_test, own, logistic, fpr_range=FPR_RANGE, random_state=0))
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 5))
 top = own >= np.sort(own[~y_test])[-int(0.1 * (~y_test).sum())]
@@ -50,6 +50,6 @@ left.scatter(*X_test[~y_test & top][:200, :2].T, s=10, color="tab:red", label="t
 left.scatter(*X_test[y_test][:200, :2].T, s=10, color="tab:blue", label="positives")
 left.set(xlabel="first feature", ylabel="second feature")
 left.legend()
-for name, score in {"logistic regression": logistic, "trained for the band": own}.items():
-    RocBandDisplay.from_predictions(y_test, score, fpr_range=BAND, name=name, ax=right)
+for name, score in {"logistic regression": logistic, "trained for the region": own}.items():
+    RocRegionDisplay.from_predictions(y_test, score, fpr_range=FPR_RANGE, name=name, ax=right)
 fig.tight_layout()

@@ -121,7 +121,7 @@ def _scores(model: Any, X: FloatArray) -> FloatArray:
 
 
 def _measured(name: str, y: IntArray, scores: dict[str, FloatArray]) -> dict[str, Any]:
-    """Measure a model in the band, and its difference to logistic regression, with intervals."""
+    """Measure a model in the region, and its difference to logistic regression, with intervals."""
     score, base = scores[name], scores[_BASE]
     interval = partial_auc_interval(y, score, fpr_range=FPR_RANGE, random_state=0)
     other = compare_partial_auc(y, score, base, fpr_range=FPR_RANGE, random_state=0)

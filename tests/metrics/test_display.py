@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_validate
 
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
-    RocBandDisplay,
+    RocRegionDisplay,
     operating_point,
     partial_auc_score,
     tpr_at_fpr_score,
@@ -18,7 +18,7 @@ from aucuba.metrics._confidence_band import confidence_band
 plt = pytest.importorskip("matplotlib.pyplot")
 
 X, Y = make_classification(200, 5, flip_y=0.3, random_state=1)
-BAND = (0.05, 0.3)
+REGION = (0.05, 0.3)
 
 
 @pytest.fixture(autouse=True)
@@ -37,10 +37,10 @@ def polygon_area(artist):
 
 def test_from_predictions_shades_the_area_that_it_names():
     score = np.round(LogisticRegression().fit(X, Y).decision_function(X), 1)
-    display = RocBandDisplay.from_predictions(Y, score, fpr_range=BAND, name="mine")
-    value = partial_auc_score(Y, score, fpr_range=BAND)
+    display = RocRegionDisplay.from_predictions(Y, score, fpr_range=REGION, name="mine")
+    value = partial_auc_score(Y, score, fpr_range=REGION)
     assert display.partial_auc == value
-    assert polygon_area(display.band_) == pytest.approx(value * (BAND[1] - BAND[0]))
+    assert polygon_area(display.region_) == pytest.approx(value * (REGION[1] - REGION[0]))
     label = display.ax_.get_legend().get_texts()[0].get_text()
     assert label == f"mine (pAUC[0.05, 0.3] = {value:.3f})"
     np.testing.assert_array_equal(display.line_.get_xdata(), display.fpr)
@@ -48,19 +48,21 @@ def test_from_predictions_shades_the_area_that_it_names():
 
 def test_from_estimator_names_the_class_and_finds_the_scores():
     model = LogisticRegression().fit(X, Y)
-    display = RocBandDisplay.from_estimator(model, X, Y, fpr_range=BAND, plot_chance_level=True)
+    display = RocRegionDisplay.from_estimator(model, X, Y, fpr_range=REGION, plot_chance_level=True)
     assert display.name == "LogisticRegression"
-    assert display.partial_auc == partial_auc_score(Y, model.decision_function(X), fpr_range=BAND)
+    assert display.partial_auc == partial_auc_score(Y, model.decision_function(X), fpr_range=REGION)
     forest = RandomForestClassifier(10, random_state=0).fit(X, Y)
-    drawn = RocBandDisplay.from_estimator(forest, X, Y, fpr_range=BAND, ax=display.ax_)
+    drawn = RocRegionDisplay.from_estimator(forest, X, Y, fpr_range=REGION, ax=display.ax_)
     assert drawn.ax_ is display.ax_
-    assert drawn.partial_auc == partial_auc_score(Y, forest.predict_proba(X)[:, 1], fpr_range=BAND)
+    assert drawn.partial_auc == partial_auc_score(
+        Y, forest.predict_proba(X)[:, 1], fpr_range=REGION
+    )
 
 
 def test_first_class_as_positive():
     model = LogisticRegression().fit(X, Y)
-    display = RocBandDisplay.from_estimator(model, X, Y, fpr_range=BAND, pos_label=0)
-    want = partial_auc_score(Y, -model.decision_function(X), fpr_range=BAND, pos_label=0)
+    display = RocRegionDisplay.from_estimator(model, X, Y, fpr_range=REGION, pos_label=0)
+    want = partial_auc_score(Y, -model.decision_function(X), fpr_range=REGION, pos_label=0)
     assert display.partial_auc == pytest.approx(want)
 
 
@@ -68,26 +70,26 @@ def test_from_cv_results_draws_one_curve_a_fold():
     results = cross_validate(
         LogisticRegression(), X, Y, cv=4, return_estimator=True, return_indices=True
     )
-    display = RocBandDisplay.from_cv_results(results, X, Y, fpr_range=BAND, name="LR")
+    display = RocRegionDisplay.from_cv_results(results, X, Y, fpr_range=REGION, name="LR")
     assert len(display.line_) == 4
     test = results["indices"]["test"][2]
     score = results["estimator"][2].decision_function(X[test])
-    assert display.partial_auc[2] == partial_auc_score(Y[test], score, fpr_range=BAND)
+    assert display.partial_auc[2] == partial_auc_score(Y[test], score, fpr_range=REGION)
     mean = np.mean(display.partial_auc)
-    assert polygon_area(display.band_) == pytest.approx(mean * (BAND[1] - BAND[0]))
+    assert polygon_area(display.region_) == pytest.approx(mean * (REGION[1] - REGION[0]))
     assert f"{mean:.3f} ±" in display.ax_.get_legend().get_texts()[0].get_text()
 
 
 def test_errors_say_what_to_do():
     with pytest.raises(ValueError, match="return_estimator=True and return_indices=True"):
-        RocBandDisplay.from_cv_results({"test_score": []}, X, Y)
+        RocRegionDisplay.from_cv_results({"test_score": []}, X, Y)
     model = LogisticRegression().fit(X, np.arange(200) % 3)
     with pytest.raises(ValueError, match="two classes"):
-        RocBandDisplay.from_estimator(model, X, Y)
-    with pytest.raises(ValueError, match="not among the classes"):
-        RocBandDisplay.from_estimator(LogisticRegression().fit(X, Y), X, Y, pos_label=7)
+        RocRegionDisplay.from_estimator(model, X, Y)
+    with pytest.raises(ValueError, match="not one of the classes"):
+        RocRegionDisplay.from_estimator(LogisticRegression().fit(X, Y), X, Y, pos_label=7)
     with pytest.raises(ValueError, match="lower limit below"):
-        RocBandDisplay.from_predictions(Y, X[:, 0], fpr_range=(0.3, 0.1))
+        RocRegionDisplay.from_predictions(Y, X[:, 0], fpr_range=(0.3, 0.1))
 
 
 @pytest.mark.parametrize("scale", ["linear", "log", "det"])
@@ -96,7 +98,7 @@ def test_scales_bands_and_points(scale):
     y = np.repeat([0, 1], [300, 100])
     score = rng.normal(size=400) + 1.5 * y
     point = operating_point(y, score, fpr=0.1)
-    display = RocBandDisplay.from_predictions(
+    display = RocRegionDisplay.from_predictions(
         y,
         score,
         fpr_range=(0.0, 0.3),
@@ -160,6 +162,6 @@ def test_bands_stay_open_where_no_resample_differs(kind):
 
 def test_unknown_bands_and_scales():
     with pytest.raises(ValueError, match="confidence_band must be one of"):
-        RocBandDisplay.from_predictions([0, 1], [0, 1], confidence_band="wide")
+        RocRegionDisplay.from_predictions([0, 1], [0, 1], confidence_band="wide")
     with pytest.raises(ValueError, match="scale must be one of"):
-        RocBandDisplay.from_predictions([0, 1], [0, 1], scale="sqrt")
+        RocRegionDisplay.from_predictions([0, 1], [0, 1], scale="sqrt")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._typing import AnyArray
 from aucuba._base._validation import check_choice
@@ -24,6 +25,24 @@ def response_of(estimator: Any, response_method: str = "auto") -> str:
         f"{type(estimator).__name__} has no {' or '.join(methods)}; a classifier that gives scores is "
         "needed."
     )
+
+
+def scores_and_label(estimator: Any, X: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
+    """Score rows by a fitted classifier of two classes, and name the class that scores grow towards.
+
+    ``pos_label`` is one of its ``classes_``, by default the second.
+    """
+    check_is_fitted(estimator)
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or len(classes) != 2:
+        raise ValueError(
+            f"{type(estimator).__name__} must be a fitted classifier with two classes, its classes_ "
+            f"are {classes!r}."
+        )
+    pos_label = classes[1] if pos_label is None else pos_label
+    if pos_label not in classes:
+        raise ValueError(f"pos_label={pos_label!r} is not one of the classes {list(classes)!r}.")
+    return positive_scores(estimator, X, int(pos_label == classes[1]))[0], pos_label
 
 
 def positive_scores(

@@ -1,4 +1,4 @@
-"""Drawing a line-search path."""
+"""The picture of a line-search path."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aucuba._base._drawing import pyplot
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from aucuba.aum._path import LineSearchPath
 
-# More lines than this are a grey blur, and slow to draw.
+# More lines blur and are slow to draw.
 _MOST_LINES = 500
 
 
 def plot_path(path: LineSearchPath, max_step: float | None, axes: Any) -> Figure:
-    """AUC, AUM and thresholds above each other, sharing the step axis."""
-    import matplotlib.pyplot as plt
-
+    """Draw AUC, AUM and thresholds in three panels that share the step axis."""
     end = 1.1 * float(path.step[-1]) or 1.0
     if max_step is not None:
         end = float(max_step)
     elif np.isfinite(path.valid_to):
         end = min(end, path.valid_to)
     if axes is None:
-        _, axes = plt.subplots(3, 1, sharex=True, figsize=(6.4, 6.4), layout="constrained")
+        _, axes = pyplot().subplots(3, 1, sharex=True, figsize=(6.4, 6.4), layout="constrained")
     auc_axes, aum_axes, line_axes = axes
     shown = path.step <= end
     edges = np.r_[path.step[shown], end]
@@ -55,7 +55,7 @@ def _draw_lines(path: LineSearchPath, ax: Any, edges: Any, end: float) -> None:
     lines = path.lines
     drawn = np.arange(0, lines.n_lines, -(-lines.n_lines // _MOST_LINES))
     intercept, slope = lines.intercept[drawn], lines.slope[drawn]
-    # A line that moves only FP belongs to a negative; colours separate the two kinds of error.
+    # A line that changes only FP belongs to a negative row.
     color = np.where(lines.fp_diff[drawn] != 0, "tab:orange", "tab:blue")
     for i in range(drawn.size):
         ends = (intercept[i], intercept[i] + end * slope[i])

@@ -1,7 +1,7 @@
 """Measures of regions of the ROC curve."""
 
 from aucuba.metrics._comparisons import ScoreComparison, compare_partial_auc, compare_scores
-from aucuba.metrics._display import RocBandDisplay
+from aucuba.metrics._display import RocRegionDisplay
 from aucuba.metrics._intervals import ScoreInterval, partial_auc_interval, score_interval
 from aucuba.metrics._operating_points import (
     OperatingPoint,
@@ -37,7 +37,7 @@ from aucuba.metrics._top_ranks import (
 __all__ = [
     "OperatingPoint",
     "Rates",
-    "RocBandDisplay",
+    "RocRegionDisplay",
     "RocSketch",
     "SampleSize",
     "ScoreComparison",

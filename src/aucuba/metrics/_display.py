@@ -1,4 +1,4 @@
-"""ROC pictures with the band of interest shaded."""
+"""ROC curves with the region of interest shaded."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._positive_scores import positive_scores
+from aucuba._base._drawing import axes_for
+from aucuba._base._positive_scores import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice, check_fpr_range
 from aucuba._roc._curve import band_average, heights, roc_curve
@@ -23,20 +23,20 @@ from aucuba.metrics._operating_points import OperatingPoint
 _LEAST = 1e-4
 
 
-class RocBandDisplay:
+class RocRegionDisplay:
     """ROC curve whose area is shaded where ``alpha <= FPR <= beta``.
 
-    Make one with `from_estimator`, `from_predictions` or `from_cv_results`; each draws at once and
-    returns the display, whose ``plot`` draws again.
+    Create one with `from_estimator`, `from_predictions` or `from_cv_results`. Each draws immediately
+    and returns the display, whose ``plot`` draws it again.
 
     Parameters
     ----------
     fpr, tpr : ndarray or list of ndarray
         Vertices of one curve, or of one curve per fold.
     fpr_range : (float, float)
-        The band.
+        The region.
     partial_auc : float or list of float
-        Value in the band, one per curve.
+        Partial AUC in the region, one value per curve.
     name : str, default=None
         Name for the legend.
     confidence_band : ConfidenceBand, default=None
@@ -49,8 +49,8 @@ class RocBandDisplay:
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     line_ : matplotlib Artist or list of them
-    band_ : matplotlib Artist
-        The shaded band of the first curve.
+    region_ : matplotlib Artist or None
+        The shaded area, under the mean of the curves; None with ``scale="det"``.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class RocBandDisplay:
         points: Sequence[OperatingPoint] = (),
         ax: Any = None,
         **plot_params: Any,
-    ) -> RocBandDisplay:
+    ) -> RocRegionDisplay:
         """Draw the curve of given scores.
 
         Parameters
@@ -99,18 +99,19 @@ class RocBandDisplay:
         name : str, default=None
             Name for the legend.
         confidence_band : {"pointwise", "simultaneous"} or None, default=None
-            Draw limits of the TPR over ``fpr_range`` that hold at any one rate, or at all together.
+            Draw limits of the TPR over ``fpr_range`` that hold at each rate alone, or at all rates
+            together.
         confidence, n_resamples, random_state
-            Of the confidence band, as in `score_interval`.
+            Settings of the confidence band, as in `score_interval`.
         points : sequence of OperatingPoint, default=()
-            Points to mark, with the limits of the band at their rate where there is one.
+            Points to mark, with the limits of the confidence band at their rate if there is one.
         ax : matplotlib Axes, default=None
         **plot_params
             As in `plot`.
 
         Returns
         -------
-        RocBandDisplay
+        RocRegionDisplay
         """
         fpr, tpr, value = _curve(y_true, y_score, fpr_range, sample_weight, pos_label)
         band = None
@@ -141,25 +142,32 @@ class RocBandDisplay:
         X: Any,
         y: ArrayLike,
         *,
-        fpr_range: tuple[float, float] = (0.0, 0.05),
-        sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
-        ax: Any = None,
-        **plot_params: Any,
-    ) -> RocBandDisplay:
-        """Draw the curve of a fitted classifier."""
-        score, pos_label = _response(estimator, X, pos_label)
-        return cls.from_predictions(
-            y,
-            score,
-            fpr_range=fpr_range,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **plot_params,
-        )
+        **params: Any,
+    ) -> RocRegionDisplay:
+        """Draw the curve of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with two classes.
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        pos_label : label, default=None
+            The positive class; ``classes_[1]`` by default.
+        name : str, default=None
+            Name for the legend; the name of the class by default.
+        **params
+            As in `from_predictions`, such as ``fpr_range``, ``sample_weight`` and ``ax``.
+
+        Returns
+        -------
+        RocRegionDisplay
+        """
+        score, pos_label = scores_and_label(estimator, X, pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, score, pos_label=pos_label, name=name, **params)
 
     @classmethod
     def from_cv_results(
@@ -174,8 +182,26 @@ class RocBandDisplay:
         name: str | None = None,
         ax: Any = None,
         **plot_params: Any,
-    ) -> RocBandDisplay:
-        """Draw one curve per fold of ``cross_validate(return_estimator=True, return_indices=True)``."""
+    ) -> RocRegionDisplay:
+        """Draw one curve per fold of ``cross_validate(return_estimator=True, return_indices=True)``.
+
+        Parameters
+        ----------
+        cv_results : dict
+        X, y
+            As they were given to ``cross_validate``.
+        fpr_range, sample_weight, pos_label
+            As in `partial_auc_score`.
+        name : str, default=None
+            Name for the legend.
+        ax : matplotlib Axes, default=None
+        **plot_params
+            As in `plot`.
+
+        Returns
+        -------
+        RocRegionDisplay
+        """
         missing = [key for key in ("estimator", "indices") if key not in cv_results]
         if missing:
             raise ValueError(
@@ -186,7 +212,7 @@ class RocBandDisplay:
         for estimator, test in zip(
             cv_results["estimator"], cv_results["indices"]["test"], strict=True
         ):
-            score, positive = _response(estimator, _safe_indexing(X, test), pos_label)
+            score, positive = scores_and_label(estimator, _safe_indexing(X, test), pos_label)
             weight = None if sample_weight is None else _safe_indexing(sample_weight, test)
             curves.append(_curve(_safe_indexing(y, test), score, fpr_range, weight, positive))
         fpr, tpr, value = (list(column) for column in zip(*curves, strict=True))
@@ -199,10 +225,10 @@ class RocBandDisplay:
         *,
         name: str | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
-        band_kwargs: Mapping[str, Any] | None = None,
+        region_kwargs: Mapping[str, Any] | None = None,
         plot_chance_level: bool = False,
         scale: str = "linear",
-    ) -> RocBandDisplay:
+    ) -> RocRegionDisplay:
         """Draw into ``ax``, or into a new figure.
 
         Parameters
@@ -210,7 +236,7 @@ class RocBandDisplay:
         ax : matplotlib Axes, default=None
         name : str, default=None
             Name for the legend; the display's own by default.
-        curve_kwargs, band_kwargs : dict, default=None
+        curve_kwargs, region_kwargs : dict, default=None
             Passed to ``Axes.plot`` and ``Axes.fill_between``.
         plot_chance_level : bool, default=False
             Draw the diagonal.
@@ -220,19 +246,12 @@ class RocBandDisplay:
 
         Returns
         -------
-        RocBandDisplay
+        RocRegionDisplay
             This object.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "Drawing needs matplotlib: install it with `pip install matplotlib`."
-            ) from None
         check_choice(scale, "scale", ("linear", "log", "det"))
-        if ax is None:
-            ax = plt.subplots()[1]
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_for(ax)
+        self.figure_ = ax.figure
         several = isinstance(self.fpr, list)
         fprs, tprs = self._curves()
         lines: list[Any] = []
@@ -245,7 +264,7 @@ class RocBandDisplay:
             lines += ax.plot(*_coordinates(fpr, tpr, scale), **style)
         self.line_ = lines if several else lines[0]
         color = lines[0].get_color()
-        self.band_ = None if scale == "det" else self._shade(ax, color, band_kwargs or {})
+        self.region_ = None if scale == "det" else self._shade(ax, color, region_kwargs or {})
         self._draw_uncertainty(ax, color, scale)
         if plot_chance_level:
             chance = np.linspace(0.0, 1.0, 501)
@@ -256,7 +275,7 @@ class RocBandDisplay:
         return self
 
     def _draw_uncertainty(self, ax: Any, color: Any, scale: str) -> None:
-        """Limits of the TPR, and operating points with theirs."""
+        """Draw the confidence band, and the operating points with their limits."""
         band = self.confidence_band
         if band is not None:
             x, low = _coordinates(band.fpr, band.low, scale)
@@ -286,25 +305,25 @@ class RocBandDisplay:
         region = f"pAUC[{alpha:g}, {beta:g}] = {spread}"
         return region if name is None else f"{name} ({region})"
 
-    def _shade(self, ax: Any, color: Any, band_kwargs: Mapping[str, Any]) -> Any:
-        """Fill under the mean of the curves inside the band."""
+    def _shade(self, ax: Any, color: Any, region_kwargs: Mapping[str, Any]) -> Any:
+        """Fill the area under the mean of the curves inside the region."""
         alpha, beta = self.fpr_range
         fprs, tprs = self._curves()
         inside = [fpr[(fpr > alpha) & (fpr < beta)] for fpr in fprs]
         grid = np.unique(np.concatenate([[alpha, beta], *inside]))
-        # Both sides of every vertical step, so that the filled area is the area that is counted.
+        # Heights on both sides of every vertical step, so that the filled area equals the partial AUC.
         limits = [
             np.mean([heights(fpr, tpr, grid, side) for fpr, tpr in zip(fprs, tprs, strict=True)], 0)
             for side in ("left", "right")
         ]
         ax.axvspan(alpha, beta, color="0.93", zorder=0)
-        style = {"color": color, "alpha": 0.25, "linewidth": 0, **band_kwargs}
-        # Order within a grid point: the height from the left, then from the right.
+        style = {"color": color, "alpha": 0.25, "linewidth": 0, **region_kwargs}
+        # At each grid point the height from the left comes first, then the height from the right.
         return ax.fill_between(np.repeat(grid, 2), np.stack(limits, axis=1).ravel(), **style)
 
 
 def _coordinates(fpr: FloatArray, tpr: FloatArray, scale: str) -> tuple[FloatArray, FloatArray]:
-    """Find where a curve is drawn; rates of 0 and 1 have no place on normal-deviate axes."""
+    """Transform rates to axis coordinates; normal deviates of 0 and 1 are infinite, so clip them."""
     if scale != "det":
         return fpr, tpr
     return norm.ppf(np.clip(fpr, _LEAST, 1 - _LEAST)), norm.ppf(
@@ -336,18 +355,3 @@ def _curve(
     alpha, beta = check_fpr_range(fpr_range)
     curve = roc_curve(RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label))
     return curve.fpr, curve.tpr, float(band_average(curve, alpha, beta))
-
-
-def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[FloatArray, Any]:
-    """Return the scores for the positive class of a fitted classifier, and that class."""
-    check_is_fitted(estimator)
-    classes = getattr(estimator, "classes_", None)
-    if classes is None or len(classes) != 2:
-        raise ValueError(
-            f"{type(estimator).__name__} must be a fitted classifier with two classes, its classes_ "
-            f"are {classes!r}."
-        )
-    pos_label = classes[1] if pos_label is None else pos_label
-    if pos_label not in classes:
-        raise ValueError(f"pos_label={pos_label!r} is not among the classes {list(classes)!r}.")
-    return positive_scores(estimator, X, int(pos_label == classes[1]))[0], pos_label

@@ -1,4 +1,4 @@
-"""The ROC curve that can be promised."""
+"""The ROC curve that a promised threshold can keep."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from aucuba._base._positive_scores import positive_scores
+from aucuba._base._drawing import axes_for
+from aucuba._base._positive_scores import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import binary_target, check_fraction, finite_scores
 from aucuba.threshold._joint_ranks import joint_ranks, rows_for_all
 from aucuba.threshold._order_statistic import raised_by_rounding
 
-# Limits of a simultaneous curve; between them the curve is a step.
+# Number of limits of a simultaneous curve; between them the curve is constant.
 _N_LIMITS = 30
 _MOST_POINTS = 500
 
 
 class GuaranteedRocDisplay:
-    r"""What a promise costs: for every limit on the FPR, the TPR that is kept with confidence.
+    r"""Show what a promise costs: the TPR kept with confidence, for every limit on the FPR.
 
     At each limit the threshold is the one that :class:`FixedFPRClassifier` would set on these rows,
-    and the band holds the true positive rate of that threshold (NP-ROC band of [1]_). Both come
-    from rows that the scores were not trained on.
+    and the confidence band contains the true positive rate of that threshold (NP-ROC band of [1]_).
+    Both come from rows that the scores were not trained on.
 
-    Pointwise, each limit alone has its promise and its band: a limit that is chosen by looking at
-    the picture is not promised. With ``simultaneous=True`` all limits hold together with the whole
-    lower curve, so that one may be chosen; the curve is lower.
+    Pointwise, each limit alone has its promise and its confidence band: a limit that is chosen by
+    looking at the picture is not promised. With ``simultaneous=True`` all limits and the whole lower
+    curve hold together, so that any limit may be chosen; the curve is lower.
 
-    Make one with `from_predictions` or `from_estimator`; each draws at once and returns the
+    Create one with `from_predictions` or `from_estimator`. Each draws immediately and returns the
     display.
 
     Parameters
@@ -37,13 +38,13 @@ class GuaranteedRocDisplay:
     max_fpr : ndarray of shape (n_limits,)
         Limits, rising.
     threshold : ndarray of shape (n_limits,)
-        The threshold with the promise, for each.
+        Threshold that keeps each limit.
     tpr_lower, tpr_upper : ndarray of shape (n_limits,)
-        Ends of the band; the upper end is 1, and not drawn, where ``simultaneous``.
+        Confidence band of the TPR; if ``simultaneous``, the upper end is 1 and not drawn.
     confidence : float
-        Of each promise and each end, or of all together.
+        Confidence of each promise and each end, or of all together if ``simultaneous``.
     simultaneous : bool, default=False
-        Which of the two.
+        Whether all limits hold together.
     name : str, default=None
         Name for the legend.
 
@@ -103,14 +104,14 @@ class GuaranteedRocDisplay:
         ax: Any = None,
         **plot_params: Any,
     ) -> GuaranteedRocDisplay:
-        """Draw the curve of given scores of rows that were held out.
+        """Draw the curve of scores of held-out rows.
 
         Parameters
         ----------
         y_true, y_score : array-like of shape (n_rows,)
             Labels and scores.
         confidence : float, default=0.95
-            Of each promise and each bound, or of all together.
+            Confidence of each promise and each bound, or of all together if ``simultaneous``.
         simultaneous : bool, default=False
             Whether all limits hold together.
         pos_label : label, default=None
@@ -151,7 +152,7 @@ class GuaranteedRocDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: ArrayLike, *, pos_label: Any = None, **params: Any
     ) -> GuaranteedRocDisplay:
-        """Draw the curve of a fitted classifier on rows that it has not seen.
+        """Draw the curve of a fitted classifier on rows that it was not trained on.
 
         Parameters
         ----------
@@ -171,11 +172,7 @@ class GuaranteedRocDisplay:
         GuaranteedRocDisplay
             The display, drawn.
         """
-        classes = list(estimator.classes_)
-        pos_label = classes[1] if pos_label is None else pos_label
-        if pos_label not in classes:
-            raise ValueError(f"pos_label={pos_label!r} is not one of the classes {classes}.")
-        score = positive_scores(estimator, X, classes.index(pos_label))[0]
+        score, pos_label = scores_and_label(estimator, X, pos_label)
         params = {"name": type(estimator).__name__} | params
         return cls.from_predictions(y, score, pos_label=pos_label, **params)
 
@@ -194,15 +191,8 @@ class GuaranteedRocDisplay:
         GuaranteedRocDisplay
             This object.
         """
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                "Drawing needs matplotlib: install it with `pip install matplotlib`."
-            ) from None
-        if ax is None:
-            ax = plt.subplots(layout="constrained")[1]
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_for(ax, layout="constrained")
+        self.figure_ = ax.figure
         name = self.name if name is None else name
         kind = "all limits together" if self.simultaneous else "each limit alone"
         label = f"promised, {self.confidence:.0%}, {kind}"
@@ -225,7 +215,7 @@ class GuaranteedRocDisplay:
 def _pointwise_curve(
     negatives: FloatArray, positives: FloatArray, error: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """For every rank the lowest limit that it keeps, and exact limits of the TPR above it."""
+    """Return the lowest limit that each rank keeps, with exact limits of the TPR above it."""
     n, m = negatives.size, positives.size
     ranks = n + 1 - _places(n)
     max_fpr = 1.0 - betaincinv(ranks, n - ranks + 1, error)
@@ -237,7 +227,7 @@ def _pointwise_curve(
 
 
 def _places(n: int) -> IntArray:
-    """Ranks from above, all of them or fewer, close together among the highest scores."""
+    """Return ranks from the top: all of them, or fewer with most among the highest scores."""
     if n <= _MOST_POINTS:
         return np.arange(1, n + 1)
     spread = [space(1, n, _MOST_POINTS // 2) for space in (np.geomspace, np.linspace)]
@@ -247,7 +237,7 @@ def _places(n: int) -> IntArray:
 def _simultaneous_curve(
     negatives: FloatArray, positives: FloatArray, error: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Limits on a grid, and lower limits of the TPR, all from joint laws of order statistics."""
+    """Return limits on a grid with lower limits of the TPR, from joint laws of order statistics."""
     error = float(1.0 - np.sqrt(1.0 - error))
     max_fpr = _grid(negatives.size, error)
     ranks = joint_ranks(negatives.size, max_fpr.tolist(), error)

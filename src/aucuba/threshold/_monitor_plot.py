@@ -6,20 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aucuba._base._drawing import axes_for
+
 if TYPE_CHECKING:
     from aucuba.threshold._monitor import RateMonitor
 
 
 def draw_history(monitor: RateMonitor, ax: Any = None) -> Any:
-    """Draw the observed rate, its confidence sequences and the limit by counted rows."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "Drawing needs matplotlib: install it with `pip install matplotlib`."
-        ) from None
-    if ax is None:
-        ax = plt.subplots(layout="constrained")[1]
+    """Draw the observed rate, its confidence sequences and the limit against the counted rows."""
+    ax = axes_for(ax, layout="constrained")
     rows = [row for row in monitor.history if row["n_counted"]]
     n, observed, lower, upper = (
         np.array([row[name] for row in rows], dtype=float)

@@ -11,7 +11,7 @@ there the ranking of the two markers turns around.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from aucuba.metrics import RocBandDisplay, partial_auc_score, tpr_at_fpr_score
+from aucuba.metrics import RocRegionDisplay, partial_auc_score, tpr_at_fpr_score
 
 # %%
 # The data
@@ -30,24 +30,24 @@ markers = {"broad marker": broad, "specific marker": specific}
 # The full AUC prefers the broad marker. The partial AUC, the mean true positive rate over the false
 # positive rates that can be afforded, prefers the specific one, and so does the end of the range.
 
-band = (0.0, 0.05)
+region = (0.0, 0.05)
 for name, score in markers.items():
     print(
         f"{name:16s} AUC {partial_auc_score(ill, score):.3f}   "
-        f"pAUC {partial_auc_score(ill, score, fpr_range=band):.3f}   "
+        f"pAUC {partial_auc_score(ill, score, fpr_range=region):.3f}   "
         f"TPR at FPR 0.05 {tpr_at_fpr_score(ill, score, fpr=0.05):.3f}"
     )
 
 # %%
 # The picture
 # -----------
-# :class:`~aucuba.metrics.RocBandDisplay` shades the area that the partial AUC counts and writes the
+# :class:`~aucuba.metrics.RocRegionDisplay` shades the area that the partial AUC counts and writes the
 # value into the legend. Several displays share one ``Axes``.
 
 ax = plt.subplots(figsize=(5.5, 5.5))[1]
 for name, score in markers.items():
-    RocBandDisplay.from_predictions(
-        ill, score, fpr_range=band, name=name, ax=ax, plot_chance_level=name == "specific marker"
+    RocRegionDisplay.from_predictions(
+        ill, score, fpr_range=region, name=name, ax=ax, plot_chance_level=name == "specific marker"
     )
 plt.tight_layout()
 plt.show()
