@@ -138,6 +138,11 @@ def test_modules_are_private():
     assert not [name for name in names if not name.startswith("_")]
 
 
+def test_warnings_are_issued_by_one_function():
+    counted = re.compile(r"stacklevel=|warnings\.warn\(")
+    assert not [place for place, path in modules() if counted.search(path.read_text())]
+
+
 def test_no_option_text_outside_the_command_line():
     option = re.compile(r"--[a-z]{2,}")
     for place, path in modules():

@@ -11,6 +11,7 @@ The map of the library:
 - measures, intervals, scorers and displays: `aucuba.metrics`
 - the parts that learners are made of: `aucuba.design`, `aucuba.risks`, `aucuba.solvers`
 - the papers behind the methods: `citation`
+- the warning to filter where data are few: `FewRowsWarning`
 
 Names are loaded when they are first used, so that ``import aucuba`` is quick.
 """
@@ -19,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from aucuba._base._warnings import FewRowsWarning
     from aucuba._citation import citation
     from aucuba.ensemble import RegionReweighted, RegionStack
     from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
@@ -34,6 +36,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "AUMClassifier": "aucuba.linear",
     "AlertBudgetClassifier": "aucuba.threshold",
+    "FewRowsWarning": "aucuba._base._warnings",
     "FixedFPRClassifier": "aucuba.threshold",
     "FixedPrecisionClassifier": "aucuba.threshold",
     "FixedTPRClassifier": "aucuba.threshold",
@@ -50,6 +53,7 @@ _SUBPACKAGES = (
 __all__ = [
     "AUMClassifier",
     "AlertBudgetClassifier",
+    "FewRowsWarning",
     "FixedFPRClassifier",
     "FixedPrecisionClassifier",
     "FixedTPRClassifier",

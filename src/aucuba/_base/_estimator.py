@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any
 
@@ -11,10 +10,10 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from aucuba._base._advice import Advice, Remedy
 from aucuba._base._arrays import arrays_of
 from aucuba._base._callbacks import CallbackSupport
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._warnings import Advice, Remedy, warn_user
 
 
 class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
@@ -138,4 +137,4 @@ def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray
             "rows are of it; a region of the ROC curve depends on this choice.",
             Remedy("name the class to be found as pos_label", "pos_label"),
         )
-        warnings.warn(advice, stacklevel=5)
+        warn_user(advice)

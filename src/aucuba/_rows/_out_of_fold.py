@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
-from aucuba._base._warnings import warn_user
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._rows._splits import (
     KeptRows,
     Split,
@@ -126,7 +126,8 @@ def _possible_folds(n_folds: int, labels: AnyArray, group: IntArray | None, *, h
     if hashed or fewest >= n_folds:
         return n_folds
     warn_user(
-        f"The smaller class has {fewest} {noun}s: using {fewest} folds instead of cv={n_folds}."
+        f"The smaller class has {fewest} {noun}s: using {fewest} folds instead of cv={n_folds}.",
+        FewRowsWarning,
     )
     return fewest
 

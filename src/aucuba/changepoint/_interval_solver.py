@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils import check_array
 
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import row_weights
+from aucuba._base._warnings import warn_user
 from aucuba.changepoint._interval_targets import (
     best_constant,
     check_intervals,
@@ -182,12 +182,11 @@ def fit_path(
 def warn_unfinished(fits: list[IntervalFit], tol: float) -> None:
     worst = max(fits, key=lambda fit: fit.violation)
     if worst.violation > tol:
-        warnings.warn(
+        warn_user(
             f"Interval regression stopped after {worst.n_iter} iterations with an optimality violation "
             f"of {worst.violation:.2g} above tol={tol:.2g} at regularization="
             f"{worst.regularization:.3g}. Increase max_iter, or increase tol.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._warnings import warn_user
 from aucuba._columns._plain import CATEGORY, DATE
 from aucuba.cli._samples import LabelledTable
 from aucuba.metrics import partial_auc_score
@@ -55,12 +55,10 @@ def warn_of_leaks(leaks: list[Leak]) -> None:
     """Warn of each column, with the remedy."""
     for leak in leaks:
         what = "its order" if leak.is_order else "it"
-        warnings.warn(
+        warn_user(
             f"The column {leak.column!r} gives the target away: {what} alone ranks the rows with an "
             f"AUC of {leak.auc:.3f}. If it is known only after the outcome, or numbers the rows, leave "
             f"it out with --drop {leak.column}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

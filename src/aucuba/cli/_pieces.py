@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -13,6 +12,7 @@ from scipy import sparse
 
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._base._validation import check_choice
+from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import Sample
 from aucuba.cli._record import FitRecord
 from aucuba.cli._role_columns import (
@@ -125,9 +125,7 @@ def summary_of_rows(rows: Sample, file: TableFile, schema: Schema, digest: str) 
 def warn_if_trained_on(digest: str, file: TableFile, record: FitRecord) -> None:
     """Warn if a file has the rows of the training."""
     if digest == record.training["fingerprint"]:
-        warnings.warn(
+        warn_user(
             f"{file.path.name} has the rows that the model was trained on, so its values flatter. "
             "Measure it on other rows.",
-            UserWarning,
-            stacklevel=3,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from aucuba._base._dates import as_times, is_date
 from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._warnings import warn_user
 from aucuba._columns._plain import CATEGORY, DATE, NUMBER, as_names, is_missing
 from aucuba.cli._errors import Problems, TableError
 from aucuba.cli._table import Table
@@ -241,19 +241,15 @@ def _note_if_odd(column: pd.Series) -> None:
     known = column.dropna()
     example = str(known.iloc[0])[:40]
     if known.str.fullmatch(_DECIMAL_COMMA).mean() >= _MOSTLY:
-        warnings.warn(
+        warn_user(
             f"The column {column.name!r} seems to hold numbers with decimal commas, such as "
             f"{example!r}; give --decimal , to read them as numbers, not as categories.",
-            UserWarning,
-            stacklevel=2,
         )
     elif len(known) >= _ENOUGH and column.nunique() > _MOSTLY * len(known):
-        warnings.warn(
+        warn_user(
             f"The column {column.name!r} has {column.nunique()} different texts in {len(known)} rows, "
             f"such as {example!r}; as categories most of them count for nothing. Write numbers like "
             f"1234.5 and dates like 2024-12-31, or leave the column out with --drop {column.name}.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

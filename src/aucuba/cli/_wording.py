@@ -30,7 +30,7 @@ def spelled_as_options(message: str) -> str:
 
 def warning_text(warning: warnings.WarningMessage) -> str:
     """Describe a warning, with those of its remedies that the command line offers."""
-    from aucuba._base._advice import Advice
+    from aucuba._base._warnings import Advice
 
     said = warning.message
     text = said.text(PARAMETERS) if isinstance(said, Advice) else str(said)

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._base._seeds import with_fixed_seed
 from aucuba._base._typing import FloatArray
+from aucuba._base._warnings import FewRowsWarning, ScaleAdvice
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
@@ -90,7 +91,7 @@ class PlainMember(Member):
         base = with_fixed_seed(clone(self.estimator), seed)
         with warnings.catch_warnings():
             if self.prepared:
-                warnings.filterwarnings("ignore", message="The standard deviations of the columns")
+                warnings.simplefilter("ignore", ScaleAdvice)
             scores = runner.scores(base)
             return StackedFit(runner.fit(base, [runner.table])[0], scores)
 
@@ -139,8 +140,7 @@ def fit_without_repeated_warnings(
 ) -> StackedFit:
     """Fit a member without the warnings that it would repeat in every fold."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Plain logistic regression is returned")
-        warnings.filterwarnings("ignore", message="The range covers only")
+        warnings.simplefilter("ignore", FewRowsWarning)
         warnings.filterwarnings("ignore", message="Found unknown categories", category=UserWarning)
         # Logistic regression on many columns ends at its limit with a usable direction.
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from aucuba._base._advice import ConvergenceAdvice, Remedy
 from aucuba._base._callbacks import fit_monitor, with_callbacks
 from aucuba._base._fit_guard import fresh_fit
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import ArrayLike, BoolArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction
+from aucuba._base._warnings import ConvergenceAdvice, Remedy, warn_user
 from aucuba._rows._splits import held_out_split
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.design import RowDesign, TableDesign
@@ -201,7 +200,7 @@ class AUMClassifier(RegionClassifier):
                 Remedy("raise max_iter", "max_iter"),
                 Remedy("raise tol", "tol"),
             )
-            warnings.warn(advice, stacklevel=3)
+            warn_user(advice)
 
     def _split(self, positive: BoolArray) -> tuple[IntArray, IntArray | None]:
         if self.validation_fraction is None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._advice import Advice, Remedy
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_positive_number
+from aucuba._base._warnings import Remedy, ScaleAdvice, warn_user
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._splits import KeptRows
 from aucuba.design import RowDesign
@@ -111,9 +110,9 @@ def warn_if_badly_scaled(design: RowDesign) -> None:
         sd = np.sqrt(np.maximum(each @ moved**2 - (each @ moved) ** 2, 0))
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
     if sd.size and sd.max() > _SCALE_RATIO * sd.min():
-        advice = Advice(
+        advice = ScaleAdvice(
             f"The standard deviations of the columns of X range from {sd.min():.2g} to "
             f"{sd.max():.2g}, and X is not scaled here.",
             Remedy("put a StandardScaler before this estimator", "pipeline"),
         )
-        warnings.warn(advice, stacklevel=3)
+        warn_user(advice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aucuba._base._advice import Advice, ConvergenceAdvice, Remedy
+from aucuba._base._warnings import ConvergenceAdvice, FewRowsAdvice, Remedy
 from aucuba.solvers import Solution, Status
 
 
@@ -50,9 +50,9 @@ def chosen_zero_advice(surrogate: str, C: float, tol: float) -> ConvergenceAdvic
     )
 
 
-def few_rows_advice(consequence: str) -> Advice:
+def few_rows_advice(consequence: str) -> FewRowsAdvice:
     """Return the warning for data that cannot be cross-validated."""
-    return Advice(
+    return FewRowsAdvice(
         "Too few rows (or queries) of each class for cross-validation, in the training or the test "
         f"parts: {consequence}.",
         Remedy("add data"),

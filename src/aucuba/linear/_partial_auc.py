@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import astuple
 from typing import Any
 
@@ -14,6 +13,7 @@ from aucuba._base._fit_guard import fresh_fit
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.design import KernelDesign, RowDesign, TableDesign
@@ -284,7 +284,7 @@ class PartialAUCClassifier(RegionClassifier):
     ) -> None:
         trained_on, notice = training_region(sample, region)
         if notice:
-            warnings.warn(notice, UserWarning, stacklevel=5)
+            warn_user(notice, FewRowsWarning)
         anchor, logistic = anchor_direction(design, sample, self.C)
         fit = anchored_fit(
             design,
@@ -364,7 +364,7 @@ class PartialAUCClassifier(RegionClassifier):
         if self.surrogate != "direct":
             advice = convergence_advice(solution, self.surrogate, self.C, self.tol, self.rtol)
             if advice is not None:
-                warnings.warn(advice, stacklevel=5)
+                warn_user(advice)
 
     def _uses_features(self, n_rows: int) -> bool:
         """Tell whether Nystroem features replace the kernel; warn where the size forces it."""
@@ -372,11 +372,9 @@ class PartialAUCClassifier(RegionClassifier):
             return True
         if self.kernel == "precomputed" or n_rows <= MAX_KERNEL_ROWS:
             return False
-        warnings.warn(
+        warn_user(
             f"A kernel matrix of {n_rows} rows would take {n_rows**2 * 8 / 1e9:.0f} GB; using "
             f"{self.n_components} Nystroem features instead. Raise n_components for a closer fit.",
-            UserWarning,
-            stacklevel=4,
         )
         return True
 

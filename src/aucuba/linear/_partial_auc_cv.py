@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,6 +14,7 @@ from aucuba._base._parallel import map_parallel
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
@@ -269,7 +269,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             return ChosenModel(anchor, both.covered, standardised)
         notice = training_region(sample, region)[1]
         if notice:
-            warnings.warn(notice, UserWarning, stacklevel=4)
+            warn_user(notice, FewRowsWarning)
         own, held_out = self._moved(design, sample, region, splits, full, anchor, progress)
         # Like with like: both were trained on the same halves, and their scores averaged alike.
         halves_of_logistic, halves_of_own = held_out.scores
@@ -358,13 +358,13 @@ class PartialAUCClassifierCV(RegionClassifier):
             self.C_, self.cv_results_ = float(Cs[best]), {"C": Cs, "region": values}
             self.partial_auc_ = {"region": float(values[best])}
         else:
-            warnings.warn(few_rows_advice(f"C={self.C_:g} is used"), stacklevel=5)
+            warn_user(few_rows_advice(f"C={self.C_:g} is used"))
         (solver,) = self._solvers([self.C_])
         risk = make_risk(self.surrogate, sample.moved_to(design.arrays), region)
         solution = solver.solve(design, risk)
         solution.raise_interrupt()
         if solution.status is Status.ZERO_AS_GOOD:
-            warnings.warn(chosen_zero_advice(self.surrogate, self.C_, self.tol), stacklevel=5)
+            warn_user(chosen_zero_advice(self.surrogate, self.C_, self.tol))
         self._adopt_certificate(solution)
         self.region_coef_ = self._oriented(solution.coef[np.newaxis])
         if held_out is not None:
@@ -384,7 +384,7 @@ class PartialAUCClassifierCV(RegionClassifier):
     def _keep_logistic(self, design: RowDesign, sample: Sample, C: float) -> ChosenModel:
         """Keep logistic regression, with a warning: there are too few rows to cross-validate."""
         advice = few_rows_advice(f"plain logistic regression with C={C:g} is returned")
-        warnings.warn(advice, stacklevel=5)
+        warn_user(advice)
         self.C_, self.blend_ = C, 0.0
         coef, full = anchor_direction(design, sample, C)
         self.n_iter_ = full.n_iter

@@ -13,6 +13,7 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 import aucuba
+from aucuba._base._warnings import warn_user
 from aucuba.persistence._archive import (
     HEADER,
     SCHEMA,
@@ -159,10 +160,8 @@ def _damaged(path: Path, error: Exception, versions: Mapping[str, str] | None = 
 
 
 def _warn_about_release(path: Path, versions: dict[str, str]) -> None:
-    warnings.warn(
+    warn_user(
         f"{path} was fitted with scikit-learn {versions.get('scikit-learn', 'of another release')}; "
         f"this is scikit-learn {sklearn.__version__}, which does not promise the same scores. Compare "
         "them on known rows, or fit the model again.",
-        UserWarning,
-        stacklevel=3,
     )

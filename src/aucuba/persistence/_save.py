@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import sys
-import warnings
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +16,7 @@ import sklearn
 
 import aucuba
 from aucuba._base._files import written_atomically
+from aucuba._base._warnings import warn_user
 from aucuba.persistence._archive import FORMAT, HEADER, SCHEMA, packed, unpacked
 from aucuba.persistence._known import NEVER
 from aucuba.persistence._schema import Node, foreign_nodes, name_of, stored_form
@@ -104,11 +104,9 @@ def save_model(
     with written_atomically(path) as draft:
         draft.write_bytes(packed(content, zipfile.ZIP_DEFLATED))
     if foreign:
-        warnings.warn(
+        warn_user(
             f"The model holds classes that aucuba does not load by itself. Load it with "
             f"load_model({str(path)!r}, trusted={sorted(foreign)}).",
-            UserWarning,
-            stacklevel=2,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.utils import column_or_1d
 
 from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._warnings import warn_user
 from aucuba.structured._checks import check_size_of_features
 from aucuba.structured._graph import RankingGraph
 from aucuba.structured._inference import RankingBatch
@@ -112,11 +112,9 @@ def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
     if not kept:
         raise ValueError("No graph has both a positive and a negative node.")
     if len(kept) < len(positive):
-        warnings.warn(
+        warn_user(
             f"{len(positive) - len(kept)} of {len(positive)} graphs have only one class and are "
             "skipped.",
-            UserWarning,
-            stacklevel=3,
         )
     return kept
 

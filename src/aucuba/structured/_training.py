@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from aucuba._base._callbacks import logged
 from aucuba._base._seeds import draw_seed
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._warnings import warn_user
 from aucuba.solvers import Monitor, Solution, Status
 from aucuba.structured._descent import Descent
 from aucuba.structured._frank_wolfe import FrankWolfe
@@ -84,12 +84,11 @@ class Training:
         else:
             solution = self._second(descent, risk, first.coef, report)
         if solution.status is Status.ITERATION_LIMIT:
-            warnings.warn(
+            warn_user(
                 f"Training stopped at max_iter={self.max_iter} with objective "
                 f"{solution.objective:.6g} before tol={self.tol:g} was reached. Set "
                 f"max_iter={2 * self.max_iter}, or a larger tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return solution, start
 

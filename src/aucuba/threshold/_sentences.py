@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aucuba._base._warnings import warn_user
 from aucuba.threshold._rules import Cut
 
 if TYPE_CHECKING:
@@ -31,12 +31,10 @@ def sentence(model: PromisedThresholdClassifier, words: str, cuts: Sequence[Cut]
 def warn_trivial(model: PromisedThresholdClassifier) -> None:
     """Say that a promise is kept without looking at the scores."""
     where = " in some stratum" if model.strata_.size else ""
-    warnings.warn(
+    warn_user(
         f"The held-out rows cannot carry the promised {model._promise.words}{where}, so "
         f"{type(model).__name__} keeps it by flagging {_flagged(model)} there. Hold out more rows or "
         "promise less; on_failure='error' says how many rows it takes.",
-        UserWarning,
-        stacklevel=6,
     )
 
 

@@ -1,0 +1,313 @@
+"""Every warning of the library points at the line of the user's own file."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
+
+import aucuba
+from aucuba import FewRowsWarning
+from aucuba._base._warnings import Advice, ConvergenceAdvice, FewRowsAdvice, ScaleAdvice
+from aucuba.changepoint import IntervalRegression, IntervalRegressionCV
+from aucuba.changepoint import SupervisedChangepointDetector as Detector
+from aucuba.metrics import partial_auc_interval, partial_auc_score
+from aucuba.persistence import load_model, save_model
+from aucuba.structured import StructuredRanker
+from tests.estimators import graphs, intervals, rows, signals
+
+RANGE = (0.0, 0.2)
+
+
+def table(n_negatives=100, n_positives=100, scale=1.0, labels=(0, 1)):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [n_negatives, n_positives])
+    X = rng.normal(size=(y.size, 4)) + 0.5 * y[:, None]
+    X[:, 0] *= scale
+    order = rng.permutation(y.size)
+    return X[order], np.asarray(labels)[y[order]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator that warns in ``fit``, on all rows and on half of them, and the warning."""
+
+    model: Any
+    data: Callable[[], tuple[Any, Any]]
+    category: type[Warning]
+    says: str
+
+
+SMALL = partial(table, n_negatives=24, n_positives=24)
+# One per kind of warning and, where several places of the library warn alike, one per place.
+IN_FIT = {
+    "frequent class": Case(
+        aucuba.AUMClassifier(max_iter=300, tol=1e-2),
+        partial(table, n_negatives=60, labels=("no", "yes")),
+        Advice,
+        "The positive class is 'yes'",
+    ),
+    "frequent class, threshold": Case(
+        aucuba.FixedFPRClassifier(LogisticRegression(), 0.3),
+        partial(table, n_negatives=90, labels=("no", "yes")),
+        Advice,
+        "The positive class is 'yes'",
+    ),
+    "frequent class, re-weighted": Case(
+        aucuba.RegionReweighted(LogisticRegression(), RANGE),
+        partial(table, n_negatives=60, labels=("no", "yes")),
+        Advice,
+        "The positive class is 'yes'",
+    ),
+    "frequent class, stack": Case(
+        aucuba.RegionStack(RANGE, estimators=["linear"]),
+        partial(table, n_negatives=60, labels=("no", "yes")),
+        Advice,
+        "The positive class is 'yes'",
+    ),
+    "scales": Case(
+        aucuba.PartialAUCClassifier(RANGE, surrogate="structural", tol=1e-2),
+        partial(table, scale=1e7),
+        ScaleAdvice,
+        "The standard deviations of the columns",
+    ),
+    "wider region": Case(
+        aucuba.PartialAUCClassifier(RANGE), SMALL, FewRowsWarning, "The range covers only"
+    ),
+    "wider region, cross-validated": Case(
+        aucuba.PartialAUCClassifierCV(RANGE, Cs=2), SMALL, FewRowsWarning, "The range covers only"
+    ),
+    "too few for folds": Case(
+        aucuba.PartialAUCClassifierCV(RANGE, Cs=2),
+        partial(table, n_positives=2),
+        FewRowsAdvice,
+        "Too few rows",
+    ),
+    "too few for folds, convex": Case(
+        aucuba.PartialAUCClassifierCV(RANGE, Cs=2, surrogate="structural"),
+        partial(table, n_positives=2),
+        FewRowsAdvice,
+        "Too few rows",
+    ),
+    "fewer folds": Case(
+        aucuba.RegionReweighted(LogisticRegression(), RANGE, cv=20),
+        partial(table, n_positives=20),
+        FewRowsWarning,
+        "instead of cv=20",
+    ),
+    "iterations": Case(
+        aucuba.PartialAUCClassifier(RANGE, surrogate="structural", max_iter=1),
+        table,
+        ConvergenceAdvice,
+        "Raise max_iter",
+    ),
+    "iterations, kernel": Case(
+        aucuba.PartialAUCClassifier(RANGE, surrogate="structural", kernel="rbf", max_iter=1),
+        table,
+        ConvergenceAdvice,
+        "Raise max_iter",
+    ),
+    "steps": Case(aucuba.AUMClassifier(max_iter=1), table, ConvergenceAdvice, "Raise max_iter"),
+    "interval regression": Case(
+        IntervalRegression(max_iter=1), intervals, ConvergenceWarning, "Increase max_iter"
+    ),
+    "interval regression, cross-validated": Case(
+        IntervalRegressionCV(max_iter=1), intervals, ConvergenceWarning, "Increase max_iter"
+    ),
+    "promise": Case(
+        aucuba.FixedFPRClassifier(LogisticRegression(), 0.01, on_failure="trivial"),
+        table,
+        UserWarning,
+        "cannot carry the promised",
+    ),
+}
+
+
+def half(case):
+    """The rows of the first fit of a cross-validation in two halves."""
+    X, y = case.data()
+    train, _ = next(check_cv(2, y, classifier=is_classifier(case.model)).split(X, y))
+    return X[train], y[train]
+
+
+def fit(case):
+    clone(case.model).fit(*half(case))
+
+
+def fit_in_pipeline(case):
+    make_pipeline(FunctionTransformer(), case.model).fit(*half(case))
+
+
+def cross_validate(case, n_jobs=None):
+    model = make_pipeline(FunctionTransformer(), case.model)
+    return cross_val_score(
+        model, *case.data(), cv=2, n_jobs=n_jobs, error_score="raise", scoring=lambda *_: 0.0
+    )
+
+
+def assert_points_here(caught, category, says):
+    found = [one for one in caught if says in str(one.message)]
+    assert found
+    assert {one.filename for one in found} == {__file__}
+    assert {one.category for one in found} == {category}
+
+
+@pytest.mark.parametrize("call", [fit, fit_in_pipeline, cross_validate])
+@pytest.mark.parametrize("name", IN_FIT)
+def test_a_fit_warns_at_the_users_line(name, call):
+    case = IN_FIT[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(case)
+    assert_points_here(caught, case.category, case.says)
+
+
+class TestInParallel:
+    """Processes of joblib print their warnings; nothing but an exception comes back from them."""
+
+    @pytest.mark.parametrize("name", ["scales", "wider region", "iterations", "promise"])
+    def test_a_process_cannot_warn_its_caller(self, name):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            cross_validate(IN_FIT[name], n_jobs=2)
+        assert not caught
+
+    @pytest.mark.parametrize("name", ["scales", "wider region", "iterations", "promise"])
+    def test_a_warning_made_an_error_arrives_with_its_class(self, name):
+        case = IN_FIT[name]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", case.category)
+            with pytest.raises(case.category, match=case.says):
+                cross_validate(case, n_jobs=2)
+
+    def test_a_thread_warns_at_whatever_called_the_library(self):
+        # The user's frames belong to another thread.
+        with (
+            parallel_config("threading"),
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
+            cross_validate(IN_FIT["wider region"], n_jobs=2)
+        (file,) = {one.filename for one in caught if "The range covers" in str(one.message)}
+        assert "aucuba" not in file
+
+    @pytest.mark.parametrize(
+        ("model", "data", "category", "says"),
+        [
+            (
+                aucuba.PartialAUCClassifierCV(RANGE, Cs=2, n_jobs=2),
+                SMALL,
+                FewRowsWarning,
+                "The range covers only",
+            ),
+            (
+                aucuba.RegionStack(RANGE, estimators=["linear"], n_jobs=2),
+                partial(table, n_negatives=60, labels=("no", "yes")),
+                Advice,
+                "The positive class is 'yes'",
+            ),
+        ],
+    )
+    def test_an_estimator_with_jobs_warns_at_the_users_line(self, model, data, category, says):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(*data())
+        assert_points_here(caught, category, says)
+
+
+def unmixed_graphs():
+    listed, labels = graphs()
+    labels[0][:] = True
+    return listed, labels
+
+
+def scored(n_rows=200):
+    X, y = rows()
+    return y[:n_rows], X[:n_rows, 0]
+
+
+def one_class_query():
+    y, score = scored()
+    qid = np.arange(y.size) % 4
+    qid[np.flatnonzero(y)[:3]] = 9
+    return y, score, qid
+
+
+def kernel_on_many_rows(monkeypatch):
+    monkeypatch.setattr("aucuba.linear._partial_auc.MAX_KERNEL_ROWS", 50)
+    model = aucuba.PartialAUCClassifier(RANGE, surrogate="structural", kernel="rbf", tol=0.1)
+    model.fit(*table())
+
+
+def features_unknown(monkeypatch):
+    model = Detector(8).fit(*signals())
+    monkeypatch.setattr(model, "coef_", np.ones(model.n_features_in_))
+    model.predict_log_penalty_features(np.full((1, model.n_features_in_), np.nan))
+
+
+def queries_in_training(monkeypatch):
+    X, y = table()
+    _, _, qid = one_class_query()
+    qid[:] = np.arange(y.size) % 4
+    qid[np.flatnonzero(y)[:3]] = 9
+    aucuba.PartialAUCClassifier(RANGE).fit(X, y, qid=qid)
+
+
+def queries_in_measure(monkeypatch):
+    y, score, qid = one_class_query()
+    partial_auc_score(y, score, fpr_range=RANGE, qid=qid)
+
+
+OUTSIDE_FIT = {
+    "graphs": (lambda _: StructuredRanker().fit(*unmixed_graphs()), UserWarning, "one class"),
+    "graphs, iterations": (
+        lambda _: StructuredRanker(max_iter=1, tol=1e-12).fit(*graphs()),
+        ConvergenceWarning,
+        "Training stopped at max_iter",
+    ),
+    "interval": (
+        lambda _: partial_auc_interval(*scored(20), fpr_range=RANGE),
+        FewRowsWarning,
+        "The uncertainty rests on",
+    ),
+    "queries": (queries_in_measure, UserWarning, "are skipped"),
+    "queries in training": (queries_in_training, UserWarning, "do not count in training"),
+    "kernel": (kernel_on_many_rows, UserWarning, "Nystroem features instead"),
+    "features": (features_unknown, UserWarning, "no finite value"),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE_FIT)
+def test_other_calls_warn_at_the_users_line(name, monkeypatch):
+    call, category, says = OUTSIDE_FIT[name]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(monkeypatch)
+    assert_points_here(caught, category, says)
+
+
+class TestModelFiles:
+    def test_saving_warns_at_the_users_line(self, tmp_path):
+        with pytest.warns(UserWarning, match="does not load by itself") as caught:
+            save_model(SVC().fit(*table()), tmp_path / "foreign.aucuba")
+        assert_points_here(caught, UserWarning, "does not load by itself")
+
+    def test_loading_warns_at_the_users_line(self, tmp_path, monkeypatch):
+        path = tmp_path / "model.aucuba"
+        with monkeypatch.context() as patch:
+            patch.setattr("sklearn.base.__version__", "1.6.0")
+            save_model(LogisticRegression().fit(*table()), path)
+        with pytest.warns(UserWarning, match="was fitted with scikit-learn") as caught:
+            load_model(path)
+        assert_points_here(caught, UserWarning, "was fitted with scikit-learn")
