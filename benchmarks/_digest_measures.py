@@ -88,7 +88,9 @@ def intervals() -> Arrays:
     for name, (metric, params) in asked.items():
         one = metrics.score_interval(metric, y, tied, n_resamples=200, random_state=0, **params)
         found[name] = (one.value, one.low, one.high)
-    area = metrics.partial_auc_interval(y, first, fpr_range=RANGE, n_resamples=200, random_state=0)
+    area = metrics.score_interval(
+        "partial_auc", y, first, fpr_range=RANGE, n_resamples=200, random_state=0
+    )
     return found | {"by_its_own_name": (area.value, area.low, area.high)}
 
 

@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucuba._roc._curve import band_average, roc_curve
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics import partial_auc_interval, partial_auc_score, score_interval
+from aucuba.metrics import partial_auc_score, score_interval
 from aucuba.metrics._measures import evaluate
 from reproductions.tables import markdown_table, write_signed
 
@@ -102,7 +102,8 @@ def metric_times() -> dict[str, float]:
             "score_interval, DeLong": lambda: score_interval(
                 "partial_auc", y, score, fpr_range=BAND, method="delong"
             ),
-            f"partial_auc_interval, {N_RESAMPLES} resamples": lambda: partial_auc_interval(
+            f"score_interval, {N_RESAMPLES} resamples": lambda: score_interval(
+                "partial_auc",
                 y,
                 score,
                 fpr_range=BAND,

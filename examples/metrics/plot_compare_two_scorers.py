@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from aucuba.metrics import compare_partial_auc, partial_auc_interval
+from aucuba.metrics import compare_scores, score_interval
 
 # %%
 # Two classifiers
@@ -43,7 +43,7 @@ scores = {
 regions = [(0.0, 1.0), (0.0, 0.1), (0.0, 0.05)]
 for name, score in scores.items():
     for region in regions:
-        interval = partial_auc_interval(y_test, score, fpr_range=region, random_state=0)
+        interval = score_interval("partial_auc", y_test, score, fpr_range=region, random_state=0)
         print(f"{name:20s} {region!s:12s} {interval}")
 
 # %%
@@ -54,7 +54,8 @@ for name, score in scores.items():
 
 a, b = scores.values()
 comparisons = [
-    compare_partial_auc(y_test, a, b, fpr_range=region, random_state=0) for region in regions
+    compare_scores("partial_auc", y_test, a, b, fpr_range=region, random_state=0)
+    for region in regions
 ]
 for region, comparison in zip(regions, comparisons, strict=True):
     print(f"{region}: {comparison}")

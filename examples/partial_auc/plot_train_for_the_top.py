@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aucuba import PartialAUCClassifierCV
-from aucuba.metrics import RocRegionDisplay, compare_partial_auc
+from aucuba.metrics import RocRegionDisplay, compare_scores
 
 FPR_RANGE = (0.0, 0.1)
 
@@ -41,7 +41,7 @@ print({name: round(value, 3) for name, value in model.partial_auc_.items()})
 # On new data the gain is there, at the price of area further to the right.
 own = model.decision_function(X_test)
 logistic = X_test @ model.logistic_coef_[0]
-print(compare_partial_auc(y_test, own, logistic, fpr_range=FPR_RANGE, random_state=0))
+print(compare_scores("partial_auc", y_test, own, logistic, fpr_range=FPR_RANGE, random_state=0))
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 5))
 top = own >= np.sort(own[~y_test])[-int(0.1 * (~y_test).sum())]

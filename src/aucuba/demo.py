@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba.ensemble import RegionStack
 from aucuba.linear import AUMClassifier, PartialAUCClassifierCV
-from aucuba.metrics import compare_partial_auc, partial_auc_interval, tpr_at_fpr_score
+from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
 from aucuba.report import ScoredSample, classifier_report, write_page
 from aucuba.threshold import FixedFPRClassifier
 
@@ -123,13 +123,13 @@ def _scores(model: Any, X: FloatArray) -> FloatArray:
 def _measured(name: str, y: IntArray, scores: dict[str, FloatArray]) -> dict[str, Any]:
     """Measure a model in the region, and its difference to logistic regression, with intervals."""
     score, base = scores[name], scores[_BASE]
-    interval = partial_auc_interval(y, score, fpr_range=FPR_RANGE, random_state=0)
-    other = compare_partial_auc(y, score, base, fpr_range=FPR_RANGE, random_state=0)
+    interval = score_interval("partial_auc", y, score, fpr_range=FPR_RANGE, random_state=0)
+    other = compare_scores("partial_auc", y, score, base, fpr_range=FPR_RANGE, random_state=0)
     return {
         "model": name,
         "partial_auc": asdict(interval),
         "found": float(tpr_at_fpr_score(y, score, fpr=FPR_RANGE[1])),
-        "against_logistic": None if score is base else asdict(other),
+        "against_logistic": None if score is base else asdict(other.pair),
     }
 
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.cli._table
 import aucuba.cli._tables
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
-from aucuba.metrics import compare_partial_auc, partial_auc_interval
+from aucuba.metrics import compare_scores, score_interval
 from aucuba.persistence import load_model, save_model
 
 NAMED = ["--target", "outcome", "--pos-label", "bad", "--drop", "times", "--drop", "query"]
@@ -144,11 +144,11 @@ def test_scores_and_metrics_are_those_of_the_saved_pipeline(run, files, model, t
     assert (written["predicted"] == np.where(expected > 0, "bad", "good")).all()
     y = (X["outcome"] == "bad").to_numpy()
     result = run("evaluate", model, files / "test.csv", "--json").json
-    interval = partial_auc_interval(y, expected, fpr_range=(0, 0.2), random_state=0)
+    interval = score_interval("partial_auc", y, expected, fpr_range=(0, 0.2), random_state=0)
     assert result["partial_auc"]["value"] == pytest.approx(interval.value)
     assert result["partial_auc"]["low"] == pytest.approx(interval.low)
     base = saved.baseline.decision_function(X)
-    other = compare_partial_auc(y, expected, base, fpr_range=(0, 0.2), random_state=0)
+    other = compare_scores("partial_auc", y, expected, base, fpr_range=(0, 0.2), random_state=0)
     assert result["partial_auc"]["against_logistic"]["p_value"] == pytest.approx(other.p_value)
 
 

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from aucuba.metrics import (
-    compare_partial_auc,
     compare_scores,
-    partial_auc_interval,
     partial_auc_score,
     score_interval,
     tpr_at_fpr_score,
@@ -79,12 +77,12 @@ def test_one_query_is_no_evidence():
     y = rng.random(250) < 0.3
     a, b = rng.normal(size=(2, 250))
     with pytest.raises(ValueError, match="qid names one query"):
-        compare_partial_auc(y, a, b, fpr_range=(0, 0.2), qid=np.zeros(250))
+        compare_scores("partial_auc", y, a, b, fpr_range=(0, 0.2), qid=np.zeros(250))
 
 
 def test_a_perfect_scorer_against_an_inverted_one():
     y = np.repeat([0, 1], [40, 30])
-    found = compare_partial_auc(y, y, -y, method="normal", random_state=0)
+    found = compare_scores("partial_auc", y, y, -y, method="normal", random_state=0)
     assert found.p_value < 0.01
     assert found.method == "bootstrap"
 
@@ -94,7 +92,7 @@ def test_few_rows_are_named_and_intervals_have_width():
     y = np.repeat([0, 1], [300, 10])
     score = rng.normal(size=310) + 4 * y
     with pytest.warns(UserWarning, match="rests on 10 positives"):
-        got = partial_auc_interval(y, score, fpr_range=(0, 0.2), random_state=0)
+        got = score_interval("partial_auc", y, score, fpr_range=(0, 0.2), random_state=0)
     assert got.low < got.value == 1.0
 
 

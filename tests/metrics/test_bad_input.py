@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -5,9 +7,9 @@ from aucuba.metrics import (
     auc_at_k_score,
     aum_score,
     binned_auc_score,
-    compare_partial_auc,
-    partial_auc_interval,
+    compare_scores,
     partial_auc_score,
+    score_interval,
     tpr_at_fpr_score,
     two_way_partial_auc_score,
 )
@@ -20,8 +22,8 @@ ALL_METRICS = [
     lambda y, s, **k: auc_at_k_score(y, s, k=2, **k),
     lambda y, s, **k: tpr_at_fpr_score(y, s, fpr=0.5, **k),
     lambda y, s, **k: two_way_partial_auc_score(y, s, min_tpr=0.5, max_fpr=0.5, **k),
-    lambda y, s, **k: partial_auc_interval(y, s, n_resamples=5, random_state=0, **k),
-    lambda y, s, **k: compare_partial_auc(y, s, s, n_resamples=5, random_state=0, **k),
+    lambda y, s, **k: score_interval("partial_auc", y, s, n_resamples=5, random_state=0, **k),
+    lambda y, s, **k: compare_scores("partial_auc", y, s, s, n_resamples=5, random_state=0, **k),
 ]
 BAD_ROWS = [
     (([1, 1, 1], [1, 2, 3]), {}, r"only one class \(.*1.*\)"),
@@ -60,7 +62,7 @@ def test_rows(metric, rows, params, message):
         ((0, "x"), "must be a number"),
     ],
 )
-@pytest.mark.parametrize("metric", [partial_auc_score, partial_auc_interval])
+@pytest.mark.parametrize("metric", [partial_auc_score, partial(score_interval, "partial_auc")])
 def test_ranges(metric, fpr_range, message):
     with pytest.raises(ValueError, match=message):
         metric(Y, S, fpr_range=fpr_range)
@@ -96,9 +98,9 @@ def test_corners_and_levels():
     with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\], got 2"):
         tpr_at_fpr_score(Y, S, fpr=2)
     with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\), got 1.0"):
-        partial_auc_interval(Y, S, confidence=1.0)
+        score_interval("partial_auc", Y, S, confidence=1.0)
     with pytest.raises(ValueError, match="n_resamples must be a whole number above 0"):
-        partial_auc_interval(Y, S, n_resamples=0.5)
+        score_interval("partial_auc", Y, S, n_resamples=0.5)
 
 
 @pytest.mark.parametrize("qid", [[1, 1, 2], [1, 1, np.nan, 2]])

@@ -6,9 +6,9 @@ from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
     _study,
     binned_auc_score,
-    compare_partial_auc,
-    partial_auc_interval,
+    compare_scores,
     partial_auc_score,
+    score_interval,
 )
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw, bootstrap
@@ -75,8 +75,14 @@ def test_interval_covers_at_about_its_level():
     hits = 0
     for seed in range(200):
         y, score = draw(rng)
-        got = partial_auc_interval(
-            y, score, fpr_range=BAND, confidence=0.9, n_resamples=200, random_state=seed
+        got = score_interval(
+            "partial_auc",
+            y,
+            score,
+            fpr_range=BAND,
+            confidence=0.9,
+            n_resamples=200,
+            random_state=seed,
         )
         assert got.low <= got.value <= got.high
         hits += got.low <= truth <= got.high
@@ -89,7 +95,7 @@ def test_queries_are_resampled_whole():
     qid = np.repeat(np.arange(30), 10)
     y = np.tile([1, 1, 1] + [0] * 7, 30)
     score = rng.normal(size=300) + y
-    got = partial_auc_interval(y, score, fpr_range=BAND, qid=qid, random_state=0)
+    got = score_interval("partial_auc", y, score, fpr_range=BAND, qid=qid, random_state=0)
     assert got.value == pytest.approx(partial_auc_score(y, score, fpr_range=BAND, qid=qid))
     values = [partial_auc_score(y[qid == q], score[qid == q], fpr_range=BAND) for q in range(30)]
     standard_error = np.std(values, ddof=1) / np.sqrt(30)
@@ -99,13 +105,13 @@ def test_queries_are_resampled_whole():
 def test_comparison_of_equal_and_of_different_scorers():
     rng = np.random.default_rng(4)
     y, score = draw(rng, shift=2.0)
-    same = compare_partial_auc(y, score, 2 * score + 1, fpr_range=BAND, random_state=0)
+    same = compare_scores("partial_auc", y, score, 2 * score + 1, fpr_range=BAND, random_state=0)
     assert (same.difference, same.low, same.high, same.p_value) == (0, 0, 0, 1)
     noise = rng.normal(size=y.size)
-    far = compare_partial_auc(y, score, noise, fpr_range=BAND, random_state=0)
+    far = compare_scores("partial_auc", y, score, noise, fpr_range=BAND, random_state=0)
     assert far.low > 0
     assert far.p_value < 0.01
-    back = compare_partial_auc(y, noise, score, fpr_range=BAND, random_state=0)
+    back = compare_scores("partial_auc", y, noise, score, fpr_range=BAND, random_state=0)
     assert back.difference == -far.difference
     assert back.p_value == far.p_value
     assert (back.low, back.high) == pytest.approx((-far.high, -far.low))
@@ -113,7 +119,9 @@ def test_comparison_of_equal_and_of_different_scorers():
 
 def test_p_value_counts_one_extra_resample_and_is_never_zero():
     y, score = draw(np.random.default_rng(8), shift=6.0)
-    far = compare_partial_auc(y, score, -score, fpr_range=BAND, n_resamples=99, random_state=0)
+    far = compare_scores(
+        "partial_auc", y, score, -score, fpr_range=BAND, n_resamples=99, random_state=0
+    )
     assert far.p_value == pytest.approx(2 / 100)
 
 
@@ -125,9 +133,11 @@ def test_resampled_rows_keep_their_weights():
     score[top] += 8.0
     weight = np.ones(y.size)
     weight[top] = 50.0
-    got = partial_auc_interval(y, score, fpr_range=BAND, sample_weight=weight, random_state=0)
+    got = score_interval(
+        "partial_auc", y, score, fpr_range=BAND, sample_weight=weight, random_state=0
+    )
     assert got.low <= got.value <= got.high
-    plain = partial_auc_interval(y, score, fpr_range=BAND, random_state=0)
+    plain = score_interval("partial_auc", y, score, fpr_range=BAND, random_state=0)
     assert plain.high < got.low
 
 
@@ -139,7 +149,9 @@ def test_p_value_is_honest_under_the_null():
         a = signal + y + rng.normal(size=y.size)
         b = signal + y + rng.normal(size=y.size)
         rejected += (
-            compare_partial_auc(y, a, b, fpr_range=BAND, n_resamples=150, random_state=seed).p_value
+            compare_scores(
+                "partial_auc", y, a, b, fpr_range=BAND, n_resamples=150, random_state=seed
+            ).p_value
             < 0.1
         )
     assert 0.02 <= rejected / 100 <= 0.2
@@ -150,15 +162,19 @@ def test_pairing_helps():
     rng = np.random.default_rng(6)
     y, score = draw(rng)
     near = score + 0.05 * rng.normal(size=y.size)
-    pair = compare_partial_auc(y, score, near, fpr_range=BAND, random_state=0)
-    alone = partial_auc_interval(y, score, fpr_range=BAND, random_state=0)
+    pair = compare_scores("partial_auc", y, score, near, fpr_range=BAND, random_state=0)
+    alone = score_interval("partial_auc", y, score, fpr_range=BAND, random_state=0)
     assert pair.high - pair.low < 0.5 * (alone.high - alone.low)
 
 
 def test_they_print_as_a_sentence():
     y, score = draw(np.random.default_rng(7))
-    assert "95% interval" in str(partial_auc_interval(y, score, random_state=0, n_resamples=20))
-    assert "p = 1" in str(compare_partial_auc(y, score, score, random_state=0, n_resamples=20))
+    assert "95% interval" in str(
+        score_interval("partial_auc", y, score, random_state=0, n_resamples=20)
+    )
+    assert "p = 1" in str(
+        compare_scores("partial_auc", y, score, score, random_state=0, n_resamples=20)
+    )
 
 
 @pytest.mark.parametrize("limits", [(0.0, 1.0), (0.0, 0.1), (0.05, 0.3)])
@@ -172,13 +188,14 @@ def test_the_normal_approximation_agrees_with_the_bootstrap(limits, weighted):
     weight = 1e-4 * rng.uniform(0.2, 3.0, 3600) if weighted else None
     shared = {"fpr_range": limits, "sample_weight": weight, "random_state": 0}
     boot, quick = (
-        partial_auc_interval(y, first, method=name, **shared) for name in ("bootstrap", "normal")
+        score_interval("partial_auc", y, first, method=name, **shared)
+        for name in ("bootstrap", "normal")
     )
     assert quick.value == pytest.approx(boot.value, abs=1e-9)
     assert quick.high - quick.low == pytest.approx(boot.high - boot.low, rel=0.15)
     assert (boot.n_resamples, quick.n_resamples) == (2000, 0)
     boot, quick = (
-        compare_partial_auc(y, first, second, method=name, **shared)
+        compare_scores("partial_auc", y, first, second, method=name, **shared)
         for name in ("bootstrap", "normal")
     )
     assert quick.difference == pytest.approx(boot.difference, abs=1e-9)
@@ -192,7 +209,10 @@ def test_the_normal_p_value_is_honest_under_the_null():
     for _ in range(400):
         one, other = rng.normal(size=(2, 500)) + y
         below += (
-            compare_partial_auc(y, one, other, fpr_range=(0, 0.2), method="normal").p_value < 0.1
+            compare_scores(
+                "partial_auc", y, one, other, fpr_range=(0, 0.2), method="normal"
+            ).p_value
+            < 0.1
         )
     # 40 expected, standard deviation 6.
     assert 22 <= below <= 58
@@ -209,23 +229,25 @@ def test_large_samples_are_not_resampled_unless_a_class_is_small(monkeypatch):
         y = np.repeat([0, 1], [3000, n_positives])
         shared = {"fpr_range": fpr_range, "n_resamples": 30, "random_state": 0}
         score = rng.normal(size=y.size) + y
-        assert partial_auc_interval(y, score, **shared).n_resamples == resamples
-        assert compare_partial_auc(y, score, -score, **shared).n_resamples == resamples
+        assert score_interval("partial_auc", y, score, **shared).n_resamples == resamples
+        assert (
+            compare_scores("partial_auc", y, score, -score, **shared).pair.n_resamples == resamples
+        )
     group = np.repeat(np.arange(33), 100)
     y = np.tile([0] * 80 + [1] * 20, 33)
-    by_query = partial_auc_interval(y, rng.normal(size=3300), qid=group, method="normal")
+    by_query = score_interval("partial_auc", y, rng.normal(size=3300), qid=group, method="normal")
     assert (by_query.n_resamples, by_query.sampling) == (0, "queries")
     with pytest.raises(ValueError, match="method"):
-        partial_auc_interval(y, rng.normal(size=3300), method="jackknife")
+        score_interval("partial_auc", y, rng.normal(size=3300), method="jackknife")
 
 
 @pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_equal_rankings_differ_by_nothing():
     y = np.repeat([0, 1], [50, 50])
     score = np.arange(100.0)
-    same = compare_partial_auc(y, score, 2 * score, method="normal")
+    same = compare_scores("partial_auc", y, score, 2 * score, method="normal")
     assert (same.difference, same.p_value) == (0.0, 1.0)
-    best = partial_auc_interval(y, score, method="normal")
+    best = score_interval("partial_auc", y, score, method="normal")
     # No row of 50 is misplaced: the limit is that of 50 successes in 50 trials.
     assert (best.low, best.high) == pytest.approx((0.025 ** (1 / 50), 1.0))
 
@@ -238,7 +260,7 @@ def test_the_normal_value_is_the_metric_to_the_last_digit():
     weight = np.where(y == 0, rng.choice([1e-13, 1.0], size=300), 1.0)
     for limits in ((0.0, 1.0), (0.0, 0.1)):
         want = partial_auc_score(y, score, fpr_range=limits, sample_weight=weight)
-        got = partial_auc_interval(
-            y, score, fpr_range=limits, sample_weight=weight, method="normal"
+        got = score_interval(
+            "partial_auc", y, score, fpr_range=limits, sample_weight=weight, method="normal"
         )
         assert got.value == want

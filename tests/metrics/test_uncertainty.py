@@ -1,5 +1,7 @@
 """Intervals and tests of every measure: methods, units, weights, alternatives."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from aucuba._base._warnings import FewRowsWarning
 from aucuba.metrics import (
+    ScoreComparison,
     compare_scores,
     operating_point,
     power_of,
@@ -47,7 +50,7 @@ def test_every_measure_has_an_interval_and_a_test(name):
     )
     worse = compare_scores(name, y, score, -score, **options)
     assert worse.p_value < 0.1
-    assert (worse.difference > 0) != worse.smaller_is_better
+    assert (worse.difference > 0) != worse.pair.smaller_is_better
     assert score_interval(name, y, score, **options) == got
     lower = score_interval(name, y, score, alternative="greater", **options)
     assert got.low <= lower.low <= lower.value
@@ -229,7 +232,7 @@ def test_non_inferiority_equivalence_and_sides():
     turned = compare_scores(
         "equal_error_rate", y, a, b, alternative="non-inferior", margin=0.1, random_state=0
     )
-    assert turned.smaller_is_better
+    assert turned.pair.smaller_is_better
     assert turned.low == -np.inf
     assert turned.p_value < 0.01
     for wrong in ({"alternative": "non-inferior"}, {"margin": 0.1}):
@@ -259,8 +262,23 @@ def test_tables_of_several_scorers():
     assert by_name["a", "near"].p_holm == pytest.approx(max(by_name["a", "near"].p_value, 2 * p[1]))
     some = compare_scores("partial_auc", y, scores, reference="noise", method="delong")
     assert [row.names for row in some] == [("a", "noise"), ("near", "noise")]
+    assert "a - noise: " in str(some)
+    assert "corrected p = " in str(some)
+    with pytest.raises(ValueError, match="2 pairs were compared"):
+        _ = some.p_value
     with pytest.raises(ValueError, match="reference must be one of"):
         compare_scores("partial_auc", y, scores, reference="other")
+
+
+def test_two_scorers_and_many_have_one_type():
+    y, a = sample(11)
+    alone = compare_scores("partial_auc", y, a, -a, method="delong")
+    table = compare_scores("partial_auc", y, {"a": a, "b": -a}, method="delong")
+    apart = compare_scores("partial_auc", y, a, -a, y_true_b=y, method="delong")
+    assert type(alone) is type(table) is type(apart) is ScoreComparison
+    assert alone == table
+    assert (len(alone), alone.pair.p_holm) == (1, alone.p_value)
+    assert pickle.loads(pickle.dumps(table)) == table
 
 
 def test_a_measure_of_ones_own():

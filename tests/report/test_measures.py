@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucuba.metrics import compare_partial_auc, partial_auc_interval, tpr_at_fpr_score
+from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
 from aucuba.report import ScoredSample
 from aucuba.report._measures import region_measures
 from tests.report.helpers import random_scores, rng
@@ -14,8 +14,8 @@ def test_measures_are_the_library_s():
     sample = ScoredSample(y, score, base)
     band, whole = region_measures(sample, (0.1, 0.3), random_state=5)
     options = {"fpr_range": (0.1, 0.3), "random_state": 5}
-    assert band.interval == partial_auc_interval(y, score, **options)
-    assert band.comparison == compare_partial_auc(y, score, base, **options)
+    assert band.interval == score_interval("partial_auc", y, score, **options)
+    assert band.comparison == compare_scores("partial_auc", y, score, base, **options)
     assert whole.name == "AUC"
 
 

@@ -115,14 +115,16 @@ def _compared(
     region: Mapping[str, Any],
     random_state: int,
 ) -> dict[str, Any]:
-    from aucuba.metrics import compare_partial_auc, partial_auc_interval, partial_auc_score
+    from aucuba.metrics import compare_scores, partial_auc_score, score_interval
 
     rows = table.weight_and_query
     options = {**region, "random_state": random_state, **rows}
     return {
-        "partial_auc": asdict(partial_auc_interval(table.y, score, **options)),
+        "partial_auc": asdict(score_interval("partial_auc", table.y, score, **options)),
         "auc": partial_auc_score(table.y, score, **rows),
-        "against_first": asdict(compare_partial_auc(table.y, score, first, **options)),
+        "against_first": asdict(
+            compare_scores("partial_auc", table.y, score, first, **options).pair
+        ),
     }
 
 

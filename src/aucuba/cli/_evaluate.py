@@ -96,7 +96,7 @@ def _measure_all(
 ) -> dict[str, Any]:
     """Measure the range and the whole curve on all rows, in pairs with logistic regression."""
     from aucuba.cli._scored_rows import ScoredRows
-    from aucuba.metrics import compare_partial_auc, partial_auc_interval, tpr_at_fpr_score
+    from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
 
     table = ScoredRows.from_file(scored)
     regions = {}
@@ -104,9 +104,9 @@ def _measure_all(
     for name, region in measured.items():
         options: dict[str, Any] = {"fpr_range": region[0], "min_tpr": region[1]}
         options |= {"random_state": random_state, **table.weight_and_query}
-        interval = partial_auc_interval(table.y, table.score, **options)
-        comparison = compare_partial_auc(table.y, table.score, table.base, **options)
-        other = {"against_logistic": asdict(comparison), "chance": chance_level(*region)}
+        interval = score_interval("partial_auc", table.y, table.score, **options)
+        comparison = compare_scores("partial_auc", table.y, table.score, table.base, **options)
+        other = {"against_logistic": asdict(comparison.pair), "chance": chance_level(*region)}
         regions[name] = asdict(interval) | other
     tpr = tpr_at_fpr_score(table.y, table.score, fpr=fpr_range[1], **table.weight_and_query)
     return {

@@ -1,11 +1,10 @@
 """Measures of regions of the ROC curve."""
 
-from aucuba.metrics._comparisons import ScoreComparison, compare_partial_auc, compare_scores
+from aucuba.metrics._comparisons import ScoreComparison, compare_scores
 from aucuba.metrics._display import RocRegionDisplay
-from aucuba.metrics._intervals import ScoreInterval, partial_auc_interval, score_interval
+from aucuba.metrics._intervals import ScoreInterval, score_interval
 from aucuba.metrics._operating_points import (
     OperatingPoint,
-    Rates,
     equal_error_rate_score,
     fpr_at_tpr_score,
     operating_point,
@@ -21,7 +20,7 @@ from aucuba.metrics._partial_auc import (
     partial_auc_score,
     two_way_partial_auc_score,
 )
-from aucuba.metrics._planning import SampleSize, power_of, sample_size_for
+from aucuba.metrics._planning import power_of, sample_size_for
 from aucuba.metrics._scorers import make_metric_scorer
 from aucuba.metrics._sketch import RocSketch
 from aucuba.metrics._top_ranks import (
@@ -39,14 +38,12 @@ __all__ = [
     "Rates",
     "RocRegionDisplay",
     "RocSketch",
-    "SampleSize",
     "ScoreComparison",
     "ScoreInterval",
     "auc_at_k_score",
     "aum_score",
     "bedroc_score",
     "binned_auc_score",
-    "compare_partial_auc",
     "compare_scores",
     "enrichment_factor_score",
     "equal_error_rate_score",
@@ -55,7 +52,6 @@ __all__ = [
     "log_auc_score",
     "make_metric_scorer",
     "operating_point",
-    "partial_auc_interval",
     "partial_auc_score",
     "power_of",
     "precision_at_k_score",

@@ -8,25 +8,20 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
 from sklearn.utils import check_random_state
 
-from aucuba._base._typing import ArrayLike
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice
-from aucuba._roc._rank_weights import FprWeight
-from aucuba.metrics._difference import DifferenceEstimate
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 ALTERNATIVES = ("two-sided", "greater", "less", "non-inferior", "equivalent")
 
 
 @dataclass(frozen=True)
-class ScoreComparison:
-    """Difference of two scorers (first minus second), with its uncertainty and how it was found.
-
-    ``p_value`` is that of ``alternative``; in a table of several comparisons ``p_holm`` is its value
-    after Holm's correction, and ``names`` says who is compared. ``smaller_is_better`` tells that a
-    negative difference speaks for the first scorer, as for error rates.
-    """
+class ScoreDifference:
+    """Difference of two scorers (first minus second), with its uncertainty and how it was found."""
 
     difference: float
     low: float
@@ -49,6 +44,64 @@ class ScoreComparison:
             f"[{self.low:+.4f}, {self.high:+.4f}] ({self.confidence:.0%} interval), "
             f"p = {self.p_value:.3g}"
         )
+
+
+class ScoreComparison(tuple[ScoreDifference, ...]):
+    """Differences of scorers, one per compared pair; printed as a table.
+
+    Each entry has ``names``, ``values``, ``difference`` (first minus second), ``low``, ``high``,
+    ``confidence``, ``p_value`` (that of ``alternative`` and ``margin``), ``p_holm`` (its value after
+    Holm's correction over all pairs), ``method``, ``sampling``, ``n_resamples`` (0 where nothing was
+    resampled) and ``smaller_is_better``: a negative difference favours the first scorer. The comparison
+    of one pair offers the most used of these directly.
+    """
+
+    __slots__ = ()
+
+    @property
+    def pair(self) -> ScoreDifference:
+        """The only pair."""
+        if len(self) != 1:
+            raise ValueError(
+                f"{len(self)} pairs were compared; read the numbers of each in a loop."
+            )
+        return self[0]
+
+    @property
+    def difference(self) -> float:
+        """Value of the first scorer minus that of the second."""
+        return self.pair.difference
+
+    @property
+    def low(self) -> float:
+        """Lower limit of the difference."""
+        return self.pair.low
+
+    @property
+    def high(self) -> float:
+        """Upper limit of the difference."""
+        return self.pair.high
+
+    @property
+    def p_value(self) -> float:
+        """P-value of the test."""
+        return self.pair.p_value
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """Values of the two scorers."""
+        return self.pair.values
+
+    @property
+    def method(self) -> str:
+        """Name of the method that was used."""
+        return self.pair.method
+
+    def __str__(self) -> str:
+        if len(self) == 1:
+            return str(self[0])
+        lines = [f"{' - '.join(one.names)}: {one}, corrected p = {one.p_holm:.3g}" for one in self]
+        return "\n".join(lines)
 
 
 def compare_scores(
@@ -74,7 +127,7 @@ def compare_scores(
     n_resamples: int = 2000,
     random_state: Any = None,
     **metric_params: Any,
-) -> Any:
+) -> ScoreComparison:
     """Test the difference of two scorers, or of many, in any measure.
 
     Two scorers on the same rows are compared in pairs: what the rows have in common cancels. With
@@ -107,8 +160,9 @@ def compare_scores(
 
     Returns
     -------
-    ScoreComparison or list of ScoreComparison
-        A list where ``y_score_a`` is a dict, with ``p_holm`` corrected over its rows.
+    ScoreComparison
+        One entry per pair. With two scorers ``difference``, ``low``, ``high``, ``p_value``, ``values``
+        and ``method`` can be read off directly.
 
     Examples
     --------
@@ -144,64 +198,23 @@ def compare_scores(
     if isinstance(y_score_a, Mapping):
         if y_score_b is not None or y_true_b is not None:
             raise ValueError("Give several scorers as one dict, or two as y_score_a and y_score_b.")
-        return _table(test, y_true, y_score_a, reference, options)
-    if y_score_b is None:
+        scores, pairs = y_score_a, _pairs(list(y_score_a), reference)
+    elif y_score_b is None:
         raise ValueError("y_score_b is needed: the scores of the second scorer.")
-    if y_true_b is None:
-        return test.paired(y_true, y_score_a, y_score_b, options)
-    if qid is not None:
+    elif y_true_b is None:
+        scores, pairs = {"a": y_score_a, "b": y_score_b}, [("a", "b")]
+    elif qid is not None:
         raise ValueError("Independent samples are compared without qid.")
-    other = {**options, "groups": groups_b, "sample_weight": sample_weight_b}
-    return test.independent((y_true, y_score_a, options), (y_true_b, y_score_b, other))
-
-
-def compare_partial_auc(
-    y_true: ArrayLike,
-    y_score_a: ArrayLike,
-    y_score_b: ArrayLike,
-    *,
-    fpr_range: tuple[float, float] = (0.0, 1.0),
-    min_tpr: float = 0.0,
-    fpr_weight: FprWeight = None,
-    **options: Any,
-) -> ScoreComparison:
-    """Test the difference of two scorers in partial AUC on the same rows.
-
-    Short for ``compare_scores("partial_auc", y_true, y_score_a, y_score_b, fpr_range=fpr_range, ...)``.
-
-    Parameters
-    ----------
-    y_true, fpr_range, min_tpr, fpr_weight
-        As in `partial_auc_score`.
-    y_score_a, y_score_b : array-like of shape (n_samples,)
-        Scores of the two scorers on the same rows.
-    **options
-        As in `compare_scores`.
-
-    Returns
-    -------
-    ScoreComparison
-        With ``difference``, ``low``, ``high``, ``p_value`` and the two ``values``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.metrics import compare_partial_auc
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [400, 100])
-    >>> good, noise = rng.normal(size=500) + 2 * y, rng.normal(size=500)
-    >>> compare_partial_auc(y, good, noise, fpr_range=(0, 0.1), random_state=0).p_value < 0.01
-    True
-    """
-    region: dict[str, Any] = {
-        "fpr_range": fpr_range,
-        "min_tpr": min_tpr,
-        "fpr_weight": fpr_weight,
-    }
-    found: ScoreComparison = compare_scores(
-        "partial_auc", y_true, y_score_a, y_score_b, **region, **options
-    )
-    return found
+    else:
+        other = {**options, "groups": groups_b, "sample_weight": sample_weight_b}
+        first = test.study(y_true, [y_score_a], options)
+        first.measure.check_comparable()
+        return _corrected([test.compare([first, test.study(y_true_b, [y_score_b], other)])])
+    found = [
+        replace(test.compare([test.study(y_true, [scores[a], scores[b]], options)]), names=(a, b))
+        for a, b in pairs
+    ]
+    return _corrected(found)
 
 
 @dataclass(frozen=True)
@@ -217,53 +230,39 @@ class _Test:
     n_resamples: int
     random_state: Any
 
-    def paired(
-        self, y_true: ArrayLike, a: ArrayLike, b: ArrayLike, options: Mapping[str, Any]
-    ) -> ScoreComparison:
-        """Compare two scorers on the same rows."""
-        study = make_study(self.metric, self.params, y_true, [a, b], **options)
-        study.warn_if_few()
-        method = _for_difference(study.choose(self.method))
-        values = (float(study.values[0]), float(study.values[1]))
-        estimate = DifferenceEstimate(values[0] - values[1], values)
+    def study(
+        self, y_true: ArrayLike, scores: list[ArrayLike], options: Mapping[str, Any]
+    ) -> Study:
+        """Validate the rows of one sample."""
+        return make_study(self.metric, self.params, y_true, scores, **options)
+
+    def compare(self, studies: list[Study]) -> ScoreDifference:
+        """Compare two scorers of one study, or one scorer of each of two."""
+        for one in studies:
+            one.warn_if_few()
+        method = _for_difference(studies[0].choose(self.method))
+        first, second = (float(value) for one in studies for value in one.values)
+        estimate = _Estimate(first - second, (first, second))
         if method == "delong":
-            error, df = study.error(), study.degrees_of_freedom
+            error, df = _error(studies)
             estimate = replace(estimate, error=error, degrees_of_freedom=df)
             if estimate.lacks_spread:
                 # Scorers without any spread, such as a perfect one: resamples know how rare that is.
                 method = "bootstrap"
         if method == "bootstrap":
-            draws = study.resampled(self.n_resamples, self.random_state)
-            estimate = replace(estimate, draws=draws[0] - draws[1])
-        return self._judge(estimate, method, study)
-
-    def independent(self, first: tuple[Any, ...], second: tuple[Any, ...]) -> ScoreComparison:
-        """Compare two scorers on two samples."""
-        studies = [
-            make_study(self.metric, self.params, y, [score], **options)
-            for y, score, options in (first, second)
-        ]
-        for one in studies:
-            one.measure.check_comparable()
-            one.warn_if_few()
-        method = _for_difference(studies[0].choose(self.method))
-        values = (float(studies[0].values[0]), float(studies[1].values[0]))
-        estimate = DifferenceEstimate(values[0] - values[1], values)
-        if method == "delong":
-            errors = np.array([one.error() for one in studies])
-            n_units = np.array([_n_units(one) for one in studies])
-            total = float(np.sum(errors**2))
-            welch = total**2 / float(np.sum(errors**4 / (n_units - 1))) if total > 0 else np.inf
-            estimate = replace(estimate, error=float(np.sqrt(total)), degrees_of_freedom=welch)
-            if estimate.lacks_spread:
-                method = "bootstrap"
-        if method == "bootstrap":
-            rng = np.random.RandomState(_seed(self.random_state))
-            draws = [one.resampled(self.n_resamples, rng)[0] for one in studies]
+            draws = self._draws(studies)
             estimate = replace(estimate, draws=draws[0] - draws[1])
         return self._judge(estimate, method, studies[0])
 
-    def _judge(self, estimate: DifferenceEstimate, method: str, study: Study) -> ScoreComparison:
+    def _draws(self, studies: list[Study]) -> FloatArray:
+        """Return the values of both scorers on resamples, shape (2, n_resamples)."""
+        if len(studies) == 1:
+            return studies[0].resampled(self.n_resamples, self.random_state)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        rng = np.random.RandomState(seed)
+        return np.concatenate([one.resampled(self.n_resamples, rng) for one in studies])
+
+    def _judge(self, estimate: _Estimate, method: str, study: Study) -> ScoreDifference:
         tail = 1 - self.confidence
         one_sided = self.alternative in ("greater", "less", "non-inferior", "equivalent")
         low = estimate.quantile(tail if one_sided else tail / 2)
@@ -276,7 +275,7 @@ class _Test:
             high = np.inf
         elif self.alternative in ("less", "non-inferior"):
             low = -np.inf
-        return ScoreComparison(
+        return ScoreDifference(
             difference=estimate.difference,
             low=low,
             high=high,
@@ -291,7 +290,7 @@ class _Test:
             smaller_is_better=smaller,
         )
 
-    def _p_value(self, estimate: DifferenceEstimate, smaller_is_better: bool) -> float:
+    def _p_value(self, estimate: _Estimate, smaller_is_better: bool) -> float:
         if self.alternative == "two-sided":
             if estimate.difference == 0.0 and estimate.draws is None:
                 return 1.0
@@ -307,6 +306,47 @@ class _Test:
         return estimate.p_above(-self.margin)
 
 
+@dataclass(frozen=True)
+class _Estimate:
+    """A difference with its law: a standard error, or resampled differences."""
+
+    difference: float
+    values: tuple[float, float]
+    error: float = np.nan
+    degrees_of_freedom: float = np.inf
+    draws: FloatArray | None = None
+
+    @property
+    def lacks_spread(self) -> bool:
+        """Whether a standard error that is zero up to rounding says nothing about a difference."""
+        return self.difference != 0.0 and self.error <= 1e-9 * abs(self.difference)
+
+    def quantile(self, level: float) -> float:
+        """Quantile of the difference."""
+        if self.draws is not None:
+            return float(np.quantile(self.draws, level))
+        df = self.degrees_of_freedom
+        z = norm.ppf(level) if np.isinf(df) else student.ppf(level, df)
+        return self.difference + float(z) * self.error
+
+    def p_above(self, limit: float) -> float:
+        """P-value of the claim that the difference is above a limit."""
+        if self.draws is not None:
+            # One resample is added on the far side, so that no p-value is below what they resolve.
+            return float((np.sum(self.draws <= limit) + 1) / (self.draws.size + 1))
+        return self._tail(self.difference - limit)
+
+    def p_below(self, limit: float) -> float:
+        """P-value of the claim that the difference is below a limit."""
+        if self.draws is not None:
+            return float((np.sum(self.draws >= limit) + 1) / (self.draws.size + 1))
+        return self._tail(limit - self.difference)
+
+    def _tail(self, distance: float) -> float:
+        df, z = self.degrees_of_freedom, distance / self.error if self.error > 0 else 0.0
+        return float(norm.sf(z) if np.isinf(df) else student.sf(z, df))
+
+
 def _for_difference(method: str) -> str:
     if method in ("delong", "bootstrap"):
         return method
@@ -317,14 +357,18 @@ def _for_difference(method: str) -> str:
     )
 
 
-def _n_units(study: Study) -> float:
-    if np.isfinite(study.degrees_of_freedom):
-        return study.degrees_of_freedom + 1
-    return float(study.samples[0].n_rows)
-
-
-def _seed(random_state: Any) -> int:
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+def _error(studies: list[Study]) -> tuple[float, float]:
+    """Return the standard error of a difference and its degrees of freedom, Welch's for two studies."""
+    if len(studies) == 1:
+        return studies[0].error(), studies[0].degrees_of_freedom
+    errors = np.array([one.error() for one in studies])
+    n_units = [
+        one.samples[0].n_rows if np.isinf(one.degrees_of_freedom) else one.degrees_of_freedom + 1
+        for one in studies
+    ]
+    total = float(np.sum(errors**2))
+    below = float(np.sum(errors**4 / (np.array(n_units) - 1)))
+    return float(np.sqrt(total)), total**2 / below if total > 0 else np.inf
 
 
 def _check_margin(margin: Any, alternative: str) -> None:
@@ -340,28 +384,20 @@ def _check_margin(margin: Any, alternative: str) -> None:
         )
 
 
-def _table(
-    test: _Test,
-    y_true: ArrayLike,
-    scores: Mapping[str, ArrayLike],
-    reference: str | None,
-    options: Mapping[str, Any],
-) -> list[ScoreComparison]:
-    """Return all pairs, or each against the reference, with Holm's correction over the rows."""
-    names = list(scores)
+def _pairs(names: list[str], reference: str | None) -> list[tuple[str, str]]:
+    """Return all pairs of names, or each name with the reference."""
     if len(names) < 2:
         raise ValueError(f"At least two scorers are needed to compare, got {names}.")
-    if reference is not None:
-        check_choice(reference, "reference", names)
-        pairs = [(name, reference) for name in names if name != reference]
-    else:
-        pairs = list(combinations(names, 2))
-    rows = [
-        replace(test.paired(y_true, scores[a], scores[b], options), names=(a, b)) for a, b in pairs
-    ]
-    order = np.argsort([row.p_value for row in rows], kind="stable")
-    corrected, largest = [0.0] * len(rows), 0.0
-    for place, index in enumerate(order):
-        largest = max(largest, min(1.0, rows[index].p_value * (len(rows) - place)))
+    if reference is None:
+        return list(combinations(names, 2))
+    check_choice(reference, "reference", names)
+    return [(name, reference) for name in names if name != reference]
+
+
+def _corrected(pairs: list[ScoreDifference]) -> ScoreComparison:
+    """Correct the p-values by Holm's method over all pairs."""
+    corrected, largest = [0.0] * len(pairs), 0.0
+    for place, index in enumerate(np.argsort([one.p_value for one in pairs], kind="stable")):
+        largest = max(largest, min(1.0, pairs[index].p_value * (len(pairs) - place)))
         corrected[index] = largest
-    return [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
+    return ScoreComparison(replace(one, p_holm=p) for one, p in zip(pairs, corrected, strict=True))

@@ -14,7 +14,6 @@ from aucuba._base._validation import check_choice
 from aucuba._roc._binomial import clopper_pearson, wilson_interval
 from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
-from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._standard_error import effective_rows
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import Measure
@@ -145,50 +144,6 @@ def score_interval(
     low = floor if alternative == "less" else max(floor, low)
     high = ceiling if alternative == "greater" else min(ceiling, high)
     return ScoreInterval(value, low, high, level, used, chosen, study.sampling)
-
-
-def partial_auc_interval(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    fpr_range: tuple[float, float] = (0.0, 1.0),
-    min_tpr: float = 0.0,
-    fpr_weight: FprWeight = None,
-    **options: Any,
-) -> ScoreInterval:
-    """Estimate the partial AUC with a confidence interval.
-
-    Short for ``score_interval("partial_auc", y_true, y_score, fpr_range=fpr_range, ...)``.
-
-    Parameters
-    ----------
-    y_true, y_score, fpr_range, min_tpr, fpr_weight
-        As in `partial_auc_score`.
-    **options
-        As in `score_interval`: ``confidence``, ``method``, ``sample_weight``, ``qid``, ``groups``, ...
-
-    Returns
-    -------
-    ScoreInterval
-        With ``value``, ``low`` and ``high``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.metrics import partial_auc_interval
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [400, 100])
-    >>> score = rng.normal(size=500) + y
-    >>> interval = partial_auc_interval(y, score, fpr_range=(0, 0.1), random_state=0)
-    >>> interval.low < interval.value < interval.high
-    True
-    """
-    region: dict[str, Any] = {
-        "fpr_range": fpr_range,
-        "min_tpr": min_tpr,
-        "fpr_weight": fpr_weight,
-    }
-    return score_interval("partial_auc", y_true, y_score, **region, **options)
 
 
 def _limits(

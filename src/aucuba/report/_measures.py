@@ -26,9 +26,8 @@ from aucuba.metrics import (
     OperatingPoint,
     ScoreComparison,
     ScoreInterval,
-    compare_partial_auc,
+    compare_scores,
     operating_point,
-    partial_auc_interval,
     score_interval,
 )
 
@@ -233,10 +232,12 @@ def region_measures(
         }
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FewRowsWarning)
-            interval = partial_auc_interval(sample.y, sample.score, **options)
+            interval = score_interval("partial_auc", sample.y, sample.score, **options)
             comparison = None
             if sample.baseline is not None:
-                comparison = compare_partial_auc(sample.y, sample.score, sample.baseline, **options)
+                comparison = compare_scores(
+                    "partial_auc", sample.y, sample.score, sample.baseline, **options
+                )
         few = [one for one in caught if issubclass(one.category, FewRowsWarning)]
         caution = str(few[0].message) if few else ""
         measures.append(RegionMeasure(name, interval, comparison, caution))
