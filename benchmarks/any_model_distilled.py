@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from aucuba.ensemble import RegionStack
-from aucuba.ensemble._distill import Distillation
+from aucuba.ensemble._distill import student_for, taught
 from aucuba.ensemble._scores import log_odds
 from aucuba.metrics import partial_auc_score
 from benchmarks.any_model_quality import RESULTS, SETS, halves, markdown, tuned_lightgbm
@@ -46,19 +46,19 @@ def cells_of(name):
     stack = RegionStack(LIMITS, random_state=0).fit(X_train, y_train)
     linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
-    def taught(estimator, n_synthetic):
+    def student_scores(estimator, n_synthetic):
         # The model that distill returns, without the folds that measure it.
-        how = Distillation(stack, estimator, n_synthetic, 3, 0)
-        model = how._taught(how._student(X_train), stack, X_train, 0)
+        student = student_for(estimator, X_train)
+        model = taught(student, stack._scores, X_train, n_synthetic, 0)
         return lambda X: log_odds(model, X)
 
     tuned = tuned_lightgbm(X_train, y_train, 0).fit(X_train, y_train)
     scorers = [
         lambda X: log_odds(tuned, X),
         stack.decision_function,
-        taught(None, None),
-        taught(None, 0),
-        taught(linear, None),
+        student_scores(None, None),
+        student_scores(None, 0),
+        student_scores(linear, None),
     ]
     return {
         method: (

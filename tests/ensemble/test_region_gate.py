@@ -12,7 +12,7 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.ensemble._blend import Blender, GatedBlender, cross_fitted
+from aucuba.ensemble._blend import Blend, CrossFittedBlend, StackedBlend
 from tests.ensemble.data import numbers
 
 WHOLE = Region.from_params((0.0, 1.0), None, 0.0)
@@ -30,9 +30,17 @@ def splits_of(y):
 
 
 def gate(scores, y, for_region, *, weight=None, group=None, splits=None, region=WHOLE):
-    sample = Sample(y, weight)
+    sample = Sample(y, weight, group=group)
     splits = splits_of(y) if splits is None else splits
-    return GatedBlender.from_scores(scores, sample, splits, np.array(for_region), region, group)
+    return StackedBlend.from_scores(scores, sample, splits, np.array(for_region), region)
+
+
+def blended(scores, y, shrinkage):
+    """Blends of rows by folds that have not seen them."""
+    splits = splits_of(y)
+    return CrossFittedBlend.from_scores(scores, Sample(y), splits, shrinkage).log_odds(
+        scores, splits
+    )
 
 
 def lead_by_delong(y, first, second):
@@ -52,10 +60,7 @@ def test_the_weight_grows_with_the_lead_in_errors(seed):
     y = np.random.default_rng(seed).random(120) < 0.3
     scores = scores_of(y, 1.0, 0.7, 0.6, seed=seed)
     gated = gate(scores, y, [False, False, True])
-    every, plain = (
-        cross_fitted(gated.blender, columns, Sample(y), splits_of(y))
-        for columns in (scores, scores[:, :2])
-    )
+    every, plain = (blended(columns, y, gated.shrinkage) for columns in (scores, scores[:, :2]))
     expected = np.clip((1.0 + lead_by_delong(y, every, plain)) / 2.0, 0.0, 1.0)
     assert gated.region_weight == pytest.approx(expected)
 
@@ -78,11 +83,21 @@ def test_equal_scorers_are_no_error_apart():
 def test_the_merged_blend_is_between_the_two_on_the_log_odds_scale():
     y = np.random.default_rng(3).random(150) < 0.3
     scores = scores_of(y, 1.0, 0.8, 0.5, seed=3)
-    gated = GatedBlender(Blender(1.0), np.array([0, 2]), 0.25)
-    every = Blender(1.0).fit(scores, Sample(y)).log_odds(scores)
-    plain = Blender(1.0).fit(scores[:, [0, 2]], Sample(y)).log_odds(scores[:, [0, 2]])
-    merged = gated.fit(scores, Sample(y)).log_odds(scores)
-    assert merged == pytest.approx(0.25 * every + 0.75 * plain)
+    every = Blend.from_scores(scores, Sample(y), 1.0)
+    plain = Blend.from_scores(scores[:, [0, 2]], Sample(y), 1.0)
+    expected = 0.25 * every.log_odds(scores) + 0.75 * plain.log_odds(scores[:, [0, 2]])
+    merged = every.merged(plain, np.array([0, 2]), 0.25)
+    assert merged.log_odds(scores) == pytest.approx(expected)
+
+
+def test_the_cross_fitted_scores_are_merged_as_the_blend_is():
+    y = np.random.default_rng(2).random(120) < 0.3
+    scores = scores_of(y, 1.0, 0.7, 0.6, seed=2)
+    gated = gate(scores, y, [False, False, True])
+    every, plain = (blended(columns, y, gated.shrinkage) for columns in (scores, scores[:, :2]))
+    w = gated.region_weight
+    assert 0.0 < w < 1.0
+    assert gated.log_odds == pytest.approx(w * every + (1 - w) * plain)
 
 
 @pytest.mark.parametrize("kind", [True, False])
@@ -91,8 +106,8 @@ def test_members_of_one_kind_are_blended_as_they_are(kind):
     scores = scores_of(y, 1.0, 0.8)
     gated = gate(scores, y, [kind, kind])
     assert gated.region_weight == 1.0
-    blend, expected = gated.fit(scores, Sample(y)), gated.blender.fit(scores, Sample(y))
-    assert np.array_equal(blend.coef, expected.coef)
+    expected = Blend.from_scores(scores, Sample(y), gated.shrinkage)
+    assert np.array_equal(gated.blend.coef, expected.coef)
 
 
 @given(seed=st.integers(0, 1000))

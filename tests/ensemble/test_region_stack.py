@@ -17,9 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from aucuba._base._callbacks import HAS_CALLBACKS
+from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.ensemble._blend import Blender
+from aucuba.ensemble._blend import StackedBlend
 from aucuba.ensemble._boosting_member import moving_mean
 from aucuba.ensemble._defaults import PRESETS, SPARSE_PRESETS
 from aucuba.metrics import partial_auc_score
@@ -28,6 +29,7 @@ from tests.ensemble.data import blended, mixed_frame, numbers
 from tests.listeners import StopAfter
 
 RANGE = (0.0, 0.1)
+WHOLE = Region.from_params((0.0, 1.0), None, 0.0)
 SMALL = [("logistic", LogisticRegression()), ("bayes", GaussianNB())]
 
 
@@ -95,8 +97,10 @@ def test_weights_stay_apart_where_one_member_is_all_that_counts():
     y = rng.random(200) < 0.3
     scores = np.column_stack([np.where(y, 2.0, -2.0), rng.normal(size=(200, 4))])
     splits = list(StratifiedKFold(5).split(scores, y))
-    assert Blender.from_scores(scores, Sample(y), splits).shrinkage == 0.0
-    assert Blender.from_scores(scores[:, 1:], Sample(y), splits).shrinkage == 1.0
+    for columns, expected in ((scores, 0.0), (scores[:, 1:], 1.0)):
+        kinds = np.zeros(columns.shape[1], dtype=bool)
+        blend = StackedBlend.from_scores(columns, Sample(y), splits, kinds, WHOLE)
+        assert blend.shrinkage == expected
 
 
 def test_probabilities_are_calibrated_on_new_rows():
@@ -377,6 +381,17 @@ def test_rows_of_zero_weight_have_no_out_of_fold_scores():
     stack = RegionStack(RANGE, estimators=SMALL, random_state=0).fit(X, y, weight)
     assert stack.oof_scores_.shape == (120, 2)
     assert np.array_equal(np.isnan(stack.oof_scores_).all(axis=1), weight == 0)
+
+
+def test_a_reweighted_member_has_the_attributes_of_one_alone():
+    X, y = numbers(200)
+    weight, folds = np.where(np.arange(200) % 7, 1.0, 0.0), StratifiedKFold(3)
+    member = RegionReweighted(LogisticRegression(), RANGE, cv=folds)
+    stack = RegionStack(RANGE, estimators=[("r", member), *SMALL], cv=folds).fit(X, y, weight)
+    alone, fitted = clone(member).fit(X, y, weight), stack.members_[0][1]
+    assert vars(fitted).keys() == vars(alone).keys()
+    for name in ("weights_", "oof_scores_", "calibration_", "threshold_", "predict_fpr_"):
+        np.testing.assert_array_equal(getattr(fitted, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize("total", [1.0, 1e6])

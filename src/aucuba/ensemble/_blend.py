@@ -17,7 +17,7 @@ from aucuba._rows._sample import Sample
 from aucuba._rows._splits import Split
 
 _C = 1.0
-# Larger values of lambda also pass the gate below, but cost partial AUC where one member is far ahead.
+# Larger values of lambda also pass the test below, but cost partial AUC where one member is far ahead.
 _SHRINKAGE = 1.0
 
 
@@ -30,51 +30,78 @@ class Blend:
     mean: FloatArray
     scale: FloatArray
 
+    @classmethod
+    def from_scores(cls, scores: FloatArray, sample: Sample, shrinkage: float) -> Blend:
+        r"""Fit logistic regression on standardised scores, with weights drawn towards each other.
+
+        The log-loss has the penalty
+
+        .. math:: \tfrac12 \sum_k c_k^2 + \tfrac{\lambda}{2} \sum_k (c_k - \bar c)^2
+
+        with the shrinkage :math:`\lambda`. Where positives are few, members of equal weight beat
+        weights that follow noise. In the coordinates :math:`A^{-1} c`, with A the projection on equal
+        weights plus :math:`1 / \sqrt{1 + \lambda}` times the projection on their differences, this is
+        the usual penalty.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows, n_members)
+        sample : Sample
+        shrinkage : float
+        """
+        mean, scale = mean_and_scale(scores, sample.weight)
+        n_members = scores.shape[1]
+        equal = np.full((n_members, n_members), 1.0 / n_members)
+        coordinates = equal + (np.eye(n_members) - equal) / np.sqrt(1.0 + shrinkage)
+        with one_blas_thread():
+            standardised = (scores - mean) / scale @ coordinates
+            model = logistic_regression(standardised, sample.positive, sample.weight, _C)
+        return cls(coordinates @ model.coef_[0], float(model.intercept_[0]), mean, scale)
+
     def log_odds(self, scores: FloatArray) -> FloatArray:
         """Blend the scores of the members, shape (n_rows, n_members)."""
         return np.asarray((scores - self.mean) / self.scale @ self.coef + self.intercept)
 
+    def merged(self, other: Blend, members: IntArray, weight: float) -> Blend:
+        """Average with a blend of some of the members, on the log-odds scale."""
+        coef, rest = weight * self.coef, 1.0 - weight
+        coef[members] += rest * other.coef
+        intercept = weight * self.intercept + rest * other.intercept
+        return Blend(coef, intercept, self.mean, self.scale)
+
 
 @dataclass(frozen=True)
-class Blender:
-    r"""Logistic regression on standardised out-of-fold scores, its weights drawn towards each other.
+class CrossFittedBlend:
+    """A blend for every fold, fitted to the scores of the other folds; None is all members."""
 
-    The log-loss has the penalty
-
-    .. math:: \tfrac12 \sum_k c_k^2 + \tfrac{\lambda}{2} \sum_k (c_k - \bar c)^2.
-
-    Where positives are few, members of equal weight beat weights that follow noise. In the coordinates
-    :math:`A^{-1} c`, with A the projection on equal weights plus :math:`1 / \sqrt{1 + \lambda}` times
-    that on their differences, this is the common penalty.
-    """
-
-    shrinkage: float
+    blends: list[Blend]
+    members: IntArray | None = None
 
     @classmethod
-    def from_scores(cls, scores: FloatArray, sample: Sample, splits: list[Split]) -> Blender:
-        """Choose 1 if its cross-fitted log-loss is within one standard error of that of 0, else 0."""
-        plain, drawn = cls(0.0), cls(_SHRINKAGE)
-        loss, plain_loss = (
-            _losses(cross_fitted(blender, scores, sample, splits), sample)
-            for blender in (drawn, plain)
-        )
-        mean, sd = mean_and_scale(loss - plain_loss, sample.weight)
-        return drawn if mean <= sd / np.sqrt(sample.weights.sum()) else plain
+    def from_scores(
+        cls,
+        scores: FloatArray,
+        sample: Sample,
+        splits: list[Split],
+        shrinkage: float,
+        members: IntArray | None = None,
+    ) -> CrossFittedBlend:
+        blends = [
+            Blend.from_scores(_columns(scores[train], members), sample.take(train), shrinkage)
+            for train, _ in splits
+        ]
+        return cls(blends, members)
 
-    def fit(self, scores: FloatArray, sample: Sample) -> Blend:
-        """Fit the weights of the members to scores of shape (n_rows, n_members)."""
-        mean, scale = mean_and_scale(scores, sample.weight)
-        n_members = scores.shape[1]
-        equal = np.full((n_members, n_members), 1.0 / n_members)
-        coordinates = equal + (np.eye(n_members) - equal) / np.sqrt(1.0 + self.shrinkage)
-        with one_blas_thread():
-            standardised = (scores - mean) / scale @ coordinates
-            model = logistic_regression(standardised, sample.positive, sample.weight, _C)
-        return Blend(coordinates @ model.coef_[0], float(model.intercept_[0]), mean, scale)
+    def log_odds(self, scores: FloatArray, splits: list[Split]) -> FloatArray:
+        """Blend the scores of every row by the blend that has not seen it."""
+        stacked = np.empty(len(scores))
+        for blend, (_, test) in zip(self.blends, splits, strict=True):
+            stacked[test] = blend.log_odds(_columns(scores[test], self.members))
+        return stacked
 
 
 @dataclass(frozen=True)
-class GatedBlender:
+class StackedBlend:
     r"""A blend between that of the members trained by log-loss alone and that of all members.
 
     On the log-odds scale, the second has the weight
@@ -83,13 +110,25 @@ class GatedBlender:
         w = \min\Bigl(1, \max\Bigl(0, \frac{1 + z}{2}\Bigr)\Bigr), \qquad
         z = \frac{A_{\mathrm{all}} - A_{\mathrm{plain}}}{\mathrm{se}}
 
-    with their cross-fitted partial AUC and the paired standard error. Members trained for the region
-    gain on most tables and lose on some, above all where positives are few; a difference within its
-    error moves the blend a part of the way, so that no single row decides.
+    with their cross-fitted partial AUC and the paired standard error, whose units are groups where
+    there are any. Members trained for the region gain on most tables and lose on some, above all where
+    positives are few; a difference within its error moves the blend only part of the way, so that no
+    single row decides.
+
+    Parameters
+    ----------
+    blend : Blend
+        Fitted to all scored rows.
+    log_odds : ndarray of shape (n_rows,)
+        Cross-fitted blends of the rows.
+    shrinkage : float
+    region_weight : float
+        w above.
     """
 
-    blender: Blender
-    plain: IntArray
+    blend: Blend
+    log_odds: FloatArray
+    shrinkage: float
     region_weight: float
 
     @classmethod
@@ -100,74 +139,83 @@ class GatedBlender:
         splits: list[Split],
         for_region: BoolArray,
         region: Region,
-        group: IntArray | None,
-    ) -> GatedBlender:
-        """Weigh the two blends by their cross-fitted scores, whose error counts groups as units."""
-        blender = Blender.from_scores(scores, sample, splits)
+    ) -> StackedBlend:
+        """Fit the blend of out-of-fold scores; ``for_region`` tells the two kinds of members apart.
+
+        Every fold is fitted once for each shrinkage and once for the members trained by log-loss.
+        """
+        shrinkage, folds, log_odds = _chosen_shrinkage(scores, sample, splits)
+        blend, weight = Blend.from_scores(scores, sample, shrinkage), 1.0
         plain = np.flatnonzero(~for_region)
-        if plain.size in (0, for_region.size):
-            return cls(blender, plain, 1.0)
-        rivals = np.array(
-            [
-                cross_fitted(blender, scores, sample, splits),
-                cross_fitted(blender, scores[:, plain], sample, splits),
-            ]
+        if 0 < plain.size < for_region.size:
+            others = CrossFittedBlend.from_scores(scores, sample, splits, shrinkage, plain)
+            rivals = np.array([log_odds, others.log_odds(scores, splits)])
+            z = RegionComparison(sample, rivals, region, sample.group).lead_in_errors(0, 1)
+            weight = float(np.clip((1.0 + z) / 2.0, 0.0, 1.0))
+            if weight < 1.0:
+                pairs = zip(folds.blends, others.blends, strict=True)
+                merged = [one.merged(other, plain, weight) for one, other in pairs]
+                log_odds = CrossFittedBlend(merged).log_odds(scores, splits)
+                alone = Blend.from_scores(scores[:, plain], sample, shrinkage)
+                blend = blend.merged(alone, plain, weight)
+        return cls(blend, log_odds, shrinkage, weight)
+
+    @classmethod
+    def from_one_member(
+        cls, scores: FloatArray, sample: Sample, splits: list[Split]
+    ) -> StackedBlend:
+        """Calibrate the out-of-fold scores of a single member, shape (n_rows, 1)."""
+        folds = CrossFittedBlend.from_scores(scores, sample, splits, 0.0)
+        blend = Blend.from_scores(scores, sample, 0.0)
+        return cls(blend, folds.log_odds(scores, splits), 0.0, 1.0)
+
+    def report(
+        self, names: list[str], scores: FloatArray, sample: Sample, region: Region
+    ) -> list[dict[str, Any]]:
+        """Report the out-of-fold partial AUC, with standard error, of every member and of the stack.
+
+        Groups are the independent units of the error where there are any.
+        """
+        meaning: WeightMeaning = "replication" if sample.group is None else "sampling"
+        columns = zip(
+            [*names, "stack"],
+            [*scores.T, self.log_odds],
+            [*self.blend.coef, 1.0],
+            strict=True,
         )
-        z = RegionComparison(sample, rivals, region, group).lead_in_errors(0, 1)
-        return cls(blender, plain, float(np.clip((1.0 + z) / 2.0, 0.0, 1.0)))
+        rows = []
+        for name, column, coef in columns:
+            placed = region_placements(sample, column, region)
+            error = standard_error(sample, placed.influence, meaning=meaning, cluster=sample.group)
+            rows.append(
+                {
+                    "member": name,
+                    "partial_auc": placed.value,
+                    "standard_error": error,
+                    "coef": float(coef),
+                }
+            )
+        return rows
 
-    def fit(self, scores: FloatArray, sample: Sample) -> Blend:
-        """Fit both blends to scores of shape (n_rows, n_members), and merge them."""
-        every = self.blender.fit(scores, sample)
-        if self.region_weight == 1.0:
-            return every
-        plain = self.blender.fit(scores[:, self.plain], sample)
-        coef, rest = self.region_weight * every.coef, 1.0 - self.region_weight
-        coef[self.plain] += rest * plain.coef
-        intercept = self.region_weight * every.intercept + rest * plain.intercept
-        return Blend(coef, intercept, every.mean, every.scale)
+
+def _chosen_shrinkage(
+    scores: FloatArray, sample: Sample, splits: list[Split]
+) -> tuple[float, CrossFittedBlend, FloatArray]:
+    """Choose 1 if its cross-fitted log-loss is within one standard error of that of 0, else 0."""
+    drawn, plain = (
+        CrossFittedBlend.from_scores(scores, sample, splits, shrinkage)
+        for shrinkage in (_SHRINKAGE, 0.0)
+    )
+    of_drawn, of_plain = (one.log_odds(scores, splits) for one in (drawn, plain))
+    mean, sd = mean_and_scale(_losses(of_drawn, sample) - _losses(of_plain, sample), sample.weight)
+    if mean <= sd / np.sqrt(sample.weights.sum()):
+        return _SHRINKAGE, drawn, of_drawn
+    return 0.0, plain, of_plain
 
 
-def cross_fitted(
-    blender: Blender | GatedBlender, scores: FloatArray, sample: Sample, splits: list[Split]
-) -> FloatArray:
-    """Blend the out-of-fold scores of every row by a blend that was fitted to the other folds."""
-    stacked = np.empty(sample.n_rows)
-    for train, test in splits:
-        stacked[test] = blender.fit(scores[train], sample.take(train)).log_odds(scores[test])
-    return stacked
+def _columns(scores: FloatArray, members: IntArray | None) -> FloatArray:
+    return scores if members is None else scores[:, members]
 
 
 def _losses(log_odds: FloatArray, sample: Sample) -> FloatArray:
     return np.logaddexp(0.0, np.where(sample.positive, -log_odds, log_odds))
-
-
-def member_report(
-    names: list[str],
-    scores: FloatArray,
-    stacked: FloatArray,
-    blend: Blend,
-    sample: Sample,
-    region: Region,
-    group: IntArray | None,
-) -> list[dict[str, Any]]:
-    """Report the out-of-fold partial AUC with standard error of every member and of the stack.
-
-    Where rows come in groups, these are the independent units of the error.
-    """
-    rows = []
-    meaning: WeightMeaning = "replication" if group is None else "sampling"
-    columns = zip([*names, "stack"], [*scores.T, stacked], [*blend.coef, 1.0], strict=True)
-    for name, column, coef in columns:
-        placed = region_placements(sample, column, region)
-        rows.append(
-            {
-                "member": name,
-                "partial_auc": placed.value,
-                "standard_error": standard_error(
-                    sample, placed.influence, meaning=meaning, cluster=group
-                ),
-                "coef": float(coef),
-            }
-        )
-    return rows

@@ -14,7 +14,12 @@ from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import shuffled_folds
-from aucuba.ensemble._members import Member, StackedFit, fit_without_repeated_warnings
+from aucuba.ensemble._members import (
+    FittedMember,
+    Member,
+    StackedFit,
+    fit_without_repeated_warnings,
+)
 from aucuba.ensemble._runner import OutOfTime, Runner
 from aucuba.ensemble._sampling import ALL_ROWS
 
@@ -71,12 +76,13 @@ def fit_members(
     seed: int,
     budget: Budget,
     verbose: int,
-) -> list[tuple[str, Member, StackedFit]]:
+) -> list[FittedMember]:
     """Fit one member after the other until time or a callback ends it; the first in any case."""
     (first, member), *others = members
     runner.progress.stage = first
     begin = time.monotonic()
-    fits = [(first, member, fit_without_repeated_warnings(member, runner, region, seed))]
+    fit = fit_without_repeated_warnings(member, runner, region, seed)
+    fits = [FittedMember.from_fit(first, member, fit)]
     took = time.monotonic() - begin
     _log(verbose, "fitted", first, len(members))
     for name, member in others:
@@ -85,7 +91,7 @@ def fit_members(
         runner.progress.stage = name
         done = budget.fit(member, runner, region, seed, took)
         if done is not None:
-            fits.append((name, *done))
+            fits.append(FittedMember.from_fit(name, *done))
         _log(verbose, "left out, no time" if done is None else "fitted", name, len(members))
     return fits
 
@@ -134,6 +140,7 @@ def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
         runner,
         table=table,
         folds=folds,
+        kept=None,
         memory=check_memory(None),
         progress=Progress(None),
         sampling=ALL_ROWS,

@@ -6,26 +6,62 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._base._seeds import draw_seed
 from aucuba._base._threads import one_thread
-from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
+from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import Region
+from aucuba._rows._out_of_fold import partition
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._base import RegionEnsemble
-from aucuba.ensemble._blend import Blend
-from aucuba.ensemble._distill import Distillation
+from aucuba.ensemble._blend import Blend, StackedBlend
+from aucuba.ensemble._distill import (
+    check_distillable,
+    cross_taught,
+    loss_of_student,
+    student_for,
+    taught,
+)
 from aucuba.ensemble._importances import region_importances
+from aucuba.ensemble._members import FittedMember
 from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import as_rows, check_columns
+from aucuba.ensemble._table import Table, as_rows, check_columns, make_table
 
 
 class FittedStack(RegionEnsemble):
     """Members with fitted models, and the blend of their scores."""
 
+    fpr_range: tuple[float, float]
+    min_tpr: float
+    fpr_weight: FprWeight
     members_: list[tuple[str, Any]]
+    plan_: list[dict[str, Any]]
+    report_: list[dict[str, Any]]
+    shrinkage_: float
+    region_weight_: float
     coef_: FloatArray
     intercept_: float
     mean_: FloatArray
     scale_: FloatArray
+
+    def _region(self) -> Region:
+        return Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
+
+    def _adopt_stack(
+        self, fits: list[FittedMember], blend: StackedBlend, sample: Sample, region: Region
+    ) -> None:
+        """Set the members, their blend, its threshold and its report on the scored rows."""
+        self.members_ = [(fit.name, fit.model) for fit in fits]
+        self.plan_ = [{"member": fit.name, **fit.settings} for fit in fits]
+        self.coef_, self.intercept_ = blend.blend.coef, blend.blend.intercept
+        self.mean_, self.scale_ = blend.blend.mean, blend.blend.scale
+        self.shrinkage_, self.region_weight_ = blend.shrinkage, blend.region_weight
+        self._adopt_threshold(blend.log_odds, sample, region.upper_limit)
+        scores = np.column_stack([fit.scores for fit in fits])
+        self.report_ = blend.report([fit.name for fit in fits], scores, sample, region)
 
     def member_scores(self, X: Any) -> FloatArray:
         """Score rows by every member.
@@ -143,5 +179,26 @@ class FittedStack(RegionEnsemble):
             and its ``"standard_error"``. It is saved as any other; a clone would be fitted to labels.
         """
         check_is_fitted(self)
-        distillation = Distillation(self, estimator, n_synthetic, cv, random_state)
-        return distillation.run(X, y, groups, time)
+        check_distillable(X, n_synthetic)
+        student = clone(self)
+        table, kept = make_table(student, X, y, None, groups, time)
+        base, seed = student_for(estimator, X), draw_seed(random_state)
+        folds = partition(cv, kept, seed)
+
+        def teach(part: Table, labels: AnyArray, given: dict[str, Any]) -> tuple[Any, Any]:
+            teacher = clone(self).fit(part.X, labels, **given)
+            return teacher._scores, taught(base, teacher._scores, part.X, n_synthetic, seed)
+
+        given = {"groups": groups, "time": time}
+        given = {name: values for name, values in given.items() if values is not None}
+        scores = cross_taught(teach, table, kept.labels, folds, given)
+        sample, region = table.sample.take(folds.covered), self._region()
+        fit = FittedMember(
+            "student", taught(base, self._scores, table.X, n_synthetic, seed), scores[1]
+        )
+        student.set_params(estimators=[("student", base)], plan=None, time_limit=None)
+        blend = StackedBlend.from_one_member(scores[1:].T, sample, folds.splits_of_scores())
+        student._adopt_stack([fit], blend, sample, region)
+        student.oof_scores_ = folds.among_rows(scores[1:].T, np.nan)
+        student.distilled_ = loss_of_student(scores, sample, region)
+        return student

@@ -8,21 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._base._seeds import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._base._warnings import FewRowsWarning, ScaleAdvice
-from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
-from aucuba._roc._threshold import operating_point
 from aucuba._rows._out_of_fold import Folds
 from aucuba.ensemble._region_reweighted import RegionReweighted
-from aucuba.ensemble._reweighting import fit_reweighted
 from aucuba.ensemble._runner import Runner
-from aucuba.ensemble._table import check_columns, check_strength, weight_keyword
+from aucuba.ensemble._table import check_strength, weight_keyword
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,21 @@ class StackedFit:
 
     model: Any
     scores: FloatArray
+
+
+@dataclass(frozen=True)
+class FittedMember:
+    """A fitted member of a stack, with what its plan, blend and report need."""
+
+    name: str
+    model: Any
+    scores: FloatArray
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    for_region: bool = False
+
+    @classmethod
+    def from_fit(cls, name: str, member: Member, fit: StackedFit) -> FittedMember:
+        return cls(name, fit.model, fit.scores, member.settings, member.for_region)
 
 
 class Member(ABC):
@@ -155,20 +166,6 @@ def fit_on_stack(
     *,
     every_fold: bool = True,
 ) -> StackedFit:
-    """Fit a `RegionReweighted` on the rows and folds of a stack, as `fit_reweighted` does."""
-    # The stack names its classes 0 and 1.
+    """Fit a clone on the rows and folds of a stack, as `fit_reweighted` does."""
     model = clone(estimator).set_params(pos_label=None)
-    base = with_fixed_seed(clone(model.estimator), seed)
-    region = Region.from_params(model.fpr_range, model.fpr_weight, model.min_tpr)
-    pair = fit_reweighted(base, runner, region, model.strength, scores, every_fold=every_fold)
-    check_columns(model, runner.table.X, reset=True)
-    model.classes_, model.pos_label_ = np.array([0, 1]), 1
-    model.estimator_, model.weighted_estimator_ = pair.plain, pair.weighted
-    model.oof_scores_ = runner.folds.among_rows(pair.scores, np.nan)
-    model.weights_ = pair.factors
-    model.threshold_, model.predict_fpr_ = operating_point(
-        pair.mean_scores, runner.scored, region.upper_limit
-    )
-    model.calibration_ = logistic_calibration(pair.mean_scores, runner.scored)
-    # As the model itself scores rows.
-    return StackedFit(model, pair.mean_scores - model.threshold_)
+    return StackedFit(model, model._fit_on_stack(runner, seed, scores, every_fold=every_fold))

@@ -16,18 +16,16 @@ from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
-from aucuba._rows._splits import KeptRows
 from aucuba.ensemble._base import RegionEnsemble
-from aucuba.ensemble._reweighting import fit_reweighted
+from aucuba.ensemble._reweighting import ReweightedPair, fit_reweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
-    Table,
+    check_columns,
     check_range_is_covered,
     check_strength,
-    is_of_dask,
-    make_table,
+    checked_table,
     weight_keyword,
 )
 
@@ -189,7 +187,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         check_strength(self.strength)
         max_rows = check_max_rows(self.max_rows)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
-        table, kept = self._table(X, y, sample_weight, groups, time)
+        table, kept = checked_table(self, X, y, sample_weight, groups, time)
         check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
         folds = table.folds(self.cv, kept, seed)
@@ -197,25 +195,33 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         with fit_monitor(self, X, y, max_iter=2 * len(folds.splits) + 2) as monitor:
             base = with_fixed_seed(clone(self.estimator), seed)
             sampling = sample_rows(base, table, region, max_rows, seed)
-            runner = Runner(table, folds, self.n_jobs, memory, Progress(monitor), sampling=sampling)
-            pair = fit_reweighted(base, runner, region, self.strength)
+            progress = Progress(monitor)
+            runner = Runner(table, folds, kept, self.n_jobs, memory, progress, sampling)
+            self._adopt_pair(fit_reweighted(base, runner, region, self.strength), runner, region)
+        return self
+
+    def _fit_on_stack(
+        self, runner: Runner, seed: int, scores: FloatArray | None, *, every_fold: bool
+    ) -> FloatArray:
+        """Fit on the rows and folds of a stack; return the out-of-fold scores of the rows.
+
+        These are shifted as `decision_function` is. Labels are 1 for the class to be found, else 0.
+        """
+        region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
+        base = with_fixed_seed(clone(self.estimator), seed)
+        pair = fit_reweighted(base, runner, region, self.strength, scores, every_fold=every_fold)
+        check_columns(self, runner.table.X, reset=True)
+        self.classes_, self.pos_label_ = np.array([0, 1]), 1
+        self._adopt_pair(pair, runner, region)
+        return pair.mean_scores - self.threshold_
+
+    def _adopt_pair(self, pair: ReweightedPair, runner: Runner, region: Region) -> None:
+        """Set both models, what their weights come from, the threshold and the calibration."""
         self.estimator_, self.weighted_estimator_ = pair.plain, pair.weighted
         self._adopt_threshold(pair.mean_scores, runner.scored, region.upper_limit)
         self.calibration_ = logistic_calibration(pair.mean_scores, runner.scored)
-        self.oof_scores_ = kept.among_all(folds.among_rows(pair.scores, np.nan), np.nan)
-        self.weights_ = kept.among_all(pair.factors, 0.0)
-        return self
-
-    def _table(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-    ) -> tuple[Table, KeptRows]:
-        """Check the rows and what resampling has to respect."""
-        if is_of_dask(X):
-            from aucuba.ensemble._dask_table import make_dask_table
-
-            return make_dask_table(self, X, y, sample_weight, groups, time)
-        table, kept = make_table(self, X, y, sample_weight)
-        return table, kept.resampled_by(groups, time)
+        self.oof_scores_ = runner.among_all(pair.scores)
+        self.weights_ = runner.among_given(pair.factors, 0.0)
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         slope, intercept = self.calibration_

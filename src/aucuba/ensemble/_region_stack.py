@@ -18,7 +18,7 @@ from aucuba._base._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import partition
-from aucuba.ensemble._blend import GatedBlender, cross_fitted, member_report
+from aucuba.ensemble._blend import StackedBlend
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers
 from aucuba.ensemble._fitted_stack import FittedStack
@@ -228,11 +228,10 @@ class RegionStack(FittedStack):
             The fitted classifier.
         """
         budget = Budget.from_limit(checked_limit(self.time_limit, self.plan))
-        region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
+        region = self._region()
         check_strength(self.strength)
         max_rows = check_max_rows(self.max_rows)
-        table, kept = make_table(self, X, y, sample_weight)
-        kept = kept.resampled_by(groups, time)
+        table, kept = make_table(self, X, y, sample_weight, groups, time)
         check_range_is_covered(table.sample, region)
         members = self._members(table, region)
         seed = draw_seed(self.random_state)
@@ -248,27 +247,15 @@ class RegionStack(FittedStack):
             ranker = with_fixed_seed(clone(members[0][1].ranker()), seed)
             sampling = sample_rows(ranker, table, region, max_rows, seed)
             memory = check_memory(self.memory)
-            runner = Runner(table, folds, self.n_jobs, memory, progress, sampling)
+            runner = Runner(table, folds, kept, self.n_jobs, memory, progress, sampling)
             fits = fit_members(members, runner, region, seed, budget, self.verbose)
-        oof = np.column_stack([fit.scores for _, _, fit in fits])
-        self.members_ = [(name, fit.model) for name, _, fit in fits]
-        self.plan_ = [{"member": name, **member.settings} for name, member, _ in fits]
-        self.oof_scores_ = kept.among_all(folds.among_rows(oof, np.nan), np.nan)
-        splits = folds.splits_of_scores()
-        for_region = np.array([member.for_region for _, member, _ in fits])
-        blender = GatedBlender.from_scores(
-            oof, runner.scored, splits, for_region, region, folds.scored_group
+        scores = np.column_stack([fit.scores for fit in fits])
+        for_region = np.array([fit.for_region for fit in fits])
+        blend = StackedBlend.from_scores(
+            scores, runner.scored, folds.splits_of_scores(), for_region, region
         )
-        blend = blender.fit(oof, runner.scored)
-        self.shrinkage_, self.region_weight_ = blender.blender.shrinkage, blender.region_weight
-        self.coef_, self.intercept_ = blend.coef, blend.intercept
-        self.mean_, self.scale_ = blend.mean, blend.scale
-        names = [name for name, _ in self.members_]
-        stacked = cross_fitted(blender, oof, runner.scored, splits)
-        self._adopt_threshold(stacked, runner.scored, region.upper_limit)
-        self.report_ = member_report(
-            names, oof, stacked, blend, runner.scored, region, folds.scored_group
-        )
+        self._adopt_stack(fits, blend, runner.scored, region)
+        self.oof_scores_ = runner.among_all(scores)
         return self
 
     def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:

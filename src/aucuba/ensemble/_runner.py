@@ -21,7 +21,7 @@ from aucuba._base._threads import one_thread
 from aucuba._base._typing import FloatArray
 from aucuba._rows._out_of_fold import Folds, OutOfFold
 from aucuba._rows._sample import Sample
-from aucuba._rows._splits import Split
+from aucuba._rows._splits import KeptRows, Split
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step
 from aucuba.ensemble._table import Table, fit_weighted
@@ -38,13 +38,15 @@ class Runner:
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
     depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower when its
     threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
-    depend on the region is found there when the same rows are fitted for another region. With a
+    depend on the region is found there when the same rows are fitted for another region. ``kept`` tells
+    which of the rows given to ``fit`` these are; None is all. With a
     ``sampling`` models are trained on fewer rows; all rows are scored. No task is begun after the
     ``deadline``, by the clock of `time.monotonic`.
     """
 
     table: Table
     folds: Folds
+    kept: KeptRows | None
     n_jobs: int | None
     memory: Any
     progress: Progress
@@ -73,6 +75,14 @@ class Runner:
         covered = self.folds.covered
         sample = self.table.sample
         return sample if covered.size == sample.n_rows else sample.take(covered)
+
+    def among_given(self, values: FloatArray, fill: float) -> FloatArray:
+        """Return the values of the rows at their places among the rows given to ``fit``."""
+        return values if self.kept is None else self.kept.among_all(values, fill)
+
+    def among_all(self, scores: FloatArray) -> FloatArray:
+        """Return out-of-fold scores at their places among the rows given to ``fit``, nan elsewhere."""
+        return self.among_given(self.folds.among_rows(scores, np.nan), np.nan)
 
     def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
         """Score the rows out of fold, trained with the weights of ``table``."""

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._threads import one_thread
-from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_positive_number, row_weights
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds, partition
@@ -61,10 +61,21 @@ class Table:
         return partition(cv, kept, seed)
 
 
-def make_table(
-    estimator: BinaryClassifier, X: Any, y: Any, sample_weight: ArrayLike | None
+def checked_table(
+    estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
 ) -> tuple[Table, KeptRows]:
-    """Check labels and weights; set the classes, and the number and names of the columns."""
+    """Check rows in memory or in the blocks of a Dask collection."""
+    if is_of_dask(X):
+        from aucuba.ensemble._dask_table import make_dask_table
+
+        return make_dask_table(estimator, X, y, sample_weight, groups, time)
+    return make_table(estimator, X, y, sample_weight, groups, time)
+
+
+def make_table(
+    estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
+) -> tuple[Table, KeptRows]:
+    """Check all columns of rows; set the classes, and the number and names of the features."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -81,9 +92,10 @@ def make_table(
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
     assert_all_finite(y, input_name="y")
     weight = row_weights(sample_weight, len(y))
-    positive, kept = estimator._adopt_classes(y, weight)
-    table = Table(X, Sample(positive, weight))
-    return (table if kept.size == len(y) else table.take(kept)), KeptRows(kept, given, y)
+    positive, index = estimator._adopt_classes(y, weight)
+    kept = KeptRows(index, given, y).resampled_by(groups, time)
+    table = Table(X, Sample(positive, weight, group=kept.groups))
+    return (table if index.size == len(y) else table.take(index)), kept
 
 
 def as_rows(X: Any) -> Any:
