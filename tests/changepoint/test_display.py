@@ -32,6 +32,11 @@ def test_colours_tell_the_kind_of_error():
     assert colors(display) == ["#377eb8", "#4daf4a", "#e41a1c"]
     legend = {text.get_text() for text in display.ax_.get_legend().get_texts()}
     assert legend == {"correct", "false positive", "false negative"}
+    assert [mark[2:] for mark in display.label_marks()] == [
+        ("≥1", "false negative"),
+        ("1", "correct"),
+        ("0", "false positive"),
+    ]
     edges = [line.get_xdata()[0] for line in display.change_lines_]
     assert edges == [9.5, 19.5]
 

@@ -161,7 +161,7 @@ def readout(browser):
     return [float(number) / 100 for number in numbers[0]]
 
 
-@pytest.mark.parametrize("view", ["whole", "band"])
+@pytest.mark.parametrize("view", ["whole", "region"])
 def test_hover_shows_the_rates_of_the_threshold(opened, table, view):
     from selenium.webdriver.common.action_chains import ActionChains
 
@@ -259,7 +259,16 @@ def test_everything_interactive_can_be_reached_by_tab(opened):
         active.send_keys(Keys.TAB)
         active = browser.switch_to.active_element
         reached.add(active.get_attribute("id") or active.get_attribute("data-roc") or "")
-    wanted = {"theme", "whole", "band", "ls-run", "ls-slider", "ls-step", "ls-least", "ls-greatest"}
+    wanted = {
+        "theme",
+        "whole",
+        "region",
+        "ls-run",
+        "ls-slider",
+        "ls-step",
+        "ls-least",
+        "ls-greatest",
+    }
     assert wanted <= reached
 
 

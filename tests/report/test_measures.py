@@ -5,7 +5,7 @@ import pytest
 
 from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
 from aucuba.report import ScoredSample
-from aucuba.report._measures import region_measures
+from aucuba.report._scored_sample import region_measures
 from tests.report.helpers import random_scores, rng
 
 

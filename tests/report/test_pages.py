@@ -181,6 +181,7 @@ def test_changepoint_page(detector_with_data):
     assert page.lead == f"{wrong} label errors on 16 signals."
     assert html.count('class="region') == 32
     assert html.count(' error"') == wrong
+    assert html.count("changes allowed: correct</title>") == 32 - wrong
     changes = sum(found.size for found in detector.predict(signals))
     assert sum(map(int, re.findall(r"(\d+) changes, \d+ label errors", html))) == changes
     roc = detector.roc(signals, labels)

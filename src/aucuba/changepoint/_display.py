@@ -1,28 +1,43 @@
-"""Pictures of a labelled signal, its changes, and its errors against the penalty."""
+"""Pictures of a labelled signal, its changes, and its label errors against the penalty."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._drawing import axes_for
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import LabelTable, label_table
 from aucuba.changepoint._model_selection import model_selection
 from aucuba.changepoint._segmentation import Segmentation, segment
 from aucuba.changepoint._signals import check_signal, sample_positions
 
-_CORRECT, _FALSE_POSITIVE, _FALSE_NEGATIVE = "#4daf4a", "#e41a1c", "#377eb8"
-_NAMES = {(0.0, 0.0): "0", (1.0, 1.0): "1", (1.0, np.inf): "≥1"}
+_ALLOWED = {(0.0, 0.0): "0", (1.0, 1.0): "1", (1.0, np.inf): "≥1"}
+_COLORS = {"correct": "#4daf4a", "false positive": "#e41a1c", "false negative": "#377eb8"}
+
+
+class LabelMark(NamedTuple):
+    """One label as a picture shows it."""
+
+    start: float
+    """Start, cut to the range of the samples."""
+    end: float
+    """End, cut to the range of the samples."""
+    allowed: str
+    """Number of changes that the label allows: "0", "1" or "≥1"."""
+    verdict: str
+    """"correct", "false positive" (too many changes) or "false negative" (too few)."""
 
 
 class ChangepointDisplay:
-    """A signal with its labels and a segmentation; green labels are right.
+    """Show a signal with its labels and a segmentation.
 
-    Make one with `from_changepoints`, `from_penalty` or `from_detector`; each draws at once. Labels
-    are green when the changes agree with them, red when there are too many changes (false positive) and
-    blue when there are too few (false negative); the number above is the number of changes they allow.
+    Create one with `from_changepoints`, `from_penalty` or `from_detector`; each draws immediately.
+    A label is green if the changes agree with it, red if there are too many changes (false positive)
+    and blue if there are too few (false negative). The number above a label is the number of changes
+    that it allows.
 
     Parameters
     ----------
@@ -120,15 +135,28 @@ class ChangepointDisplay:
 
     @property
     def change_positions(self) -> FloatArray:
-        """Midpoints between the samples on both sides of each change."""
+        """Midpoint between the two samples around each change."""
         before, after = self.positions[self.changepoints - 1], self.positions[self.changepoints]
         return (before + after) / 2
 
-    def label_status(self) -> tuple[BoolArray, BoolArray]:
-        """Which labels are false positives and which false negatives, by position."""
+    def label_marks(self) -> list[LabelMark]:
+        """List the labels by position, with the verdict on each."""
         if self.labels is None:
-            return np.zeros(0, dtype=bool), np.zeros(0, dtype=bool)
-        return self.labels.verdicts(self.change_positions)
+            return []
+        ends = self.positions[0], self.positions[-1]
+        too_many, too_few = self.labels.verdicts(self.change_positions)
+        verdicts = np.select([too_many, too_few], ["false positive", "false negative"], "correct")
+        return [
+            LabelMark(float(start), float(end), _ALLOWED[float(least), float(most)], str(verdict))
+            for start, end, least, most, verdict in zip(
+                np.clip(self.labels.start, *ends),
+                np.clip(self.labels.end, *ends),
+                self.labels.min_changes,
+                self.labels.max_changes,
+                verdicts,
+                strict=True,
+            )
+        ]
 
     @property
     def label_errors(self) -> float:
@@ -147,17 +175,10 @@ class ChangepointDisplay:
         ends = self.positions[[0, -1]]
         return np.concatenate([ends[:1], self.change_positions, ends[1:]])
 
-    def label_regions(self) -> tuple[FloatArray, FloatArray]:
-        """Starts and ends of the labels, cut to the range of the samples."""
-        if self.labels is None:
-            return np.zeros(0), np.zeros(0)
-        ends = self.positions[0], self.positions[-1]
-        return np.clip(self.labels.start, *ends), np.clip(self.labels.end, *ends)
-
     def plot(self, ax: Any = None) -> ChangepointDisplay:
         """Draw signal, labels and segments into ``ax``, or into a new figure."""
-        ax = _axes(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_for(ax)
+        self.figure_ = ax.figure
         self.label_patches_ = self._draw_labels(ax)
         ax.plot(self.positions, self.signal, ".", color="0.35", markersize=3, zorder=2)
         # A break after every segment, so that segments are not joined by slanted lines.
@@ -174,42 +195,17 @@ class ChangepointDisplay:
         return self
 
     def _draw_labels(self, ax: Any) -> list[Any]:
-        if self.labels is None:
-            return []
         patches = []
-        false_positive, false_negative = self.label_status()
-        starts, ends = self.label_regions()
-        shown: set[str] = set()
-        for i in range(self.labels.start.size):
-            color, verdict = _CORRECT, "correct"
-            if false_positive[i]:
-                color, verdict = _FALSE_POSITIVE, "false positive"
-            elif false_negative[i]:
-                color, verdict = _FALSE_NEGATIVE, "false negative"
-            start, end = starts[i], ends[i]
+        named: set[str] = set()
+        for start, end, allowed, verdict in self.label_marks():
+            style = {"color": _COLORS[verdict], "alpha": 0.25, "linewidth": 0, "zorder": 0}
             patches.append(
-                ax.axvspan(
-                    start,
-                    end,
-                    color=color,
-                    alpha=0.25,
-                    linewidth=0,
-                    zorder=0,
-                    label=None if verdict in shown else verdict,
-                )
+                ax.axvspan(start, end, label=None if verdict in named else verdict, **style)
             )
-            shown.add(verdict)
-            name = _NAMES[float(self.labels.min_changes[i]), float(self.labels.max_changes[i])]
-            ax.text(
-                (start + end) / 2,
-                0.98,
-                name,
-                transform=ax.get_xaxis_transform(),
-                ha="center",
-                va="top",
-                fontsize="small",
-            )
-        if shown:
+            named.add(verdict)
+            text = {"ha": "center", "va": "top", "fontsize": "small"}
+            ax.text((start + end) / 2, 0.98, allowed, transform=ax.get_xaxis_transform(), **text)
+        if named:
             ax.legend(loc="lower right", fontsize="small", title="labels", title_fontsize="small")
         return patches
 
@@ -221,15 +217,15 @@ class ChangepointDisplay:
         matplotlib Axes
         """
         if self.errors is None:
-            raise ValueError("There are no label errors to draw: make the display with labels.")
+            raise ValueError("There are no label errors to draw: create the display with labels.")
         return plot_label_errors(self.errors, self.log_penalty, ax=ax)
 
 
 def plot_label_errors(
     errors: LabelErrors, log_penalty: float | None = None, *, ax: Any = None
 ) -> Any:
-    """Step functions FP and FN of ``f = -log(penalty)``; the chosen penalty as a vertical line."""
-    ax = _axes(ax)
+    """Draw FP and FN as step functions of ``-log(penalty)``, with the chosen penalty as a line."""
+    ax = axes_for(ax)
     breaks = -errors.max_log_penalty[:-1][::-1]
     shown = breaks if log_penalty is None else np.append(breaks, -log_penalty)
     shown = shown if shown.size else np.zeros(1)
@@ -238,8 +234,8 @@ def plot_label_errors(
     edges = np.concatenate([[ends[0]], breaks, [ends[1]]])
     # A slight lift keeps both curves visible where they are equal.
     for counts, color, name, lift in (
-        (errors.fp, _FALSE_POSITIVE, "false positives", 0.0),
-        (errors.fn, _FALSE_NEGATIVE, "false negatives", 0.03),
+        (errors.fp, _COLORS["false positive"], "false positives", 0.0),
+        (errors.fn, _COLORS["false negative"], "false negatives", 0.03),
     ):
         ax.stairs(counts[::-1] + lift, edges, color=color, label=name, linewidth=2, baseline=None)
     if log_penalty is not None:
@@ -247,13 +243,3 @@ def plot_label_errors(
     ax.set(xlabel="−log(penalty)", ylabel="label errors")
     ax.legend(fontsize="small")
     return ax
-
-
-def _axes(ax: Any) -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(
-            "Drawing needs matplotlib: install it with `pip install matplotlib`."
-        ) from None
-    return plt.subplots()[1] if ax is None else ax

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,28 +13,12 @@ from aucuba.changepoint import (
     SupervisedChangepointDetector,
     penalty_roc,
 )
-from aucuba.report._convergence import training_section
-from aucuba.report._page import Page, Section, facts, paragraph, table
+from aucuba.report._page import Page, Section, facts, figures, paragraph, table
 from aucuba.report._svg import Axes, padded
+from aucuba.report._training import training_section
 
 # More dots than a screen has pixels only make the file larger.
 _MOST_DOTS = 1500
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """One signal with its changes and the verdict on each label."""
-
-    name: str
-    display: ChangepointDisplay
-
-    @property
-    def n_labels(self) -> int:
-        return int(self.display.label_regions()[0].size)
-
-    @property
-    def n_errors(self) -> int:
-        return int(np.sum(self.display.label_status()))
 
 
 def changepoint_report(
@@ -78,17 +61,21 @@ def changepoint_report(
     ['Labels', 'ROC curve', 'Signals', 'Training']
     """
     shown = detector.displays(signals, labels)
-    seen = [_Seen(str(name), display) for name, display in shown.items()]
+    displays = {str(name): display for name, display in shown.items()}
+    by_errors = sorted(displays, key=lambda name: -_n_errors(displays[name]))
     roc, reason = _roc(detector, signals, labels)
-    wrong = sum(one.n_errors for one in seen)
-    lead = f"{wrong} label errors on {len(seen)} signals."
     sections = [
-        _label_section(seen, roc),
-        _no_curve(reason) if roc is None else _roc_section(roc),
-        _signal_section(seen, n_signals),
+        _label_section({name: displays[name] for name in by_errors}, roc),
+        Section("roc-curve", "ROC curve", paragraph(reason)) if roc is None else _roc_section(roc),
+        _signal_section({name: displays[name] for name in by_errors[:n_signals]}),
         training_section(detector),
     ]
-    return Page(title, lead, sections)
+    wrong = sum(map(_n_errors, displays.values()))
+    return Page(title, f"{wrong} label errors on {len(displays)} signals.", sections)
+
+
+def _n_errors(display: ChangepointDisplay) -> int:
+    return sum(mark.verdict != "correct" for mark in display.label_marks())
 
 
 def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, str]:
@@ -98,42 +85,36 @@ def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, s
     try:
         return penalty_roc(errors, log_penalty), ""
     except ValueError as problem:
-        # The only complaint left: errors of one kind that no penalty makes.
+        # Everything else was checked: no penalty makes errors of one kind.
         return None, str(problem)
 
 
-def _label_section(seen: list[_Seen], roc: PenaltyROC | None) -> Section:
-    n_labels = sum(one.n_labels for one in seen)
-    too_many, too_few = np.sum([np.sum(one.display.label_status(), axis=1) for one in seen], axis=0)
-    entries = {
-        "signals": len(seen),
-        "labels": n_labels,
-        "false positives (too many changes)": int(too_many),
-        "false negatives (too few)": int(too_few),
+def _label_section(displays: Mapping[str, ChangepointDisplay], roc: PenaltyROC | None) -> Section:
+    verdicts = [mark.verdict for one in displays.values() for mark in one.label_marks()]
+    entries: dict[str, Any] = {
+        "signals": len(displays),
+        "labels": len(verdicts),
+        "false positives (too many changes)": verdicts.count("false positive"),
+        "false negatives (too few)": verdicts.count("false negative"),
     }
-    measured = {} if roc is None else {"AUC": f"{roc.auc:.4f}", "AUM": f"{roc.aum:.4g}"}
+    if roc is not None:
+        entries |= {"AUC": f"{roc.auc:.4f}", "AUM": f"{roc.aum:.4g}"}
     rows = [
-        [one.name, one.display.changepoints.size, one.n_labels, one.n_errors]
-        for one in sorted(seen, key=lambda one: -one.n_errors)[:20]
+        [name, one.changepoints.size, len(one.label_marks()), _n_errors(one)]
+        for name, one in list(displays.items())[:20]
     ]
-    body = facts(entries | measured) + table(
-        ["signal", "changes", "labels", "errors"], rows, "Most errors first."
-    )
-    return Section("labels", "Labels", body)
-
-
-def _no_curve(reason: str) -> Section:
-    return Section("roc-curve", "ROC curve", paragraph(reason))
+    header = ["signal", "changes", "labels", "errors"]
+    return Section("labels", "Labels", facts(entries) + table(header, rows, "Most errors first."))
 
 
 def _roc_section(roc: PenaltyROC) -> Section:
     axes = Axes(padded(roc.fpr, [0, 1]), padded(roc.tpr, [0, 1]))
-    at = _nearest_vertex(roc)
-    column, row = float(axes.column(roc.fpr[at])), float(axes.row(roc.tpr[at]))
-    clip = axes.path([0, 1], [0, 1], "curve chance") + axes.path(roc.fpr, roc.tpr, "curve model")
-    clip += f'<circle class="dot" r="5" cx="{column:.2f}" cy="{row:.2f}"/>'
-    frame = axes.frame("false positive rate", "true positive rate")
-    drawn = axes.svg([frame], "ROC curve of the labels", clip=clip)
+    # The vertex between whose thresholds the constant 0 lies.
+    at = int(np.searchsorted(roc.shift, 0.0, side="right"))
+    inside = axes.path([0, 1], [0, 1], "curve chance") + axes.path(roc.fpr, roc.tpr, "curve model")
+    inside += axes.dots(roc.fpr[at], roc.tpr[at], "dot", 5)
+    labels = ("false positive rate", "true positive rate")
+    drawn = axes.picture(*labels, inside, "ROC curve of the labels")
     text = (
         "Each constant added to all log penalties gives a point; the dot is the constant 0, the "
         "detector as it is. Label errors need not fall as the penalty grows, so the curve may loop."
@@ -141,44 +122,34 @@ def _roc_section(roc: PenaltyROC) -> Section:
     return Section("roc-curve", "ROC curve", f"<figure>{drawn}</figure>" + paragraph(text, "fine"))
 
 
-def _nearest_vertex(roc: PenaltyROC) -> int:
-    """Return the vertex between whose thresholds the constant 0 lies."""
-    return int(np.searchsorted(roc.shift, 0.0, side="right"))
-
-
-def _signal_section(seen: list[_Seen], n_signals: int) -> Section:
-    shown = sorted(seen, key=lambda one: -one.n_errors)[:n_signals]
-    figures = "".join(
-        f"<figure>{_picture(one)}<figcaption>{escape(one.name)}: "
-        f"{one.display.changepoints.size} changes, {one.n_errors} label errors</figcaption></figure>"
-        for one in shown
-    )
+def _signal_section(displays: Mapping[str, ChangepointDisplay]) -> Section:
+    pictures = [
+        (
+            _picture(name, one),
+            f"{name}: {one.changepoints.size} changes, {_n_errors(one)} label errors",
+        )
+        for name, one in displays.items()
+    ]
     text = (
         "Orange regions are labelled with changes, grey ones without; a frame marks an error. The "
         "blue line is the mean of each segment."
     )
-    body = paragraph(text, "fine") + f'<div class="figures">{figures}</div>'
-    return Section("signals", "Signals", body)
+    return Section("signals", "Signals", paragraph(text, "fine") + figures(*pictures))
 
 
-def _picture(one: _Seen) -> str:
-    display = one.display
+def _picture(name: str, display: ChangepointDisplay) -> str:
     signal, where = display.signal, display.positions
     step = float(np.median(np.diff(where))) if where.size > 1 else 1.0
-    axes = Axes(
-        (float(where[0]) - step / 2, float(where[-1]) + step / 2), padded(signal), height=240
-    )
-    clip = ""
-    wrong = np.logical_or(*display.label_status())
-    most = np.zeros(0) if display.labels is None else display.labels.max_changes
-    for low, high, allowed, error in zip(*display.label_regions(), most, wrong, strict=True):
-        kind = "region normal" if allowed == 0 else "region breakpoint"
-        clip += axes.span(float(low), float(high), kind + (" error" if error else ""))
+    ends = (float(where[0]) - step / 2, float(where[-1]) + step / 2)
+    axes = Axes(ends, padded(signal), height=240)
+    inside = ""
+    for mark in display.label_marks():
+        css = "region normal" if mark.allowed == "0" else "region breakpoint"
+        css += "" if mark.verdict == "correct" else " error"
+        about = f"{mark.allowed} changes allowed: {mark.verdict}"
+        inside += axes.span(mark.start, mark.end, css, about)
     shown = np.arange(0, signal.size, -(-signal.size // _MOST_DOTS))
-    clip += "".join(
-        f'<circle class="signal" r="1.6" cx="{column:.1f}" cy="{row:.1f}"/>'
-        for column, row in zip(axes.column(where[shown]), axes.row(signal[shown]), strict=True)
-    )
-    edges = display.segment_edges()
-    clip += axes.path(np.repeat(edges, 2)[1:-1], np.repeat(display.segment_means(), 2), "mean")
-    return axes.svg([axes.frame("sample", "value")], f"Signal {one.name}", clip=clip)
+    inside += axes.dots(where[shown], signal[shown], "signal", 1.6)
+    edges, means = display.segment_edges(), display.segment_means()
+    inside += axes.path(np.repeat(edges, 2)[1:-1], np.repeat(means, 2), "mean")
+    return axes.picture("sample", "value", inside, f"Signal {name}")

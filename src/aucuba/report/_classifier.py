@@ -9,13 +9,13 @@ from aucuba._base._validation import check_fpr_range
 from aucuba.linear import AUMClassifier
 from aucuba.report._data import data_section
 from aucuba.report._line_search import line_search_section
-from aucuba.report._measures import ScoredSample, region_measures, score_sign
-from aucuba.report._models import model_sections
+from aucuba.report._models import PROMISED, model_sections
 from aucuba.report._operating_points import operating_point_section
 from aucuba.report._page import Page, Section, paragraph
 from aucuba.report._page import table as html_table
-from aucuba.report._promise import PROMISED, promise_section
+from aucuba.report._promise import promise_section
 from aucuba.report._roc import roc_section
+from aucuba.report._scored_sample import ScoredSample, region_measures, score_sign
 
 
 def classifier_report(
@@ -42,7 +42,7 @@ def classifier_report(
         model's ``decision_function``, with the sign turned where its ``pos_label_`` is the first
         class, as `ScoredSample.from_models` does it.
     fpr_range : (float, float), default=(0.0, 0.05)
-        The band.
+        The region.
     X : array, sparse matrix or DataFrame, default=None
         What the model's ``decision_function`` takes: for kinds of columns and missing values, and
         for the line-search explorer of an `aucuba.AUMClassifier`.
@@ -73,7 +73,7 @@ def classifier_report(
     >>> model = PartialAUCClassifier((0.0, 0.2)).fit(X, y)
     >>> page = classifier_report(model, ScoredSample(y, model.decision_function(X)))
     >>> [section.title for section in page.sections]
-    ['Data', 'ROC curve', 'In the band', 'Operating points', 'Coefficients', 'Training']
+    ['Data', 'ROC curve', 'In the region', 'Operating points', 'Coefficients', 'Training']
     """
     low, high = check_fpr_range(fpr_range)
     _check_names(model, feature_names)
@@ -133,10 +133,9 @@ def _region_section(
     }
     intervals = f"95 % intervals are by {how[first.method]}"
     text = (
-        "pAUC is the mean true positive rate over the band: 1 is perfect, and scores without "
-        f"information give {sum(fpr_range) / 2:g}. It is not McClish-scaled. {intervals}; "
-        "differences are paired."
+        "pAUC is the mean true positive rate over the region: 1 is perfect, uninformative scores "
+        f"give {sum(fpr_range) / 2:g}. It is not McClish-scaled. {intervals}; differences are paired."
     )
     body = html_table(header, rows) + paragraph(text, "fine")
     body += "".join(paragraph(one.caution) for one in measures if one.caution)
-    return Section("region", "In the band", body)
+    return Section("region", "In the region", body)

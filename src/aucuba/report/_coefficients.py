@@ -1,4 +1,4 @@
-"""The coefficients of a linear model, each beside its name and its bar."""
+"""Coefficients of a linear model, each with its name and a bar."""
 
 from __future__ import annotations
 

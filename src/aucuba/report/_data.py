@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._base._typing import IntArray
-from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section, facts, paragraph, table
+from aucuba.report._scored_sample import ScoredSample
 
 _MOST_COLUMNS = 20
 _KINDS = {"b": "yes or no", "i": "number", "u": "number", "f": "number", "M": "date"}

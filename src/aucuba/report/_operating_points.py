@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba.report._measures import ScoredSample
 from aucuba.report._page import Section, paragraph, table
+from aucuba.report._scored_sample import ScoredSample
 
 _RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
 

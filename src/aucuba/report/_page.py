@@ -1,4 +1,4 @@
-"""The page around the sections: template, style and script in one file, without network."""
+"""Pages: template, style and script in one file that loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aucuba._base._files import written_atomically
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a page: HTML under a title, and the data that its script reads."""
+    """One part of a page: HTML under a title, and the data for the script of the page."""
 
     key: str
     title: str
@@ -35,7 +35,6 @@ class Page:
 
     def html(self) -> str:
         """Return the whole document."""
-        folder = files("aucuba.report")
         links = "".join(f'<a href="#{part.key}">{escape(part.title)}</a>' for part in self.sections)
         body = "".join(
             f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
@@ -43,27 +42,37 @@ class Page:
             for part in self.sections
         )
         data = {part.key: part.data for part in self.sections if part.data}
-        return Template(folder.joinpath("page.html").read_text(encoding="utf-8")).substitute(
+        return filled(
+            "page.html",
             title=escape(self.title),
             lead=escape(self.lead),
             links=links,
             body=body,
             version=__version__,
-            style=folder.joinpath("page.css").read_text(encoding="utf-8"),
-            script=folder.joinpath("page.js").read_text(encoding="utf-8"),
+            style=_content("page.css"),
+            script=_content("page.js"),
             data=_embedded_json(data),
         )
 
 
+def filled(template: str, **parts: Any) -> str:
+    """Fill in an HTML template of this package."""
+    return Template(_content(template)).substitute(parts)
+
+
+def _content(name: str) -> str:
+    return files("aucuba.report").joinpath(name).read_text(encoding="utf-8")
+
+
 def write_page(page: Page, path: str | Path) -> Path:
-    """Write a page; the file appears whole or not at all."""
+    """Write a page; a failure leaves no partial file."""
     with written_atomically(path) as draft:
         draft.write_text(page.html(), encoding="utf-8")
     return Path(path)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
-    """Build an HTML table whose first column is text; it scrolls by itself where it is too wide."""
+    """Build an HTML table whose first column is text; it scrolls if it is too wide."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
     body = "".join(
         f'<tr><th scope="row">{escape(str(row[0]))}</th>'
@@ -87,6 +96,15 @@ def facts(entries: Mapping[str, Any]) -> str:
     return f'<dl class="facts">{rows}</dl>'
 
 
+def figures(*pictures: tuple[str, str]) -> str:
+    """Arrange pictures with their captions, which may be empty."""
+    parts = (
+        f"<figure>{svg}{f'<figcaption>{escape(caption)}</figcaption>' * bool(caption)}</figure>"
+        for svg, caption in pictures
+    )
+    return f'<div class="figures">{"".join(parts)}</div>'
+
+
 def paragraph(text: str, css: str = "") -> str:
     """Build a paragraph of plain text."""
     mark = f' class="{css}"' if css else ""
@@ -94,6 +112,6 @@ def paragraph(text: str, css: str = "") -> str:
 
 
 def _embedded_json(data: Mapping[str, Any]) -> str:
-    """JSON that cannot end the script element that holds it, whatever the names in the data."""
+    """Encode data as JSON that cannot end the script element around it, whatever names it has."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The section of a page about a promised threshold."""
+"""The section about a promised threshold."""
 
 from __future__ import annotations
 
@@ -6,27 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from aucuba.report._measures import ScoredSample
 from aucuba.report._models import called
 from aucuba.report._operating_points import rates_above_zero
 from aucuba.report._page import Section, facts, paragraph
-from aucuba.threshold import (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
-
-PROMISED = (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
+from aucuba.report._scored_sample import ScoredSample
 
 
 def promise_section(model: Any, sample: ScoredSample) -> Section:
-    """Return the promise, what it rests on, and what its threshold does on these rows."""
+    """State the promise, its basis, and the rates of its threshold on these rows."""
     entries = {
         "promise": model.promise_,
         "confidence": f"{model.confidence:.3g}",
@@ -42,12 +29,12 @@ def promise_section(model: Any, sample: ScoredSample) -> Section:
     if model.guarantee_:
         text = (
             f"At most {1 - model.confidence:.3g} of such studies break the promise on new rows. It "
-            "holds for rows drawn like the held-out ones, and is made once."
+            "holds for rows drawn like the held-out ones, and for one use of the held-out rows."
         )
     else:
         text = (
-            "The held-out scores come from several folds, and the model is another one, fitted on all "
-            "rows: no theorem covers that. Hold rows out (cv=0.5) where the promise must hold."
+            "The held-out scores come from the models of several folds, but this model was fitted on "
+            "all rows: no theorem covers that. Hold rows out (cv=0.5) if the promise must hold."
         )
     return Section(
         "promise", "Promise", facts(entries) + paragraph(text) + rates_above_zero(sample)
@@ -55,5 +42,5 @@ def promise_section(model: Any, sample: ScoredSample) -> Section:
 
 
 def _listed(threshold: Any) -> str:
-    """One threshold, or one per stratum."""
+    """Write one threshold, or one per stratum."""
     return ", ".join(f"{one:.6g}" for one in np.atleast_1d(threshold))

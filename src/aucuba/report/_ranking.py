@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import partial_auc_score
-from aucuba.report._convergence import training_section
-from aucuba.report._page import Page, Section, facts, paragraph, table
+from aucuba.report._page import Page, Section, facts, figures, paragraph, table
 from aucuba.report._svg import Axes
+from aucuba.report._training import training_section
 from aucuba.structured import RankingGraph, StructuredRanker, as_graphs, as_labels
 
 _MOST_NODES = 150
 _MOST_EDGES = 600
+# Height of the items above the bottom of a picture, of which the arcs take the rest.
+_BASE = 0.06
 
 
 def ranking_report(
@@ -118,19 +119,16 @@ def _ranking_section(
 ) -> Section:
     if names is not None and len(names) != len(graphs):
         raise ValueError(f"graph_names has {len(names)} entries for {len(graphs)} graphs.")
-    figures = ""
+    pictures = []
     for k in chosen:
         name = f"Graph {k}" if names is None else names[k]
-        figures += (
-            f"<figure>{_arcs(graphs[k], positive[k], orders[k], name)}<figcaption>{escape(name)}: "
-            f"{graphs[k].n_nodes} nodes, AUC {aucs[k]:.4f}</figcaption></figure>"
-        )
+        caption = f"{name}: {graphs[k].n_nodes} nodes, AUC {aucs[k]:.4f}"
+        pictures.append((_arcs(graphs[k], positive[k], orders[k], name), caption))
     text = (
         "Items from best (left) to worst; blue ones are positive. Arcs join pairs that belong "
         f"together. At most {_MOST_NODES} items and {_MOST_EDGES} arcs are drawn."
     )
-    body = paragraph(text, "fine") + f'<div class="figures">{figures}</div>'
-    return Section("rankings", "Rankings", body)
+    return Section("rankings", "Rankings", paragraph(text, "fine") + figures(*pictures))
 
 
 def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, name: str) -> str:
@@ -138,25 +136,23 @@ def _arcs(graph: RankingGraph, positive: BoolArray, order: IntArray, name: str) 
     place = np.empty(graph.n_nodes)
     place[order] = np.arange(1, graph.n_nodes + 1)
     axes = Axes((0.2, shown + 0.8), (0.0, 1.0), height=200)
-    base = float(axes.row(0.06))
+    base = float(axes.row(_BASE))
     pairs = np.sort(place[graph.edges], axis=1)
     pairs = pairs[pairs[:, 1] <= shown][:_MOST_EDGES]
-    parts = []
+    inside = ""
     for left, right in zip(axes.column(pairs[:, 0]), axes.column(pairs[:, 1]), strict=True):
-        rise = min((right - left) / 2, 0.9 * (base - 10))
-        parts.append(
-            f'<path class="edge" d="M{left:.1f} {base:.1f}A{(right - left) / 2:.1f} {rise:.1f} 0 0 1 '
+        width = (right - left) / 2
+        rise = min(width, 0.9 * (base - 10))
+        inside += (
+            f'<path class="edge" d="M{left:.1f} {base:.1f}A{width:.1f} {rise:.1f} 0 0 1 '
             f'{right:.1f} {base:.1f}"/>'
         )
     radius = float(np.clip(140 / shown, 1.5, 6))
     for node in order[:shown]:
         css = "node positive" if positive[node] else "node negative"
-        parts.append(
-            f'<circle class="{css}" r="{radius:.1f}" cx="{float(axes.column(place[node])):.1f}" '
-            f'cy="{base:.1f}"/>'
-        )
-    frame = axes.frame("rank", "", y_ticks=[], x_ticks=_rank_ticks(shown))
-    return axes.svg([frame], f"Ranking: {name}", clip="".join(parts))
+        inside += axes.dots(place[node], _BASE, css, radius)
+    about = f"Ranking: {name}"
+    return axes.picture("rank", "", inside, about, y_ticks=[], x_ticks=_rank_ticks(shown))
 
 
 def _rank_ticks(shown: int) -> list[float]:

@@ -1,16 +1,22 @@
-"""A few lines of SVG: axes, curves and bars whose colours come from the page's style sheet."""
+"""SVG charts: axes, curves and dots whose colours come from the style sheet of the page.
+
+The Displays draw the same curves and signals with matplotlib. A page draws them itself because it
+follows the dark theme, answers the pointer, and is written where matplotlib is not installed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
-from aucuba._base._typing import ArrayLike
+from aucuba._base._typing import ArrayLike, FloatArray
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 12.0, 10.0, 42.0
+# The script of the page moves it into sight.
+HIDDEN_DOT = '<circle class="dot" r="4.5" cx="-99" cy="-99"/>'
 
 
 @dataclass(frozen=True)
@@ -30,109 +36,97 @@ class Axes:
     width: float = 420.0
     height: float = 340.0
 
-    def column(self, x: ArrayLike) -> np.ndarray:
-        return np.asarray(_LEFT + self._inner_width * _share(x, self.x))
+    def column(self, x: ArrayLike) -> FloatArray:
+        """Map data to horizontal positions."""
+        return np.asarray(_LEFT + (self.width - _LEFT - _RIGHT) * _share(x, self.x))
 
-    def row(self, y: ArrayLike) -> np.ndarray:
-        return np.asarray(_TOP + self._inner_height * (1.0 - _share(y, self.y)))
-
-    @property
-    def _inner_width(self) -> float:
-        return self.width - _LEFT - _RIGHT
-
-    @property
-    def _inner_height(self) -> float:
-        return self.height - _TOP - _BOTTOM
+    def row(self, y: ArrayLike) -> FloatArray:
+        """Map data to vertical positions, which grow downwards."""
+        return np.asarray(_TOP + (self.height - _TOP - _BOTTOM) * (1.0 - _share(y, self.y)))
 
     def path(self, x: ArrayLike, y: ArrayLike, css: str) -> str:
-        """Build a polyline."""
-        return f'<path class="{css}" d="{self.track(x, y)}"/>'
-
-    def track(self, x: ArrayLike, y: ArrayLike) -> str:
-        """Return the ``d`` attribute of a polyline."""
+        """Draw a polyline."""
         pairs = zip(self.column(x), self.row(y), strict=True)
-        return "M" + "L".join(f"{_short(column)} {_short(row)}" for column, row in pairs)
+        track = "L".join(f"{_short(column)} {_short(row)}" for column, row in pairs)
+        return f'<path class="{css}" d="M{track}"/>'
 
-    def area(self, x: ArrayLike, y: ArrayLike, css: str) -> str:
-        """Return the area between a polyline and the bottom of the axes."""
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        base = self.y[0]
-        return self.path(np.r_[x[0], x, x[-1]], np.r_[base, y, base], css)
-
-    def span(self, low: float, high: float, css: str) -> str:
-        """Build a vertical band."""
-        left, right = (float(edge) for edge in self.column([low, high]))
-        return (
-            f'<rect class="{css}" x="{_short(left)}" y="{_TOP:g}" width="{_short(right - left)}" '
-            f'height="{self._inner_height:g}"/>'
+    def dots(self, x: ArrayLike, y: ArrayLike, css: str, radius: float) -> str:
+        """Draw one circle per point."""
+        pairs = zip(np.atleast_1d(self.column(x)), np.atleast_1d(self.row(y)), strict=True)
+        return "".join(
+            f'<circle class="{css}" r="{_short(radius)}" cx="{_short(column)}" cy="{_short(row)}"/>'
+            for column, row in pairs
         )
 
-    def frame(
+    def span(self, low: float, high: float, css: str, about: str = "") -> str:
+        """Shade an interval of x over the full height; ``about`` is its tooltip."""
+        left, right = self.column([low, high])
+        title = f"<title>{escape(about)}</title>" if about else ""
+        return (
+            f'<rect class="{css}" x="{_short(left)}" y="{_TOP:g}" width="{_short(right - left)}" '
+            f'height="{self.height - _TOP - _BOTTOM:g}">{title}</rect>'
+        )
+
+    def picture(
         self,
         x_label: str,
         y_label: str,
+        inside: str,
+        about: str,
         *,
+        attributes: str = "",
         x_ticks: Sequence[float] | None = None,
         y_ticks: Sequence[float] | None = None,
         y_text: Sequence[str] | None = None,
     ) -> str:
-        """Grid lines, tick marks and labels."""
-        x_ticks = ticks(*self.x) if x_ticks is None else x_ticks
-        y_ticks = ticks(*self.y) if y_ticks is None else y_ticks
+        """Draw the frame and, clipped to it, the elements ``inside``.
+
+        ``about`` describes the picture to screen readers; ``attributes`` go to the svg element.
+        """
+        frame = self._frame(
+            ticks(*self.x) if x_ticks is None else x_ticks,
+            ticks(*self.y) if y_ticks is None else y_ticks,
+            y_text,
+        )
+        bottom, right = self.height - _BOTTOM, self.width - _RIGHT
+        width, height = right - _LEFT, bottom - _TOP
+        return (
+            f'<svg class="chart" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
+            f'aria-label="{escape(about, quote=True)}" {attributes}>{frame}'
+            f'<text class="label mid" x="{_LEFT + width / 2:g}" y="{self.height - 6:g}">'
+            f'{escape(x_label)}</text><text class="label mid" '
+            f'transform="translate(12 {_TOP + height / 2:g}) rotate(-90)">{escape(y_label)}</text>'
+            f'<svg class="inner" x="{_LEFT:g}" y="{_TOP:g}" width="{width:g}" height="{height:g}" '
+            f'viewBox="{_LEFT:g} {_TOP:g} {width:g} {height:g}">{inside}</svg></svg>'
+        )
+
+    def _frame(
+        self, x_ticks: Sequence[float], y_ticks: Sequence[float], y_text: Sequence[str] | None
+    ) -> str:
+        """Draw grid lines with their numbers."""
         y_text = [f"{tick:g}" for tick in y_ticks] if y_text is None else y_text
         bottom, right = self.height - _BOTTOM, self.width - _RIGHT
         parts = []
-        for tick, column in zip(x_ticks, self.column(x_ticks), strict=True):
-            at = _short(float(column))
+        for tick, at in zip(x_ticks, map(_short, self.column(x_ticks)), strict=True):
             parts.append(f'<path class="grid" d="M{at} {_TOP:g}V{bottom:g}"/>')
             parts.append(f'<text x="{at}" y="{bottom + 15:g}" class="tick mid">{tick:g}</text>')
         for text, row in zip(y_text, self.row(y_ticks), strict=True):
-            level, below = _short(float(row)), _short(float(row) + 4)
-            parts.append(f'<path class="grid" d="M{_LEFT:g} {level}H{right:g}"/>')
-            parts.append(f'<text x="{_LEFT - 6:g}" y="{below}" class="tick end">{text}</text>')
-        middle = _TOP + self._inner_height / 2
-        parts.append(
-            f'<text class="label mid" x="{_LEFT + self._inner_width / 2:g}" '
-            f'y="{self.height - 6:g}">{escape(x_label)}</text>'
-        )
-        parts.append(
-            f'<text class="label mid" transform="translate(12 {middle:g}) rotate(-90)">'
-            f"{escape(y_label)}</text>"
-        )
+            parts.append(f'<path class="grid" d="M{_LEFT:g} {_short(row)}H{right:g}"/>')
+            place = f'x="{_LEFT - 6:g}" y="{_short(row + 4)}"'
+            parts.append(f'<text {place} class="tick end">{text}</text>')
         return "".join(parts)
 
-    def svg(self, parts: Iterable[str], label: str, *, attributes: str = "", clip: str = "") -> str:
-        """Return the picture; ``clip`` holds elements that must stay inside the axes."""
-        box = (
-            f'<svg class="inner" x="{_LEFT:g}" y="{_TOP:g}" width="{self._inner_width:g}" '
-            f'height="{self._inner_height:g}" '
-            f'viewBox="{_LEFT:g} {_TOP:g} {self._inner_width:g} {self._inner_height:g}">{clip}</svg>'
-            if clip
-            else ""
-        )
-        return (
-            f'<svg class="chart" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
-            f'aria-label="{escape(label, quote=True)}" {attributes}>{"".join(parts)}{box}</svg>'
-        )
-
     def geometry(self) -> dict[str, float]:
-        """Return what places marks on the page: ``column = x0 + x * dx``, and so for rows."""
+        """Return the map for the script of the page: ``column = x0 + x * dx``, and so for rows."""
         x0, x1 = (float(value) for value in self.column([0.0, 1.0]))
         y0, y1 = (float(value) for value in self.row([0.0, 1.0]))
-        return {
-            "x0": x0,
-            "dx": x1 - x0,
-            "y0": y0,
-            "dy": y1 - y0,
-            "left": _LEFT,
-            "right": self.width - _RIGHT,
-            "top": _TOP,
-            "bottom": self.height - _BOTTOM,
-        }
+        edges = {"left": _LEFT, "right": self.width - _RIGHT}
+        edges |= {"top": _TOP, "bottom": self.height - _BOTTOM}
+        return {"x0": x0, "dx": x1 - x0, "y0": y0, "dy": y1 - y0, **edges}
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Round numbers inside a range, about ``count`` of them.
+    """Choose about ``count`` round numbers inside a range.
 
     Examples
     --------
@@ -150,14 +144,14 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def padded(*values: ArrayLike) -> tuple[float, float]:
-    """Build a range that holds all values with a little room, never of width zero."""
+    """Return a range that holds all values with some room, never of width zero."""
     everything = np.concatenate([np.ravel(value) for value in values]).astype(float)
     low, high = float(everything.min()), float(everything.max())
     room = 0.05 * (high - low) or max(0.05 * abs(high), 1e-6)
     return low - room, high + room
 
 
-def _share(value: ArrayLike, span: tuple[float, float]) -> np.ndarray:
+def _share(value: ArrayLike, span: tuple[float, float]) -> FloatArray:
     return (np.asarray(value, dtype=float) - span[0]) / (span[1] - span[0])
 
 

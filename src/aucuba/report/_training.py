@@ -8,22 +8,27 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import FloatArray
-from aucuba.report._page import Section, facts, paragraph, table
+from aucuba.report._page import Section, facts, figures, paragraph, table
 from aucuba.report._svg import Axes, padded
 
 _SMALLEST_GAP = 1e-16
+_NAMES = {
+    "objective": "objective",
+    "aum": "AUM",
+    "auc": "AUC of the training rows",
+    "validation_auc": "AUC of the held-out rows",
+}
 
 
 def training_section(model: Any) -> Section:
-    """Status, certificate, and pictures of whatever history the model kept."""
+    """Report the status and certificate of a model, with pictures of the history it kept."""
     known = vars(model)
     body = facts(_summary(model, known))
     if known.get("partial_auc_"):
         body += _candidates(known)
-    history = known.get("history_") or []
-    pictures = _pictures(history)
+    pictures = _pictures(known.get("history_") or [])
     if pictures:
-        body += f'<div class="figures">{pictures}</div>'
+        body += figures(*pictures)
     if known.get("cv_results_"):
         body += _cross_validation(known["cv_results_"], known["C_"])
     return Section("training", "Training", body)
@@ -56,61 +61,51 @@ def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     return entries
 
 
-def _pictures(history: Sequence[Mapping[str, Any]]) -> str:
-    """Return one picture for each quantity that the history follows."""
+def _pictures(history: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Draw each quantity that the history follows, with its caption."""
     if len(history) < 2:
-        return ""
+        return []
     iteration = np.array([row.get("iteration", k) for k, row in enumerate(history)], dtype=float)
-    parts = []
+    pictures = []
     gap = _followed(history, "gap")
     known = np.isfinite(gap)
     if known.sum() > 1:
-        least = np.maximum(gap[known], _SMALLEST_GAP)
-        parts.append(_log_picture(iteration[known], least, "certified gap"))
+        pictures.append(_gap_picture(iteration[known], np.maximum(gap[known], _SMALLEST_GAP)))
     for name, text in _NAMES.items():
         values = _followed(history, name)
         known = np.isfinite(values)
         if known.sum() > 1:
             bound = _followed(history, "lower_bound" if name == "objective" else "")
-            parts.append(_picture(iteration[known], values[known], bound[known], text))
-    return "".join(parts)
+            pictures.append(_picture(iteration[known], values[known], bound[known], text))
+    return pictures
 
 
 def _followed(history: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
-    """Return one quantity over the iterations; not a number where the history does not have it."""
+    """Return one quantity over the iterations, with NaN where the history lacks it."""
     return np.array([row.get(name, np.nan) for row in history], dtype=np.float64)
 
 
-_NAMES = {
-    "objective": "objective",
-    "aum": "AUM",
-    "auc": "AUC of the training rows",
-    "validation_auc": "AUC of the held-out rows",
-}
-
-
-def _picture(iteration: FloatArray, values: FloatArray, bound: FloatArray, name: str) -> str:
-    known = np.isfinite(bound)
+def _picture(
+    iteration: FloatArray, values: FloatArray, bound: FloatArray, name: str
+) -> tuple[str, str]:
     # The first bounds of a bundle method lie far below and would flatten the rest.
     floor = values.min() - 1.5 * max(float(np.ptp(values)), 1e-9 * abs(float(values.min())))
-    near = known & (bound > floor)
+    near = np.isfinite(bound) & (bound > floor)
     axes = Axes(_iterations(iteration), padded(values, bound[near]), height=260)
-    clip = axes.path(iteration[near], bound[near], "curve baseline") if near.any() else ""
-    clip += axes.path(iteration, values, "curve model")
-    drawn = axes.svg([axes.frame("iteration", name)], name, clip=clip)
-    name += "; dashed: its certified lower bound" if near.any() else ""
-    return f"<figure>{drawn}<figcaption>{name}</figcaption></figure>"
+    inside = axes.path(iteration[near], bound[near], "curve baseline") if near.any() else ""
+    inside += axes.path(iteration, values, "curve model")
+    caption = f"{name}; dashed: its certified lower bound" if near.any() else name
+    return axes.picture("iteration", name, inside, name), caption
 
 
-def _log_picture(iteration: FloatArray, gap: FloatArray, name: str) -> str:
-    power = np.log10(gap)
+def _gap_picture(iteration: FloatArray, gap: FloatArray) -> tuple[str, str]:
+    name, power = "certified gap", np.log10(gap)
     low, high = float(np.floor(power.min())), float(np.ceil(power.max()))
     axes = Axes(_iterations(iteration), (low, high if high > low else low + 1), height=260)
-    step = max(1, int(np.ceil((high - low) / 6)))
-    marks = [float(mark) for mark in np.arange(low, high + 1, step)]
-    frame = axes.frame("iteration", name, y_ticks=marks, y_text=[f"1e{mark:g}" for mark in marks])
-    drawn = axes.svg([frame], name, clip=axes.path(iteration, power, "curve model"))
-    return f"<figure>{drawn}<figcaption>{name}, logarithmic</figcaption></figure>"
+    marks = np.arange(low, high + 1, max(1, int(np.ceil((high - low) / 6)))).tolist()
+    inside, text = axes.path(iteration, power, "curve model"), [f"1e{mark:g}" for mark in marks]
+    drawn = axes.picture("iteration", name, inside, name, y_ticks=marks, y_text=text)
+    return drawn, f"{name}, logarithmic"
 
 
 def _iterations(iteration: FloatArray) -> tuple[float, float]:
@@ -123,7 +118,7 @@ def _candidates(known: Mapping[str, Any]) -> str:
     rows = [[name, f"{value:.4f}"] for name, value in values.items()]
     why = "; ".join(f"{name} ± {error:.4f}" for name, error in errors.items())
     shown = table(
-        ["candidate", "out-of-sample partial AUC"], rows, "What cross-validation chose from."
+        ["candidate", "out-of-sample partial AUC"], rows, "Candidates of the cross-validation."
     )
     return shown + (paragraph(f"Standard errors of the differences: {why}.", "fine") * bool(why))
 
