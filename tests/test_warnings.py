@@ -22,7 +22,7 @@ from aucuba import FewRowsWarning
 from aucuba._base._warnings import Advice, ConvergenceAdvice, FewRowsAdvice, ScaleAdvice
 from aucuba.changepoint import IntervalRegression, IntervalRegressionCV
 from aucuba.changepoint import SupervisedChangepointDetector as Detector
-from aucuba.metrics import partial_auc_interval, partial_auc_score
+from aucuba.metrics import partial_auc_score, score_interval
 from aucuba.persistence import load_model, save_model
 from aucuba.structured import StructuredRanker
 from tests.estimators import graphs, intervals, rows, signals
@@ -277,7 +277,7 @@ OUTSIDE_FIT = {
         "Training stopped at max_iter",
     ),
     "interval": (
-        lambda _: partial_auc_interval(*scored(20), fpr_range=RANGE),
+        lambda _: score_interval("partial_auc", *scored(20), fpr_range=RANGE),
         FewRowsWarning,
         "The uncertainty rests on",
     ),

@@ -35,7 +35,6 @@ from aucuba.metrics._top_ranks import (
 
 __all__ = [
     "OperatingPoint",
-    "Rates",
     "RocRegionDisplay",
     "RocSketch",
     "ScoreComparison",
