@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-import aucuba.cli._table
+import aucuba.cli._formats
 
 FIT = ["--target", "outcome", "--pos-label", "bad"]
 
@@ -218,7 +218,7 @@ class TestPredict:
         refuse_predict(path, "such as 'Atlantis'; give --unknown ignore")
 
     def test_broken_in_a_late_chunk(self, refuse_predict, frame, tmp_path, monkeypatch):
-        monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 50)
+        monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 50)
         column = frame["b"].astype(object).where(frame.index != 333, "high")
         path = written(frame.assign(b=column), tmp_path)
         refuse_predict(path, "row 334 has 'high'")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from aucuba.cli._tables import TableFile
+from aucuba.cli._table_file import TableFile
 from aucuba.persistence import load_model
 
 FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]

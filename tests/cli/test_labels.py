@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli._errors import TableError
-from aucuba.cli._labels import Labels
+from aucuba.cli._table_errors import TableError
+from aucuba.cli._target_labels import Labels
 
 FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
 
@@ -114,7 +114,7 @@ class TestWhatIsEqual:
 
     def test_the_choice_is_printed_before_training(self, run, tmp_path, monkeypatch):
         table(["yes", "no"]).to_csv(tmp_path / "t.csv", index=False)
-        monkeypatch.setattr("aucuba.cli._training.Plan.train", None)
+        monkeypatch.setattr("aucuba.cli._fit_models.Plan.train", None)
         done = run("fit", tmp_path / "t.csv", *FAST, "--out", tmp_path / "m")
         first = "note: The positive class is y = yes: 20 of 40 rows (50.00%)."
         assert done.err.splitlines()[0] == first

@@ -1,10 +1,13 @@
 """Names of options, options that have no effect, and advice in the words of the command line."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli._training import Plan
+from aucuba.cli._fit_models import Plan
+from aucuba.cli._options import FitOptions
 from aucuba.cli._wording import spelled_as_options
 from aucuba.ensemble import RegionStack
 from aucuba.persistence import load_model
@@ -84,24 +87,6 @@ def test_wording(said, meant):
     assert spelled_as_options(said) == meant
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("--fpr", "--fpr-range"),
-        ("--group", "--qid"),
-        ("--weight", "--sample-weight"),
-        ("--seed", "--random-state"),
-        ("--range", "--fpr-range"),
-    ],
-)
-@pytest.mark.parametrize("command", ["fit", "evaluate"])
-def test_earlier_names_lead_to_the_new_ones(run, files, model, tmp_path, command, old, new):
-    words = ["--out", tmp_path / "m"] if command == "fit" else []
-    places = [files / "train.csv"] if command == "fit" else [model, files / "test.csv"]
-    for given in ([old, "1"], [f"{old}=1"]):
-        rejected(run(command, *places, *words, *given), f"{old} is called {new} now")
-
-
 def test_positive_is_another_name_of_pos_label(run, files, tmp_path):
     words = ["fit", files / "train.csv", "--target", "outcome", "--cv", "0", "--surrogate", "tight"]
     for option in ("--pos-label", "--positive"):
@@ -135,8 +120,8 @@ class TestRegion:
         assert (
             "--min-tpr must lie in [0, 1)" in self.fit(run, files, tmp_path, "--min-tpr", "1").err
         )
-        plan = Plan.from_options((0.0, 0.2), 0.3, "stack", None, None, None, None, 0)
-        assert plan.classifier.min_tpr == 0.3
+        options = FitOptions(data=Path("t"), out=Path("m"), model="stack", min_tpr=0.3)
+        assert Plan.from_options(options).classifier.min_tpr == 0.3
         done = run(
             "fit", files / "train.npz", "--surrogate", "aum", "--min-tpr", "0.4", "--out", "m"
         )

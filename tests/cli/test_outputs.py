@@ -113,7 +113,7 @@ class TestPlaces:
         rejected(done, "ends in .csv")
 
     def test_a_place_is_checked_before_training(self, run, files, tmp_path, monkeypatch):
-        monkeypatch.setattr("aucuba.cli._training.Plan.train", None)
+        monkeypatch.setattr("aucuba.cli._fit_models.Plan.train", None)
         out = tmp_path / "no" / "m.aucuba"
         rejected(run("fit", files / "train.csv", *FIT, "--out", out), "does not exist")
 
@@ -189,7 +189,7 @@ class TestSignals:
         code = (
             "import sys, time\n"
             "from aucuba.cli import main\n"
-            "from aucuba.cli._tables import TableFile\n"
+            "from aucuba.cli._table_file import TableFile\n"
             "chunks = TableFile.chunks\n"
             "def stopped(self, kept):\n"
             "    yield from chunks(self, kept)\n"
@@ -220,7 +220,7 @@ class TestSignals:
 
 
 def test_progress_of_scoring_follows_the_bytes(run, files, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("aucuba.cli._table.CHUNK_ROWS", 25)
+    monkeypatch.setattr("aucuba.cli._formats.CHUNK_ROWS", 25)
     reached = []
     monkeypatch.setattr("aucuba.cli._console.Bar.reach", lambda bar, amount: reached.append(amount))
     for suffix in ("csv", "csv.gz", "parquet"):

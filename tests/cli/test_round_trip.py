@@ -13,8 +13,8 @@ from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import aucuba.cli._table
-import aucuba.cli._tables
+import aucuba.cli._formats
+import aucuba.cli._table_file
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.metrics import compare_scores, score_interval
 from aucuba.persistence import load_model, save_model
@@ -196,16 +196,16 @@ def test_unknown_category_may_be_ignored(run, files, model, frame, tmp_path):
 def test_a_file_is_streamed_in_chunks(run, files, model, tmp_path, monkeypatch):
     whole, pieces = tmp_path / "whole.csv", tmp_path / "pieces.csv"
     run("predict", model, files / "test.csv", "--out", whole)
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 7)
     sizes = []
-    read = aucuba.cli._tables.TableFile.chunks
+    read = aucuba.cli._table_file.TableFile.chunks
 
     def counted(self, *rest):
         for chunk in read(self, *rest):
             sizes.append(chunk.n_rows)
             yield chunk
 
-    monkeypatch.setattr(aucuba.cli._tables.TableFile, "chunks", counted)
+    monkeypatch.setattr(aucuba.cli._table_file.TableFile, "chunks", counted)
     run("predict", model, files / "test.csv", "--out", pieces)
     assert max(sizes) == 7
     assert sum(sizes) == 100

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import aucuba.cli._table
+import aucuba.cli._formats
 from aucuba.cli import main
-from aucuba.cli._record import load_fitted
-from aucuba.cli._scored_rows import ScoredFile, ScoredRows, SketchedRows
-from aucuba.cli._tables import TableFile
+from aucuba.cli._fit_record import load_fitted
+from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
+from aucuba.cli._options import EvaluateOptions
 from aucuba.metrics import partial_auc_score, score_interval, tpr_at_fpr_score
 
 
@@ -24,7 +24,7 @@ def rejected(result, text):
 def test_pieces_give_what_one_table_gives(run, model, files, monkeypatch, suffix, options):
     words = ["evaluate", model, files / f"test.{suffix}", "--at", "fpr=0.1", *options, "--json"]
     want = run(*words).json
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 7)
     assert run(*words).json == want
 
 
@@ -36,20 +36,20 @@ def test_queries_of_words_and_numbers_are_joined_over_pieces(
     rows.to_csv(tmp_path / "mixed.csv", index=False)
     words = ["evaluate", model, tmp_path / "mixed.csv", "--qid", "query", "--json"]
     want = run(*words).json
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 25)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 25)
     assert run(*words).json == want
     assert want["data"]["queries"] == 6
 
 
 def test_training_rows_are_recognised_in_pieces(run, model, files, monkeypatch):
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 7)
     for options in ([], ["--region-only"]):
         done = run("evaluate", model, files / "train.csv", *options)
-        assert "has the rows that the model was trained on" in done.err
+        assert "contains training rows" in done.err
 
 
 def test_messages_number_rows_of_the_file(run, model, files, tmp_path, monkeypatch):
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 7)
     for column, value, text in [
         ("outcome", "ugly", "ugly (first in row 31)"),
         ("outcome", None, "the first of them row 31"),
@@ -71,7 +71,7 @@ def test_the_region_alone_equals_the_measures_of_all_rows(
     score = pd.read_csv(tmp_path / "s.csv")["score"]
     rows = pd.read_csv(files / "test.csv")
     y, weight = rows["outcome"] == "bad", rows["times"] if options else None
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 7)
     words = ["evaluate", model, files / "test.csv", "--region-only", *options]
     got = run(*words, "--capacity", 40, "--json").json
     band = {"fpr_range": (0.0, 0.2), "sample_weight": weight}
@@ -95,7 +95,9 @@ def test_options_of_the_region_alone(run, model, files):
     words = ["evaluate", model, files / "test.csv"]
     rejected(run(*words, "--capacity", 5), "--capacity is for --region-only; leave it out.")
     rejected(run(*words, "--region-only", "--at", "k=5"), "--at needs all scores")
-    rejected(run(*words, "--region-only", "--qid", "query"), "--region-only knows no queries")
+    rejected(
+        run(*words, "--region-only", "--qid", "query"), "--region-only does not support queries"
+    )
     rejected(run(*words, "--region-only", "--capacity", 3), "capacity=16, not 3")
 
 
@@ -110,12 +112,11 @@ def test_features_are_not_held_in_memory(tmp_path, monkeypatch):
     words = ["--surrogate", "tight", "--cv", "0", "--max-fpr", "0.1", "--no-probe", "--out"]
     assert main(["fit", str(tmp_path / "train.csv"), *words, str(tmp_path / "m.aucuba")]) == 0
     saved, record = load_fitted(tmp_path / "m.aucuba")
-    roles = {"target": None, "sample_weight": None, "qid": None, "unknown": "error"}
-    monkeypatch.setattr(aucuba.cli._table, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 1000)
 
     def scored(n_rows):
-        file = TableFile.from_options(tmp_path / f"{n_rows}.parquet")
-        return ScoredFile(saved, record, file, lambda fraction: None, **roles)
+        data = tmp_path / f"{n_rows}.parquet"
+        return ScoredFile(saved, record, EvaluateOptions(model=tmp_path / "m.aucuba", data=data))
 
     def peak(n_rows, read):
         tracemalloc.start()

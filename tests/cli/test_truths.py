@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli._options import chance_level
+from aucuba.cli._fit_record import chance_level
 from aucuba.metrics import partial_auc_score
 
 FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5", "--no-probe"]
@@ -115,7 +115,7 @@ class TestTrainingRows:
         for command in (["evaluate"], ["report", "--out", tmp_path / "r.html"]):
             words = [command[0], tmp_path / "m.aucuba"]
             noted = run(*words, same, *command[1:])
-            assert f"same.{suffix} has the rows that the model was trained on" in noted.err
+            assert f"same.{suffix} contains training rows" in noted.err
             assert "trained on" not in run(*words, other, *command[1:]).err
 
 
@@ -145,7 +145,7 @@ class TestProbe:
     def test_no_time_no_probe(self, fit, monkeypatch):
         clock = itertools.count(step=1000)
         slow = SimpleNamespace(monotonic=lambda: next(clock))
-        monkeypatch.setattr("aucuba.cli._probe.time", slow)
+        monkeypatch.setattr("aucuba.cli._fit_hints.time", slow)
         done = fit(self.curved(), "--cv", "0", "--fpr-range", "0", "0.2")
         assert "--model stack" not in done.out
 

@@ -225,9 +225,8 @@ class TestLabelsAndQueries:
     def test_queries_of_numbers_and_words(self, tmp_path, capsys, monkeypatch):
         mixed = pd.Series([1, "1", "x", None] * 15, dtype=object)
         np.savez(tmp_path / "t.npz", X=np.zeros((60, 1)), y=self.frame()["y"])
-        from aucuba.cli._role_columns import joined_rows, read_queries
-        from aucuba.cli._roles import Roles
-        from aucuba.cli._table import Table
+        from aucuba.cli._formats import Table
+        from aucuba.cli._roles import Roles, joined_rows, read_queries
 
         roles = Roles("y", qid="q")
         query = read_queries(Table(pd.DataFrame({"q": mixed[:3]})), roles)

@@ -18,18 +18,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from aucuba._base._dates import CALENDAR, as_days, calendar_part
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._columns._plain import (
+from aucuba._columns._kinds import (
     CATEGORY,
     DATE,
-    MISSING,
-    RARE,
-    PlainColumns,
     as_numbers,
     column_kind,
     column_names,
     column_times,
     table_columns,
 )
+from aucuba._columns._plain import MISSING, RARE, PlainColumns
 from aucuba._columns._splines import PortableSplines
 
 # A column with fewer distinct values is a step function already; splines would add empty columns.

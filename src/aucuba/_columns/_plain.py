@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Number
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 
-from aucuba._base._dates import as_days, as_times, calendar_part, is_date
-from aucuba._base._typing import AnyArray, BoolArray, FloatArray
+from aucuba._base._dates import as_days, calendar_part
+from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._columns._kinds import (
+    NUMBER_DTYPES,
+    as_names,
+    as_numbers,
+    column_names,
+    column_times,
+    table_columns,
+)
 
-NUMBER, CATEGORY, DATE = "number", "category", "date"
-# How the names of features call values that have no name of their own.
+# Labels for missing and rare values in feature names.
 MISSING, RARE = "(missing)", "(rare)"
 # Histogram boosting has 255 bins for categories; the rarest categories have the last code in common.
 _MAX_CATEGORIES = 200
-_NUMBER_KINDS = "biuf"
 
 
 class PlainColumns(TransformerMixin, BaseEstimator):
@@ -91,7 +96,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
 
     def _coded(self, X: Any, columns: Sequence[Any]) -> FloatArray:
         self._check(X, columns)
-        if isinstance(X, np.ndarray) and X.dtype.kind in _NUMBER_KINDS:
+        if isinstance(X, np.ndarray) and X.dtype.kind in NUMBER_DTYPES:
             return X.astype(np.float64)
         n_parts = sum(len(parts) for _, parts in self.dates)
         table = np.empty((len(columns[0]), len(columns) + n_parts))
@@ -115,104 +120,9 @@ class PlainColumns(TransformerMixin, BaseEstimator):
                 f"X has {len(columns)} columns; the model was trained on {self.n_features_in_}."
             )
         special = [*self.categorical, *(place for place, _ in self.dates)]
-        if special and isinstance(X, np.ndarray) and X.dtype.kind in _NUMBER_KINDS:
+        if special and isinstance(X, np.ndarray) and X.dtype.kind in NUMBER_DTYPES:
             shown = ", ".join(repr(self.names_[place]) for place in special[:5])
             raise ValueError(
                 f"The model was trained on categories or dates in the columns {shown}, and an array of "
                 "numbers has none. Pass a table with the same kinds of columns as in training."
             )
-
-
-def table_columns(X: Any) -> list[Any]:
-    """List the columns of a table, as pandas series or as arrays."""
-    if hasattr(X, "iloc"):
-        return [X.iloc[:, place] for place in range(X.shape[1])]
-    if hasattr(X, "get_columns"):
-        return [column.to_numpy() for column in X.get_columns()]
-    return list(np.asarray(X).T)
-
-
-def column_names(X: Any) -> list[str]:
-    """List the names of the columns; x0, x1, ... for an array."""
-    if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
-    return [f"x{place}" for place in range(np.asarray(X).shape[1])]
-
-
-def column_kind(column: Any, name: str) -> str:
-    """Tell numbers (durations included), categories and dates apart.
-
-    Text is a category, unless every value spells a date as ISO 8601 does.
-    """
-    kind = getattr(column.dtype, "kind", "O")
-    if kind == "M":
-        return DATE
-    if kind in _NUMBER_KINDS + "m":
-        return NUMBER
-    if hasattr(column.dtype, "categories"):
-        return CATEGORY
-    values = np.asarray(column, dtype=object)
-    known = values[~is_missing(values)]
-    if all(isinstance(value, Number | np.number | np.bool_) for value in known):
-        return NUMBER
-    if all(is_date(value) for value in known):
-        return DATE
-    for value in known:
-        if not isinstance(value, str | Number | np.generic):
-            raise TypeError(
-                f"The column {name!r} holds a {type(value).__name__}: argument must be a string, a "
-                "number or a date. Turn the column into one of them, or leave it out."
-            )
-    return CATEGORY
-
-
-def as_numbers(column: Any) -> FloatArray:
-    """Convert a column to float64; durations to days."""
-    kind = getattr(column.dtype, "kind", "O")
-    if kind == "m":
-        spans = np.asarray(column)
-        if spans.dtype.kind != "m":
-            spans = spans.astype("timedelta64[us]")
-        return np.asarray(np.where(np.isnat(spans), np.nan, spans / np.timedelta64(1, "D")))
-    if kind in _NUMBER_KINDS and isinstance(column.dtype, np.dtype):
-        return np.asarray(column, dtype=np.float64)
-    values = np.array(column, dtype=object)
-    values[is_missing(values)] = np.nan
-    return values.astype(np.float64)
-
-
-def as_names(column: Any) -> AnyArray:
-    """Convert a column to text, nan where a value is missing; 2 and 2.0 have one name."""
-    values = np.array(column, dtype=object)
-    missing = is_missing(values)
-    names = np.array([_name(value) for value in values], dtype=object)
-    names[missing] = np.nan
-    return names
-
-
-def column_times(column: Any, name: str) -> AnyArray:
-    """Convert a column of dates to moments; an error names the column."""
-    known_type = getattr(column.dtype, "kind", "O") == "M"
-    missing = np.zeros(len(column), bool) if known_type else is_missing(np.asarray(column, object))
-    try:
-        return as_times(column, missing)
-    except ValueError as error:
-        raise ValueError(f"The column {name!r} held dates in training, and {error}") from None
-
-
-def is_missing(values: AnyArray) -> BoolArray:
-    """Find None, nan, and pandas' NA and NaT, which compare with nothing."""
-    return np.array(
-        [
-            value is None
-            or type(value).__name__ in ("NAType", "NaTType")
-            or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
-            for value in values
-        ],
-        dtype=bool,
-    )
-
-
-def _name(value: Any) -> str:
-    whole = isinstance(value, float | np.floating) and float(value).is_integer()
-    return str(int(value)) if whole else str(value)

@@ -1,7 +1,7 @@
 """The program: its commands, and how errors, warnings and interrupts are reported.
 
-Nothing here or in the modules of the commands imports NumPy, pandas or scikit-learn before a command
-runs, so that the help appears at once.
+A command's module, and with it NumPy, pandas and scikit-learn, is imported when the command runs, so
+that the help appears at once.
 """
 
 from __future__ import annotations
@@ -13,21 +13,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from aucuba import __version__
-from aucuba.cli._compare import compare
+from aucuba.cli import _options
 from aucuba.cli._console import print_errors, print_note
-from aucuba.cli._errors import TableError
-from aucuba.cli._evaluate import evaluate
-from aucuba.cli._fit import fit
-from aucuba.cli._info import demo_command, info
-from aucuba.cli._monitor import monitor
-from aucuba.cli._options import RENAMED
-from aucuba.cli._predict import predict
-from aucuba.cli._report import report
+from aucuba.cli._table_errors import TableError
 from aucuba.cli._wording import spelled_as_options, warning_text
 
 app = typer.Typer(
@@ -37,14 +32,29 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, evaluate, compare, report, monitor, info):
-    app.command()(command)
+_COMMANDS = {
+    "fit": _options.FitOptions,
+    "predict": _options.PredictOptions,
+    "evaluate": _options.EvaluateOptions,
+    "compare": _options.CompareOptions,
+    "report": _options.ReportOptions,
+    "monitor": _options.MonitorOptions,
+    "info": _options.InfoOptions,
+}
 
-# The base of all complaints about the command line itself, wherever typer keeps it.
+# The base class of all usage errors, in whichever module typer keeps it.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 _INTERNAL = 1
 _WRONG_INPUT = 2
 _INTERRUPTED = 130
+
+
+def _run_command(name: str, options: _options.Options) -> None:
+    import_module(f"aucuba.cli._{name}_command").run(options)
+
+
+for command, options in _COMMANDS.items():
+    app.command(command)(_options.as_command(options, partial(_run_command, command)))
 
 
 @app.callback(invoke_without_command=True)
@@ -54,10 +64,14 @@ def _program(version: bool = typer.Option(False, "--version", help="Print the ve
         raise typer.Exit
 
 
-def run(arguments: Sequence[str], demo: Callable[..., None] | None = None) -> int:
+def run(arguments: Sequence[str], demo: Callable[[Path, bool, bool], None] | None = None) -> int:
     """Run one command; every foreseeable failure is one line on stderr."""
     if demo is not None and not any(one.name == "demo" for one in app.registered_commands):
-        app.command("demo")(demo_command(demo))
+        app.command("demo")(
+            _options.as_command(
+                _options.DemoOptions, lambda given: demo(given.output, given.json, given.open)
+            )
+        )
     with _orderly_termination(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         code = _guarded(list(arguments))
@@ -70,6 +84,7 @@ def run(arguments: Sequence[str], demo: Callable[..., None] | None = None) -> in
 def _guarded(arguments: list[str]) -> int:
     stop = partial(print_errors, as_json="--json" in arguments)
     interrupted = "Interrupted; nothing was written."
+    debug = bool(os.environ.get("AUCUBA_DEBUG"))
     try:
         code = int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
         if not arguments:
@@ -78,11 +93,11 @@ def _guarded(arguments: list[str]) -> int:
         return stop([interrupted], code) if code == _INTERRUPTED else code
     except _UsageError as error:
         # Without arguments typer prints the help and raises an empty complaint.
-        return stop([_usage(error)], _WRONG_INPUT) if arguments else _WRONG_INPUT
+        return stop([error.format_message()], _WRONG_INPUT) if arguments else _WRONG_INPUT
     except TableError as error:
         return stop(error.problems, _WRONG_INPUT)
     except (ValueError, OSError) as error:
-        if os.environ.get("AUCUBA_DEBUG"):
+        if debug:
             raise
         return stop([spelled_as_options(str(error))], _WRONG_INPUT)
     except (KeyboardInterrupt, typer.Abort):
@@ -92,19 +107,11 @@ def _guarded(arguments: list[str]) -> int:
     except MemoryError:
         return stop(["Out of memory; use fewer rows or columns."], _WRONG_INPUT)
     except Exception as error:
-        if os.environ.get("AUCUBA_DEBUG"):
+        if debug:
             raise
         reason = f"{type(error).__name__}: {error}"
         remedy = "This is a bug; set AUCUBA_DEBUG=1 for the traceback."
         return stop([f"{reason}. {remedy}"], _INTERNAL)
-
-
-def _usage(error: Any) -> str:
-    """Describe a wrong command line; an option of an earlier version is told its new name."""
-    option = getattr(error, "option_name", None)
-    if option in RENAMED:
-        return f"{option} is called {RENAMED[option]} now, as in the library."
-    return str(error.format_message())
 
 
 class _Terminated(SystemExit):

@@ -144,6 +144,19 @@ def progress_bar(description: str) -> Iterator[Bar]:
             progress.stop()
 
 
+def fit_with_progress(bar: Bar, estimator: Any, *rows: Any, **fit_params: Any) -> None:
+    """Fit an estimator and show its iterations, where scikit-learn has callbacks."""
+    from aucuba._base._callbacks import HAS_CALLBACKS
+
+    if HAS_CALLBACKS:
+        estimator.set_callbacks(FitProgress(bar))
+    try:
+        estimator.fit(*rows, **fit_params)
+    finally:
+        if HAS_CALLBACKS:
+            estimator.set_callbacks()
+
+
 class FitProgress:
     """Reports the iterations of a fit to a bar, through ``sklearn.callback``."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 
+from aucuba.cli._options import spelled_as_option
+
 # Parameters of the library that are options here, spelled alike.
 PARAMETERS = (
     *("C", "cv", "fpr_range", "max_fpr", "max_iter", "max_segments", "min_tpr"),
@@ -16,7 +18,7 @@ _ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {'surrogate'})})\b
 
 
 def spelled_as_options(message: str) -> str:
-    """Call every parameter by its option: ``max_iter`` is ``--max-iter``.
+    """Spell every parameter in a message as its option: ``max_iter`` is ``--max-iter``.
 
     Examples
     --------
@@ -24,18 +26,14 @@ def spelled_as_options(message: str) -> str:
     >>> spelled_as_options("Use surrogate='direct', or widen fpr_range.")
     'Use --surrogate direct, or widen --fpr-range.'
     """
-    message = _WITH_VALUE.sub(lambda found: f"{_option(found[1])} {found[3]}", message)
-    return _ALONE.sub(lambda found: _option(found[1]), message)
+    message = _WITH_VALUE.sub(lambda found: f"{spelled_as_option(found[1])} {found[3]}", message)
+    return _ALONE.sub(lambda found: spelled_as_option(found[1]), message)
 
 
 def warning_text(warning: warnings.WarningMessage) -> str:
-    """Describe a warning, with those of its remedies that the command line offers."""
+    """Write a warning with those of its remedies that the command line offers."""
     from aucuba._base._warnings import Advice
 
     said = warning.message
     text = said.text(PARAMETERS) if isinstance(said, Advice) else str(said)
     return spelled_as_options(text)
-
-
-def _option(parameter: str) -> str:
-    return f"--{parameter.replace('_', '-')}"

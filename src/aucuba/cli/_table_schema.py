@@ -15,9 +15,17 @@ from sklearn.pipeline import Pipeline
 from aucuba._base._dates import as_times, is_date
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._warnings import warn_user
-from aucuba._columns._plain import CATEGORY, DATE, NUMBER, as_names, is_missing
-from aucuba.cli._errors import Problems, TableError
-from aucuba.cli._table import Table
+from aucuba._columns._kinds import (
+    CATEGORY,
+    DATE,
+    NUMBER,
+    as_names,
+    as_numbers,
+    column_kind,
+    is_missing,
+)
+from aucuba.cli._formats import Table
+from aucuba.cli._table_errors import Problems, TableError
 
 # Squares of larger numbers, summed for a variance, overflow.
 _LARGEST = 1e100
@@ -26,18 +34,8 @@ _MOSTLY = 0.5
 _ENOUGH = 20
 _UNNAMED = re.compile(r"Unnamed: \d+")
 _DECIMAL_COMMA = r"\s*[+-]?[\d.]*\d,\d+\s*"
-# Kinds of values, as pandas infers them.
-_NUMBERS = ("integer", "floating", "mixed-integer-float", "boolean", "decimal")
-_DURATIONS = ("timedelta", "timedelta64")
-_DATES = ("date", "datetime", "datetime64")
-_TEXTS = ("string", "categorical")
-_OTHERS = {
-    "mixed": "lists or mixed values",
-    "period": "periods",
-    "time": "times of day",
-    "bytes": "bytes",
-    "complex": "complex numbers",
-}
+# Values that no model takes, by the name that pandas gives to their kind.
+_UNUSABLE = {"period": "periods", "time": "times of day", "bytes": "bytes"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Schema:
         named, problems = set(categories), Problems()
         for name in table.frame.columns.drop(list(excluded)):
             with problems.collected():
-                kinds[name] = CATEGORY if name in named else _column_kind(table.frame[name])
+                kinds[name] = CATEGORY if name in named else _file_column_kind(table.frame[name])
                 if kinds[name] == NUMBER:
                     _numbers(table.frame[name], 0)
         problems.raise_any()
@@ -91,15 +89,8 @@ class Schema:
     def to_json(self) -> dict[str, Any]:
         """Write JSON's types, with the order of the columns."""
         columns = [[name, kind] for name, kind in self.kinds.items()]
-        return {
-            "columns": columns,
-            "n_features": self.n_features,
-            "first_index": self.first_index,
-        }
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.kinds)
+        sizes = {"n_features": self.n_features, "first_index": self.first_index}
+        return {"columns": columns, **sizes}
 
     @property
     def width(self) -> int:
@@ -149,18 +140,18 @@ class Schema:
         """Raise an error if X has categories that the baseline has not seen in training."""
         if not self.of_kind(CATEGORY):
             return
-        problems = Problems()
+        problems = []
         for name, known in baseline["columns"].plain_.known_categories().items():
             seen = X[name].dropna()
             unknown = seen[~seen.isin(known)]
             if len(unknown):
-                with problems.collected():
-                    raise TableError(
-                        f"The column {name!r} has {unknown.nunique()} categories that the model has "
-                        f"not seen, such as {unknown.iloc[0]!r}; give --unknown ignore to score such "
-                        "rows without it."
-                    )
-        problems.raise_any()
+                problems.append(
+                    f"The column {name!r} has {unknown.nunique()} categories that the model has not "
+                    f"seen, such as {unknown.iloc[0]!r}; give --unknown ignore to score such rows "
+                    "without it."
+                )
+        if problems:
+            raise TableError(*problems)
 
     def _matrix(self, table: Table) -> Any:
         if table.matrix is None:
@@ -188,87 +179,78 @@ class Schema:
         return matrix
 
 
-def _column_kind(column: pd.Series) -> str:
-    """Tell numbers, categories and dates apart; what looks like two of them is an error."""
-    name = column.name
+def _file_column_kind(column: pd.Series) -> str:
+    """Find the kind of a file's column, which is an error where it looks like two kinds."""
+    name = str(column.name)
     if column.isna().all():
         raise TableError(
             f"The column {name!r} has no values at all; leave it out with --drop {name}."
         )
-    if _UNNAMED.fullmatch(str(name)):
+    if _UNNAMED.fullmatch(name):
         raise TableError(
             f"The column {name!r} has no name in the file, as when pandas writes its index; name it, "
             f"or leave it out with --drop {name!r}."
         )
-    kind = _inferred(column)
-    if kind in _OTHERS:
+    try:
+        kind = column_kind(column, name)
+    except TypeError:
         raise TableError(
-            f"The column {name!r} holds {_OTHERS[kind]}; turn it into numbers, dates or text, or leave "
-            f"it out with --drop {name}."
-        )
-    if kind in _DATES:
-        return DATE
-    if kind != "string":
-        return NUMBER if kind in (*_NUMBERS, *_DURATIONS) else CATEGORY
-    if all(is_date(text) for text in column.dropna()):
-        return DATE
-    return _text_kind(column)
+            f"The column {name!r} holds {_unusable(column)}; turn it into numbers, dates or text, or "
+            f"leave it out with --drop {name}."
+        ) from None
+    if kind == CATEGORY and not isinstance(column.dtype, pd.CategoricalDtype):
+        _check_text(column)
+    return kind
 
 
-def _text_kind(column: pd.Series) -> str:
-    """Take text for categories, unless so much of it is numbers that it must be a mistake."""
-    is_number = pd.to_numeric(column, errors="coerce").notna().to_numpy()
-    is_word = column.notna().to_numpy() & ~is_number
-    if is_number.sum() < _MOSTLY * (is_number.sum() + is_word.sum()):
-        _note_if_odd(column)
-        return CATEGORY
-    what, remedy = "all its values are numbers", "Store it as numbers"
-    if is_word.any():
-        row = int(np.argmax(is_word))
-        what = (
-            f"{is_number.sum()} of its {is_number.sum() + is_word.sum()} values are numbers; row "
-            f"{row + 1} has {str(column.iloc[row])[:40]!r}"
-        )
-        remedy = "Correct such cells (an empty one is a missing value)"
-    raise TableError(
-        f"The column {column.name!r} is text, but {what}. {remedy}, or give --category {column.name} "
-        f"or --drop {column.name}."
-    )
-
-
-def _note_if_odd(column: pd.Series) -> None:
-    """Warn of categories that are numbers in another notation, or that never repeat."""
+def _check_text(column: pd.Series) -> None:
+    """Refuse text that is mostly numbers; warn of another notation, or text that never repeats."""
     known = column.dropna()
-    example = str(known.iloc[0])[:40]
+    is_number = pd.to_numeric(known, errors="coerce").notna().to_numpy()
+    if is_number.sum() >= _MOSTLY * len(known):
+        what, remedy = "all its values are numbers", "Store it as numbers"
+        if not is_number.all():
+            row = int(np.flatnonzero(column.notna())[np.argmin(is_number)])
+            what = (
+                f"{is_number.sum()} of its {len(known)} values are numbers; row {row + 1} has "
+                f"{str(column.iloc[row])[:40]!r}"
+            )
+            remedy = "Correct such cells (an empty one is a missing value)"
+        raise TableError(
+            f"The column {column.name!r} is text, but {what}. {remedy}, or give --category "
+            f"{column.name} or --drop {column.name}."
+        )
+    example, n_texts = str(known.iloc[0])[:40], known.nunique()
     if known.str.fullmatch(_DECIMAL_COMMA).mean() >= _MOSTLY:
         warn_user(
             f"The column {column.name!r} seems to hold numbers with decimal commas, such as "
-            f"{example!r}; give --decimal , to read them as numbers, not as categories.",
+            f"{example!r}; give --decimal , to read them as numbers, not as categories."
         )
-    elif len(known) >= _ENOUGH and column.nunique() > _MOSTLY * len(known):
+    elif len(known) >= _ENOUGH and n_texts > _MOSTLY * len(known):
         warn_user(
-            f"The column {column.name!r} has {column.nunique()} different texts in {len(known)} rows, "
-            f"such as {example!r}; as categories most of them count for nothing. Write numbers like "
-            f"1234.5 and dates like 2024-12-31, or leave the column out with --drop {column.name}.",
+            f"The column {column.name!r} has {n_texts} different texts in {len(known)} rows, such as "
+            f"{example!r}; most of these categories are too rare to be used. Write numbers like 1234.5 "
+            f"and dates like 2024-12-31, or leave the column out with --drop {column.name}."
         )
 
 
-def _inferred(column: pd.Series) -> str:
-    """Name the kind of a column's values as pandas does, or else call them mixed."""
-    kind = str(pd.api.types.infer_dtype(column, skipna=True))
-    known = (*_NUMBERS, *_DURATIONS, *_DATES, *_TEXTS, *_OTHERS, "empty")
-    return kind if kind in known else "mixed"
+def _unusable(column: pd.Series) -> str:
+    return _UNUSABLE.get(pd.api.types.infer_dtype(column), "lists or mixed values")
 
 
 def _numbers(column: pd.Series, first_row: int) -> FloatArray:
-    kind = _inferred(column)
-    if kind in (*_OTHERS, *_DATES):
-        what = "dates" if kind in _DATES else _OTHERS[kind]
+    try:
+        kind = column_kind(column, str(column.name))
+        what = "dates" if kind == DATE else None
+    except TypeError:
+        what = _unusable(column)
+    if what is not None:
         raise TableError(f"The column {column.name!r} must be numeric, but holds {what}.")
-    if kind in _DURATIONS:
-        return np.asarray(pd.to_timedelta(column) / np.timedelta64(1, "D"))
-    numbers = pd.to_numeric(column, errors="coerce")
-    values: FloatArray = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    if kind == NUMBER:
+        values = as_numbers(column)
+    else:
+        numbers = pd.to_numeric(column, errors="coerce")
+        values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = np.isnan(values) & column.notna().to_numpy()
     infinite = np.isinf(values)
     large = np.abs(values) > _LARGEST
@@ -283,8 +265,8 @@ def _numbers(column: pd.Series, first_row: int) -> FloatArray:
     return values
 
 
-def _texts(column: pd.Series, first_row: int) -> Any:
-    return column.astype(object) if _inferred(column) == "string" else as_names(column)
+def _texts(column: pd.Series, first_row: int) -> AnyArray:
+    return as_names(column)
 
 
 def _times(column: pd.Series, first_row: int) -> AnyArray:

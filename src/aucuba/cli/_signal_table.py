@@ -1,23 +1,18 @@
-"""Signals and their labels in long tables, and the changepoint models that are trained on them."""
+"""Signals in a long table, with a row per sample, and their labels."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from aucuba._base._callbacks import HAS_CALLBACKS
-from aucuba.changepoint import LABEL_KINDS, SupervisedChangepointDetector
-from aucuba.cli._console import FitProgress, progress_bar
-from aucuba.cli._errors import TableError
-from aucuba.cli._table import finite_numbers
-from aucuba.cli._tables import Kept, TableFile
+from aucuba.changepoint import LABEL_KINDS
+from aucuba.cli._formats import Kept
+from aucuba.cli._table_errors import TableError
+from aucuba.cli._table_file import TableFile
 
-SIGNAL_WRITER = "aucuba fit --model changepoint"
-_COUNTS = ("sequences", "samples", "labels")
 _NAMES = Kept(verbatim=("sequence", "kind"))
 
 
@@ -42,7 +37,7 @@ class SignalTable:
     def read(cls, file: TableFile) -> SignalTable:
         """Read and check a table; of position and time the first is taken."""
         rows = file.read(_NAMES)
-        value = finite_numbers(rows.column("value", "the samples").to_frame(), file.path)["value"]
+        value = as_floats(rows.column("value", "the samples"), file.path)
         columns = {"sequence": _sequences(rows.column("sequence", "the signals"), file.path)}
         unit = next((name for name in ("position", "time") if name in rows.frame), None)
         if unit is not None:
@@ -50,7 +45,7 @@ class SignalTable:
             if unit == "time" and not pd.api.types.is_numeric_dtype(place):
                 place = _times(place, file.path)
             else:
-                finite_numbers(place.to_frame(), file.path)
+                as_floats(place, file.path)
             columns[unit] = place
         return cls(file, pd.DataFrame({**columns, "value": value}), unit)
 
@@ -65,10 +60,8 @@ class SignalTable:
             raise ValueError(
                 "A changepoint model needs --labels, a table of sequence, start, end, kind."
             )
-        read_as = self.file
-        file = TableFile.from_options(
-            path, None, read_as.delimiter, read_as.decimal, read_as.encoding
-        )
+        own = self.file
+        file = TableFile.from_options(path, None, own.delimiter, own.decimal, own.encoding)
         table = file.read(_NAMES)
         kinds = table.column("kind", "the labels")
         sequences = _sequences(table.column("sequence", "the labels"), path)
@@ -77,53 +70,23 @@ class SignalTable:
         ends = {}
         for name in ("start", "end"):
             column = table.column(name, "the labels")
-            ends[name] = _times(column, path) if dated else _bounds(column, path)
+            # An infinite end leaves the region open.
+            ends[name] = _times(column, path) if dated else as_floats(column, path, finite=False)
         frame = pd.DataFrame({"sequence": sequences, **ends, "kind": kinds})
         if "weight" in table.frame:
-            frame["weight"] = finite_numbers(table.frame[["weight"]], path)["weight"]
+            frame["weight"] = as_floats(table.frame["weight"], path)
         return frame
 
 
-def train_detector(
-    detector: SupervisedChangepointDetector, signals: SignalTable, labels: pd.DataFrame
-) -> dict[str, Any]:
-    """Fit the detector; return what to keep beside the model."""
-    with progress_bar("Training on signals") as bar:
-        if HAS_CALLBACKS:
-            detector.set_callbacks(FitProgress(bar))
-        try:
-            detector.fit(signals.frame, labels)
-        finally:
-            if HAS_CALLBACKS:
-                detector.set_callbacks()
-    return {
-        "writer": SIGNAL_WRITER,
-        "unit": signals.unit,
-        "training": {
-            "file": signals.file.path.name,
-            "sequences": len(signals.names),
-            "samples": len(signals.frame),
-            "labels": len(labels),
-        },
-    }
-
-
-def table_of_changes(detector: SupervisedChangepointDetector, signals: SignalTable) -> pd.DataFrame:
-    """List the first samples of new segments, a row per change, in the unit of the signals."""
-    found = detector.predict(signals.frame)
-    return pd.DataFrame(
-        {
-            "sequence": np.repeat(np.array(signals.names, dtype=object), [len(x) for x in found]),
-            signals.unit or "index": np.concatenate(found),
-        }
-    )
-
-
-def described_training(metadata: dict[str, Any]) -> str:
-    """Say what a detector was trained on."""
-    training = metadata.get("training", {})
-    counts = [f"{training.get(name)} {name}" for name in _COUNTS]
-    return ", ".join([str(training.get("file")), *counts])
+def as_floats(column: pd.Series, path: Path, *, finite: bool = True) -> pd.Series:
+    """Convert a column to numbers; text and missing values are an error that names the column."""
+    if not pd.api.types.is_numeric_dtype(column):
+        raise TableError(f"{path}: the column {column.name!r} holds text where numbers are needed.")
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if (np.isnan(values) | (finite & np.isinf(values))).any():
+        gaps = "missing or infinite" if finite else "missing"
+        raise TableError(f"{path}: the column {column.name!r} has {gaps} values.")
+    return column.astype(np.float64)
 
 
 def _sequences(column: pd.Series, path: Path) -> pd.Series:
@@ -142,15 +105,6 @@ def _check_kinds(kinds: pd.Series, sequences: pd.Series, path: Path) -> None:
             f"{path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
             f"{kinds.iloc[row]!r}; a label is one of {', '.join(LABEL_KINDS)}."
         )
-
-
-def _bounds(column: pd.Series, path: Path) -> pd.Series:
-    """Ends of regions as numbers; an infinite one leaves the region open."""
-    if not pd.api.types.is_numeric_dtype(column):
-        raise TableError(f"{path}: the column {column.name!r} holds text where numbers are needed.")
-    if column.isna().any():
-        raise TableError(f"{path}: the column {column.name!r} has missing values.")
-    return column.astype(np.float64)
 
 
 def _times(column: pd.Series, path: Path) -> pd.Series:

@@ -1,4 +1,4 @@
-"""What ``aucuba fit`` keeps beside a model, so that the model finds its columns again."""
+"""What ``aucuba fit`` saves beside a model: its columns, labels and region."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from sklearn.pipeline import Pipeline
 
 from aucuba._base._validation import check_fpr_range, check_fraction
 from aucuba.changepoint import SupervisedChangepointDetector
-from aucuba.cli._labels import Labels
-from aucuba.cli._schema import Schema
+from aucuba.cli._options import Range
+from aucuba.cli._table_schema import Schema
+from aucuba.cli._target_labels import Labels
 from aucuba.persistence import SavedModel, load_model
 
+SIGNAL_WRITER = "aucuba fit --model changepoint"
 _WRITER = "aucuba fit"
-_COUNTS = ("file", "fingerprint", "rows", "positives", "features")
+_COUNTS = ("file", "fingerprint", "rows", "positives", "features", "queries")
 
 
 @dataclass(frozen=True)
 class FitRecord:
-    """Columns, labels and region of a training, with counts of its rows.
+    """Columns, labels and region of a fit, with counts of its rows.
 
     ``kind`` is ``linear`` or ``stack``, and ``surrogate`` the loss of a linear model.
     """
 
     target: str
     labels: Labels
-    fpr_range: tuple[float, float]
+    fpr_range: Range
     min_tpr: float
     kind: str
     surrogate: str | None
@@ -36,22 +38,22 @@ class FitRecord:
     schema: Schema
     training: dict[str, Any]
 
+    @property
+    def chance(self) -> float:
+        """Partial AUC of scores without information."""
+        return chance_level(self.fpr_range, self.min_tpr)
+
     def to_json(self) -> dict[str, Any]:
         """Write JSON's types."""
+        copied = ("target", "min_tpr", "kind", "surrogate", "sample_weight", "qid", "training")
         return {
             "writer": _WRITER,
-            "target": self.target,
             "pos_label": self.labels.positive,
             "neg_label": self.labels.negative,
             "labels": [self.labels.positive, *self.labels.others],
             "fpr_range": list(self.fpr_range),
-            "min_tpr": self.min_tpr,
-            "kind": self.kind,
-            "surrogate": self.surrogate,
-            "sample_weight": self.sample_weight,
-            "qid": self.qid,
             "schema": self.schema.to_json(),
-            "training": self.training,
+            **{name: getattr(self, name) for name in copied},
         }
 
     @classmethod
@@ -68,7 +70,7 @@ class FitRecord:
             saved["sample_weight"],
             None if saved["qid"] is None else str(saved["qid"]),
             Schema.from_json(saved["schema"]),
-            {"queries": None, **{name: saved["training"][name] for name in _COUNTS}},
+            {name: saved["training"][name] for name in _COUNTS},
         )
 
 
@@ -104,3 +106,25 @@ def fit_record(saved: SavedModel, path: Path) -> FitRecord:
             f"{path} says that `aucuba fit` wrote it, but what it keeps beside the model is incomplete "
             "or damaged; train it again."
         ) from None
+
+
+def chance_level(fpr_range: Range, min_tpr: float = 0.0) -> float:
+    """Compute the partial AUC of scores without information, whose ROC curve is the diagonal.
+
+    Examples
+    --------
+    >>> from aucuba.cli._fit_record import chance_level
+    >>> print(f"{chance_level((0.0, 0.05)):.3f} {chance_level((0.0, 1.0), min_tpr=0.5):.3f}")
+    0.025 0.250
+    """
+    low, high = fpr_range
+    start = min(max(low, min_tpr), high)
+    height = (high - min_tpr) ** 2 - (start - min_tpr) ** 2 if high > min_tpr else 0.0
+    return height / 2 / (high - low) / (1 - min_tpr)
+
+
+def described_signals(metadata: dict[str, Any]) -> str:
+    """Describe what a changepoint detector was trained on."""
+    training = metadata.get("training", {})
+    counts = [f"{training.get(name)} {name}" for name in ("sequences", "samples", "labels")]
+    return ", ".join([str(training.get("file")), *counts])

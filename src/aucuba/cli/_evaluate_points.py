@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from aucuba.cli._console import Grid
+from aucuba import metrics
+from aucuba.cli._console import Grid, with_interval
+from aucuba.cli._labelled_rows import ScoredRows
 
 # A limit with its value, or a measure with its parameters.
 Point = tuple[str, Any]
 _NAMES = {"fpr": "fpr", "tpr": "tpr", "recall": "tpr", "precision": "precision", "k": "k"}
-# What is uncertain at a point with the given limit: the measure, and its parameter.
-_MEASURES = {
-    "fpr": ("tpr_at_fpr", "fpr", "TPR"),
-    "tpr": ("fpr_at_tpr", "tpr", "FPR"),
-    "precision": ("recall_at_precision", "precision", "recall"),
-    "k": ("precision_at_k", "k", "precision"),
+# By the limit of an operating point: the measure that is uncertain there, and its name.
+_MEASURED_AT = {
+    "fpr": ("tpr_at_fpr", "TPR"),
+    "tpr": ("fpr_at_tpr", "FPR"),
+    "precision": ("recall_at_precision", "recall"),
+    "k": ("precision_at_k", "precision"),
 }
 
 
@@ -27,8 +29,6 @@ def parse_points(given: Sequence[str]) -> list[Point]:
 
 def _measure(text: str) -> Point | None:
     """Read ``MEASURE`` or ``MEASURE:NAME=VALUE,...``; None where no measure is named."""
-    from aucuba import metrics
-
     name, _, rest = (part.strip() for part in text.partition(":"))
     # Every measure is a function of this name but the rate at a fixed threshold.
     if name != "rate_at_threshold" and not hasattr(metrics, f"{name}_score"):
@@ -71,30 +71,22 @@ def _range(text: str) -> tuple[float, float]:
 
 
 def measure_points(
-    points: Sequence[Point],
-    y: Any,
-    score: Any,
-    sample_weight: Any,
-    random_state: int,
+    points: Sequence[Point], table: ScoredRows, random_state: int
 ) -> list[dict[str, Any]]:
-    """Compute every measure with an interval; for a limit also its threshold and what that does."""
-    from aucuba.metrics import operating_point, score_interval
-
+    """Compute every measure with an interval; for a limit also its threshold and rates."""
     rows: list[dict[str, Any]] = []
+    weight: dict[str, Any] = {"sample_weight": table.rows.weight}
     for name, given in points:
-        metric, params, row = name, given, {"at": {name: given}, "rate": name}
-        if name in _MEASURES:
-            metric, parameter, rate = _MEASURES[name]
-            params = {parameter: given}
-            point = operating_point(y, score, sample_weight=sample_weight, **{name: given})
-            row |= {**asdict(point), "rate": rate}
-        options = {"sample_weight": sample_weight, "random_state": random_state, **params}
-        rows.append({**row, **_limits(score_interval(metric, y, score, **options))})
+        measure, params, row = name, given, {"at": {name: given}, "rate": name}
+        if name in _MEASURED_AT:
+            params = {name: given}
+            measure, row["rate"] = _MEASURED_AT[name]
+            row |= asdict(metrics.operating_point(table.y, table.score, **weight, **params))
+        options = {**weight, "random_state": random_state, **params}
+        interval = metrics.score_interval(measure, table.y, table.score, **options)
+        limits = {one: getattr(interval, one) for one in ("value", "low", "high")}
+        rows.append({**row, **limits})
     return rows
-
-
-def _limits(interval: Any) -> dict[str, Any]:
-    return {"value": interval.value, "low": interval.low, "high": interval.high}
 
 
 def points_grid(rows: Sequence[dict[str, Any]]) -> Grid:
@@ -102,18 +94,12 @@ def points_grid(rows: Sequence[dict[str, Any]]) -> Grid:
     grid = Grid("at", "score from", "FPR", "TPR", "precision", "flagged", "95 % interval")
     for row in rows:
         ((name, limit),) = row["at"].items()
-        interval = f"{row['rate']} {row['value']:.4f} [{row['low']:.4f}, {row['high']:.4f}]"
+        interval = f"{row['rate']} {with_interval(row)}"
         if "threshold" not in row:
             given = ", ".join(f"{key} = {value}" for key, value in limit.items())
             grid.add_line(given, "", "", "", "", "", interval)
             continue
-        grid.add_line(
-            f"{name} = {limit:g}",
-            f"{row['threshold']:.6g}",
-            f"{row['fpr']:.4f}",
-            f"{row['tpr']:.4f}",
-            f"{row['precision']:.4f}",
-            f"{row['n_flagged']:g}",
-            interval,
-        )
+        rates = (f"{row[rate]:.4f}" for rate in ("fpr", "tpr", "precision"))
+        threshold, flagged = f"{row['threshold']:.6g}", f"{row['n_flagged']:g}"
+        grid.add_line(f"{name} = {limit:g}", threshold, *rates, flagged, interval)
     return grid

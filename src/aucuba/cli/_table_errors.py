@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 
@@ -24,7 +25,7 @@ class Problems:
 
     Examples
     --------
-    >>> from aucuba.cli._errors import Problems, TableError
+    >>> from aucuba.cli._table_errors import Problems, TableError
     >>> problems = Problems()
     >>> for name in ("a", "b"):
     ...     with problems.collected():
@@ -32,7 +33,7 @@ class Problems:
     >>> problems.raise_any()
     Traceback (most recent call last):
         ...
-    aucuba.cli._errors.TableError: The column 'a' is empty. The column 'b' is empty.
+    aucuba.cli._table_errors.TableError: The column 'a' is empty. The column 'b' is empty.
     """
 
     def __init__(self) -> None:
@@ -50,3 +51,13 @@ class Problems:
         """Raise one error for everything collected, if anything was."""
         if self._found:
             raise TableError(*dict.fromkeys(self._found))
+
+
+def suggestion(name: str, names: Sequence[str]) -> str:
+    """Name the column that was probably meant, or else the columns that there are."""
+    folded = {one.casefold(): one for one in names}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {folded[close[0]]!r}?"
+    more = ", ..." if len(names) > 8 else ""
+    return f"the columns are {', '.join(names[:8])}{more or '.'}"

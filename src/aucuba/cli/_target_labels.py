@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from aucuba._base._typing import BoolArray
-from aucuba.cli._errors import TableError
+from aucuba.cli._table_errors import TableError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"0|-?[1-9]\d*")

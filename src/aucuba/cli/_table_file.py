@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,8 @@ from typing import Any
 import pandas as pd
 
 from aucuba._base._files import is_stream
-from aucuba.cli._delimited import DELIMITERS, delimited_chunks, read_delimited
-from aucuba.cli._errors import TableError
-from aucuba.cli._readers import parquet_chunks, read_npz, read_parquet, read_svmlight
-from aucuba.cli._table import Table
+from aucuba.cli._formats import DELIMITERS, FORMATS, Kept, Table
+from aucuba.cli._table_errors import TableError
 
 _SUFFIXES = {
     ".csv": "csv",
@@ -34,59 +32,7 @@ _SUFFIXES = {
     ".npz": "npz",
 }
 _DELIMITER_WORDS = {"\\t": "\t", "tab": "\t"}
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What must not be guessed when a file is read.
-
-    Parameters
-    ----------
-    text : tuple of str
-        Columns of categories or dates: text, except for the usual words for missing values.
-    verbatim : tuple of str
-        Columns of labels or names: text as it stands in csv and tsv, missing only where the cell is
-        empty, so that NA and 01 are what they say.
-    first_index : int or None
-        Index of the first feature of a svmlight file, 0 or 1. None looks for an index 0.
-    """
-
-    text: tuple[str, ...] = ()
-    verbatim: tuple[str, ...] = ()
-    first_index: int | None = None
-
-
 _GUESSED = Kept()
-
-
-@dataclass(frozen=True)
-class _Format:
-    """How to read files of one format."""
-
-    read: Callable[[TableFile, Kept], Table]
-    remedy: str
-    chunks: Callable[[TableFile, Kept], Iterator[Table]] | None = None
-
-
-_SEPARATED = _Format(
-    read_delimited, "check the file, or name its separator with --delimiter", delimited_chunks
-)
-FORMATS = {
-    **dict.fromkeys(DELIMITERS, _SEPARATED),
-    "parquet": _Format(
-        lambda file, kept: read_parquet(file.path),
-        "the file is damaged, cut short or not Parquet; write it again",
-        lambda file, kept: parquet_chunks(file.path),
-    ),
-    "svmlight": _Format(
-        lambda file, kept: read_svmlight(file.path, kept.first_index),
-        "each row must read `label [qid:N] index:value ...`",
-    ),
-    "npz": _Format(
-        lambda file, kept: read_npz(file.path),
-        "the file is damaged, holds Python objects or is not npz; write it again with np.savez",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -109,7 +55,7 @@ class TableFile:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from aucuba.cli._tables import TableFile
+    >>> from aucuba.cli._table_file import TableFile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "small.csv"
     ...     _ = path.write_text("a,y\\n1.5,0\\n2.5,1\\n")
@@ -169,19 +115,17 @@ class TableFile:
 
     def read(self, kept: Kept = _GUESSED) -> Table:
         """Read the whole file."""
-        with _errors_as_one_sentence(self):
-            table = FORMATS[self.format].read(self, kept)
-        if table.n_rows == 0:
-            raise TableError(f"{self.path} has no rows.")
+        (table,) = self._tables(kept, whole=True)
         return table
 
     def chunks(self, kept: Kept = _GUESSED) -> Iterator[Table]:
         """Read the file in pieces; csv, tsv and Parquet are never held in memory whole."""
-        chunks = FORMATS[self.format].chunks
+        return self._tables(kept, whole=False)
+
+    def _tables(self, kept: Kept, whole: bool) -> Iterator[Table]:
         n_rows = 0
         with _errors_as_one_sentence(self):
-            pieces = iter([self.read(kept)]) if chunks is None else chunks(self, kept)
-            for piece in pieces:
+            for piece in FORMATS[self.format].tables(self, kept, whole):
                 n_rows += piece.n_rows
                 yield piece
         if n_rows == 0:

@@ -1,0 +1,78 @@
+"""``aucuba compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from aucuba._base._typing import FloatArray
+from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
+from aucuba.cli._fit_record import FitRecord, chance_level, load_fitted
+from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
+from aucuba.cli._options import CompareOptions
+from aucuba.metrics import compare_scores, partial_auc_score, score_interval
+
+
+def run(options: CompareOptions) -> None:
+    """Compare models on the same labelled rows."""
+    if len(options.models) < 2:
+        raise ValueError("compare needs at least two models and then DATA.")
+    fitted = {path: load_fitted(path) for path in options.models}
+    _refuse_different_samples({path: record for path, (_, record) in fitted.items()}, options)
+    trained = fitted[options.models[0]][1]
+    region: dict[str, Any] = {
+        "fpr_range": options.chosen_range(trained.fpr_range),
+        "min_tpr": options.lowest_tpr(trained.min_tpr),
+    }
+    rows: list[dict[str, Any]] = []
+    first: FloatArray | None = None
+    with progress_bar("Comparing") as bar:
+        bar.total(len(options.models))
+        for path in options.models:
+            table = ScoredRows.from_file(ScoredFile(*fitted[path], options))
+            first = table.score if first is None else first
+            params = {**region, "random_state": options.random_state, **table.weight_and_query}
+            interval = score_interval("partial_auc", table.y, table.score, **params)
+            comparison = compare_scores("partial_auc", table.y, table.score, first, **params)
+            row = {
+                "model": str(path),
+                "partial_auc": asdict(interval),
+                "auc": partial_auc_score(table.y, table.score, **table.weight_and_query),
+                "against_first": asdict(comparison.pair),
+            }
+            rows.append(row)
+            bar.advance()
+    chance = chance_level(**region)
+    result = {"data": str(options.data), **region, "chance": chance, "models": rows}
+    low, high = region["fpr_range"]
+    title = f"pAUC[{low:g}, {high:g}], chance {chance:.4f}"
+    emit(result, _shown(rows, title), as_json=options.json)
+
+
+def _refuse_different_samples(records: Mapping[Path, FitRecord], options: CompareOptions) -> None:
+    """All models are measured on one sample, so what defines it must be the same in all."""
+    defining: list[tuple[str, str | None, Callable[[FitRecord], str | None], str]] = [
+        ("positive label", None, lambda record: record.labels.key, ""),
+        ("target", options.target, lambda record: record.target, " Give --target."),
+        ("queries", options.qid, lambda record: record.qid, " Give --qid."),
+    ]
+    for name, given, value_of, remedy in defining:
+        values = {path: value_of(record) for path, record in records.items()}
+        if given is None and len(set(values.values())) > 1:
+            shown = ", ".join(f"{path} has {value or 'none'}" for path, value in values.items())
+            raise ValueError(f"The models differ in their {name}: {shown}.{remedy}")
+
+
+def _shown(rows: list[dict[str, Any]], title: str) -> Grid:
+    grid = Grid("model", title, "AUC", "difference", "p-value")
+    for index, row in enumerate(rows):
+        other = row["against_first"]
+        grid.add_line(
+            Path(row["model"]).name,
+            with_interval(row["partial_auc"]),
+            f"{row['auc']:.4f}",
+            *([signed_with_interval(other), f"{other['p_value']:.3g}"] if index else ["", ""]),
+        )
+    return grid

@@ -1,0 +1,113 @@
+"""``aucuba evaluate``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
+from aucuba.cli._evaluate_points import measure_points, parse_points, points_grid
+from aucuba.cli._fit_record import chance_level, load_fitted
+from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
+from aucuba.cli._options import EvaluateOptions, Range
+from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
+
+
+def run(options: EvaluateOptions) -> None:
+    """Measure a model on labelled rows."""
+    points = parse_points(options.at or [])
+    if options.region_only:
+        options.refuse("needs all scores, which --region-only does not keep", "at")
+    else:
+        options.refuse("is for --region-only", "capacity")
+    saved, record = load_fitted(options.model)
+    fpr_range = options.chosen_range(record.fpr_range)
+    min_tpr = options.lowest_tpr(record.min_tpr)
+    with progress_bar(f"Evaluating {options.model.name}") as bar:
+        bar.total(1.0)
+        scored = ScoredFile(saved, record, options, bar.reach)
+        if options.region_only:
+            sketched = SketchedRows.from_file(scored, fpr_range, options.capacity)
+            measured = _measured_region(sketched, fpr_range, min_tpr)
+        else:
+            table, seed = ScoredRows.from_file(scored), options.random_state
+            measured = _measured_all(table, fpr_range, min_tpr, seed)
+            measured["operating_points"] = measure_points(points, table, seed)
+    region = {"fpr_range": list(fpr_range), "min_tpr": min_tpr}
+    result = {"model": str(options.model), **region, **measured}
+    shown = _shown_region(result) if options.region_only else _shown(result)
+    emit(result, *shown, as_json=options.json)
+
+
+def _measured_all(
+    table: ScoredRows, fpr_range: Range, min_tpr: float, random_state: int
+) -> dict[str, Any]:
+    """Measure the range and the whole curve on all rows, in pairs with logistic regression."""
+    measured: dict[str, Any] = {"data": table.summary}
+    for name, region in (("partial_auc", (fpr_range, min_tpr)), ("auc", ((0.0, 1.0), 0.0))):
+        params: dict[str, Any] = {"fpr_range": region[0], "min_tpr": region[1]}
+        params |= {"random_state": random_state, **table.weight_and_query}
+        comparison = compare_scores("partial_auc", table.y, table.score, table.base, **params)
+        measured[name] = {
+            **asdict(score_interval("partial_auc", table.y, table.score, **params)),
+            "against_logistic": asdict(comparison.pair),
+            "chance": chance_level(*region),
+        }
+    tpr = tpr_at_fpr_score(table.y, table.score, fpr=fpr_range[1], **table.weight_and_query)
+    return {**measured, "tpr_at_fpr": {"fpr": fpr_range[1], "tpr": tpr}}
+
+
+def _measured_region(table: SketchedRows, fpr_range: Range, min_tpr: float) -> dict[str, Any]:
+    """Measure the range alone, on sketches of the scores."""
+    score, chance = table.score, chance_level(fpr_range, min_tpr)
+    # The interval comes first: it needs the most rows, and the error of a sketch says how many.
+    interval = asdict(score.interval(min_tpr=min_tpr))
+    at = {"fpr": fpr_range[1], "tpr": score.tpr_at_fpr(), "threshold": score.threshold()}
+    return {
+        "data": table.summary,
+        "partial_auc": {**interval, "chance": chance},
+        "logistic": asdict(table.base.interval(min_tpr=min_tpr)),
+        "tpr_at_fpr": at,
+        "covered_fpr": score.covered_fpr,
+    }
+
+
+def _shown(result: dict[str, Any]) -> list[Any]:
+    low, high = result["fpr_range"]
+    grid = Grid("", "value [95 %]", "chance", "logistic regression", "difference [95 %]", "p-value")
+    for key, name in {"partial_auc": f"pAUC[{low:g}, {high:g}]", "auc": "AUC"}.items():
+        other = result[key]["against_logistic"]
+        grid.add_line(
+            name,
+            with_interval(result[key]),
+            f"{result[key]['chance']:.4f}",
+            f"{other['values'][1]:.4f}",
+            signed_with_interval(other),
+            f"{other['p_value']:.3g}",
+        )
+    _add_rate(grid, result["tpr_at_fpr"])
+    points = result["operating_points"]
+    return [_counts(result["data"]), grid, *([points_grid(points)] if points else [])]
+
+
+def _shown_region(result: dict[str, Any]) -> list[Any]:
+    low, high = result["fpr_range"]
+    grid = Grid("", "value [95 %]", "chance", "logistic regression [95 %]")
+    grid.add_line(
+        f"pAUC[{low:g}, {high:g}]",
+        with_interval(result["partial_auc"]),
+        f"{result['partial_auc']['chance']:.4f}",
+        with_interval(result["logistic"]),
+    )
+    at = result["tpr_at_fpr"]
+    _add_rate(grid, at)
+    kept = f"Known up to FPR {result['covered_fpr']:.4g}; score from {at['threshold']:.6g}"
+    return [_counts(result["data"]), grid, kept]
+
+
+def _add_rate(grid: Grid, at: dict[str, Any]) -> None:
+    grid.add_line(f"TPR at FPR {at['fpr']:g}", f"{at['tpr']:.4f}", f"{at['fpr']:.4f}")
+
+
+def _counts(data: dict[str, Any]) -> str:
+    return f"{data['rows']} rows, {data['positives']} positive, from {data['file']}"

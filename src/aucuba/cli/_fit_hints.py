@@ -1,0 +1,160 @@
+"""Hints beside a fit: columns that give the target away, and whether boosted trees would do better."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._warnings import warn_user
+from aucuba._columns._kinds import CATEGORY, DATE
+from aucuba._columns._named import Columns
+from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._region import Region
+from aucuba._rows._splits import shuffled_folds
+from aucuba.cli._console import progress_bar
+from aucuba.cli._fit_models import Plan
+from aucuba.cli._labelled_rows import LabelledTable
+from aucuba.linear import PartialAUCClassifier
+from aucuba.metrics import partial_auc_score
+
+_MOST_ROWS = 20_000
+# An honest column hardly ranks so well by itself.
+_SUSPICIOUS = 0.99
+# The order of names or row numbers should carry no information.
+_SUSPICIOUS_ORDER = 0.9
+_FEWEST_TO_RANK = 10
+# Mean number of rows per category from which its rate of positives is more than its own label.
+_ROWS_PER_CATEGORY = 20
+_FEWEST_TO_PROBE = 30
+_FOLDS = 3
+_ROUNDS = 60
+# Boosted trees must be ahead by this many paired standard errors.
+_ERRORS = 2.0
+
+
+def warn_of_leaks(table: LabelledTable, random_state: int) -> None:
+    """Warn of each column that ranks at most 20,000 rows almost perfectly by itself."""
+    if table.schema.n_features is not None:
+        return
+    rows = _sampled_rows(table, random_state)
+    for name, kind in table.schema.kinds.items():
+        column, positive = table.X[name].iloc[rows], table.rows.positive[rows]
+        what, auc = _leak(column, kind, positive)
+        if auc > (_SUSPICIOUS_ORDER if what == "its order" else _SUSPICIOUS):
+            warn_user(
+                f"The column {name!r} gives the target away: {what} alone ranks the rows with an AUC "
+                f"of {auc:.3f}. If it is known only after the outcome, or numbers the rows, leave it "
+                f"out with --drop {name}."
+            )
+
+
+def _leak(column: pd.Series, kind: str, positive: BoolArray) -> tuple[str, float]:
+    """Find the AUC of a column by itself, and whether it is that of the column or of its order."""
+    known = column.notna().to_numpy()
+    missing = _auc(known.astype(np.float64), positive)
+    if missing > _SUSPICIOUS:
+        return "it", missing
+    values, labels = column[known], positive[known]
+    is_order = bool(values.nunique() == len(values))
+    if kind != CATEGORY:
+        numbers = values.astype(np.int64 if kind == DATE else np.float64).to_numpy(dtype=np.float64)
+        is_order = is_order and bool((numbers == np.round(numbers)).all())
+    elif is_order:
+        numbers = np.argsort(np.argsort(values.astype(str).to_numpy())).astype(np.float64)
+    elif len(values) < _ROWS_PER_CATEGORY * values.nunique():
+        return "it", 0.5
+    else:
+        numbers = pd.Series(labels).groupby(values.to_numpy()).transform("mean").to_numpy()
+    return "its order" if is_order else "it", _auc(numbers, labels)
+
+
+def _auc(numbers: FloatArray, positive: BoolArray) -> float:
+    """AUC of a column in its better direction; 0.5 with too few rows to tell."""
+    if min(positive.sum(), (~positive).sum()) < _FEWEST_TO_RANK:
+        return 0.5
+    auc = partial_auc_score(positive, numbers)
+    return max(auc, 1.0 - auc)
+
+
+def _sampled_rows(table: LabelledTable, random_state: int) -> IntArray:
+    """Draw at most 20,000 rows of positive weight, in their order, both classes in proportion."""
+    weight = table.rows.weight
+    counted = np.arange(table.rows.n_rows) if weight is None else np.flatnonzero(weight > 0)
+    if counted.size <= _MOST_ROWS:
+        return counted
+    generator = np.random.default_rng(random_state)
+    drawn = []
+    for positive in (False, True):
+        rows = counted[table.rows.positive[counted] == positive]
+        size = max(_FEWEST_TO_RANK, round(_MOST_ROWS * rows.size / counted.size))
+        drawn.append(generator.choice(rows, min(size, rows.size), replace=False))
+    return np.sort(np.concatenate(drawn))
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Out-of-fold partial AUC of boosted trees and of a linear model on the same rows."""
+
+    boosting: float
+    linear: float
+    standard_error: float
+    rows: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the trees are ahead by more than two paired standard errors."""
+        return self.boosting - self.linear > _ERRORS * self.standard_error
+
+
+def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: int) -> Probe | None:
+    """Compare boosted trees with a linear model out of fold, on at most 20,000 rows.
+
+    Returns None for models that a stack could not replace, with too few rows, or where no fold may
+    begin any more after ``budget_s`` seconds.
+    """
+    replaceable = table.schema.n_features is None and table.rows.query is None
+    if plan.kind != "linear" or plan.surrogate == "aum" or not replaceable:
+        return None
+    started = time.monotonic()
+    rows = _sampled_rows(table, random_state)
+    sample, X = table.rows.take(rows), table.X.iloc[rows]
+    y = sample.positive.astype(np.intp)
+    if np.bincount(y, minlength=2).min() < _FEWEST_TO_PROBE:
+        return None
+    models = _probed_models(plan, X, random_state)
+    scores = np.empty((2, y.size))
+    with progress_bar("Probing with boosted trees"), warnings.catch_warnings():
+        # The full fit has already issued these warnings.
+        warnings.simplefilter("ignore")
+        for train, test in shuffled_folds(y, _FOLDS, random_state):
+            if time.monotonic() - started > budget_s:
+                return None
+            weight = None if sample.weight is None else sample.weight[train]
+            for row, model in zip(scores, models, strict=True):
+                model.fit(X.iloc[train], y[train], model__sample_weight=weight)
+                row[test] = model.decision_function(X.iloc[test])
+    region = Region.from_params(plan.fpr_range, None, plan.min_tpr)
+    comparison = RegionComparison(sample, scores, region)
+    linear_value, boosted_value = map(float, comparison.values)
+    return Probe(boosted_value, linear_value, comparison.error(1, 0), y.size)
+
+
+def _probed_models(plan: Plan, X: pd.DataFrame, random_state: int) -> tuple[Any, Any]:
+    columns = Columns.from_table(X)
+    linear = PartialAUCClassifier(
+        plan.fpr_range, min_tpr=plan.min_tpr, C=plan.logistic_C, random_state=random_state
+    )
+    booster = HistGradientBoostingClassifier(
+        max_iter=_ROUNDS,
+        early_stopping=False,
+        categorical_features=columns.categorical or None,
+        random_state=random_state,
+    )
+    return columns.for_linear(linear, sparse=True), columns.for_trees(booster)

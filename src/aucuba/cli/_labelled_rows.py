@@ -1,0 +1,252 @@
+"""Labelled rows of a file: whole to learn from, or in pieces with the scores of a saved model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._warnings import warn_user
+from aucuba._rows._sample import Sample
+from aucuba.cli._fit_record import FitRecord
+from aucuba.cli._formats import Kept
+from aucuba.cli._options import FitOptions, LabelledOptions, Range
+from aucuba.cli._roles import (
+    DEFAULT_TARGET,
+    Roles,
+    check_rows,
+    joined_rows,
+    read_queries,
+    read_target,
+    read_weights,
+    split_names,
+)
+from aucuba.cli._table_errors import Problems, TableError
+from aucuba.cli._table_file import TableFile
+from aucuba.cli._table_schema import Schema
+from aucuba.cli._target_labels import Labels
+from aucuba.metrics import RocSketch
+from aucuba.persistence import SavedModel
+
+# Rows by which a table is recognised.
+_DIGESTED = 1000
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """The rows to learn from with their features, and what the columns mean."""
+
+    rows: Sample
+    X: Any
+    file: TableFile
+    labels: Labels
+    roles: Roles
+    schema: Schema
+
+    @classmethod
+    def read(cls, options: FitOptions) -> LabelledTable:
+        """Read a file and find its schema; all problems of the file are one error."""
+        file, categories = options.file(), options.category or []
+        text = {*split_names(categories, categories), *split_names(categories, ())}
+        label = DEFAULT_TARGET if options.target is None else options.target
+        table = file.read(Kept(tuple(text), verbatim=(label,)))
+        named = options.target, options.sample_weight, options.qid
+        roles = Roles.from_options(table, *named, options.drop or [], categories)
+        problems = Problems()
+        with problems.collected():
+            schema = Schema.from_table(table, roles.names, roles.categories)
+        with problems.collected():
+            target = read_target(table, roles)
+            labels = Labels.from_column(target, options.pos_label)
+        with problems.collected():
+            weight = read_weights(table, roles)
+        with problems.collected():
+            query = read_queries(table, roles)
+        problems.raise_any()
+        rows = joined_rows([labels.is_positive(target)], [weight], [query])
+        check_rows(rows, labels, roles)
+        return cls(rows, schema.features(table), file, labels, roles, schema)
+
+    @property
+    def y(self) -> IntArray:
+        return self.rows.positive.astype(np.intp)
+
+    def summary(self) -> dict[str, Any]:
+        """Count rows, classes and queries, for messages and metadata."""
+        return _summary(self.rows, self.file, self.schema, _fingerprint(self.X, self.rows.n_rows))
+
+
+@dataclass(frozen=True)
+class ScoredPiece:
+    """Some rows of a file with the scores of the model and of logistic regression.
+
+    ``query`` is the column as it stands; ``X`` is None where features are not kept.
+    """
+
+    positive: BoolArray
+    weight: FloatArray | None
+    query: pd.Series | None
+    score: FloatArray
+    base: FloatArray
+    X: Any = None
+
+
+class ScoredFile:
+    """A labelled file that a saved model scores as it is read, with its own columns and labels.
+
+    Parameters
+    ----------
+    saved, record
+        The model and its record.
+    options : LabelledOptions
+        The file, and its columns that are not features.
+    reach : callable
+        Told after every piece which fraction of the file has been read.
+    """
+
+    def __init__(
+        self,
+        saved: SavedModel,
+        record: FitRecord,
+        options: LabelledOptions,
+        reach: Callable[[float], None] = lambda fraction: None,
+    ) -> None:
+        self.saved, self.record, self.options = saved, record, options
+        self.file, self._reach = options.file(), reach
+        self._head: list[Any] = []
+        self._n_rows = 0
+
+    def pieces(self, keep_features: bool = False) -> Iterator[ScoredPiece]:
+        """Read and score the file."""
+        schema, options = self.record.schema, self.options
+        strict = options.refuses_unknown
+        target = self.record.target if options.target is None else options.target
+        qid = self.record.qid if options.qid is None else options.qid
+        for table in self.file.chunks(Kept(schema.text, (target,), schema.first_index)):
+            first = self._n_rows
+            X = schema.features(table, first)
+            if strict:
+                schema.refuse_unknown(self.saved.baseline, X)
+            if first == 0:
+                self.roles = Roles.from_options(table, target, options.sample_weight, qid)
+            if first < _DIGESTED:
+                self._head.append(X[: _DIGESTED - first])
+            self._n_rows += table.n_rows
+            yield ScoredPiece(
+                self.record.labels.is_positive(read_target(table, self.roles, first), first),
+                read_weights(table, self.roles, first),
+                read_queries(table, self.roles, first),
+                self.saved.model.decision_function(X),
+                self.saved.baseline.decision_function(X),
+                X if keep_features else None,
+            )
+            self._reach(table.progress)
+
+    def fingerprint(self) -> str:
+        """Digest the rows that have been read, and warn if the model was trained on them."""
+        digest = _fingerprint(_joined_features(self._head), self._n_rows)
+        if digest == self.record.training["fingerprint"]:
+            warn_user(
+                f"{self.file.path.name} contains training rows, so the results are optimistic. "
+                "Measure the model on other rows."
+            )
+        return digest
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """All rows of a file with both scores: 16 bytes per row, plus weights and queries.
+
+    ``X`` is None unless the features are kept.
+    """
+
+    rows: Sample
+    score: FloatArray
+    base: FloatArray
+    summary: dict[str, Any]
+    X: Any = None
+
+    @classmethod
+    def from_file(cls, scored: ScoredFile, keep_features: bool = False) -> ScoredRows:
+        """Score a file and keep class, weight, query and scores; both classes must occur."""
+        pieces = list(scored.pieces(keep_features))
+        rows = joined_rows(
+            [one.positive for one in pieces],
+            [one.weight for one in pieces],
+            [one.query for one in pieces],
+        )
+        check_rows(rows, scored.record.labels, scored.roles)
+        return cls(
+            rows,
+            np.concatenate([one.score for one in pieces]),
+            np.concatenate([one.base for one in pieces]),
+            _summary(rows, scored.file, scored.record.schema, scored.fingerprint()),
+            _joined_features([one.X for one in pieces]) if keep_features else None,
+        )
+
+    @property
+    def y(self) -> IntArray:
+        return self.rows.positive.astype(np.intp)
+
+    @property
+    def weight_and_query(self) -> dict[str, Any]:
+        """Keywords of metrics."""
+        return {"sample_weight": self.rows.weight, "qid": self.rows.query}
+
+
+@dataclass(frozen=True)
+class SketchedRows:
+    """Sketches of the scores of the model and of logistic regression, which keep only the top rows."""
+
+    score: RocSketch
+    base: RocSketch
+    summary: dict[str, Any]
+
+    @classmethod
+    def from_file(cls, scored: ScoredFile, fpr_range: Range, capacity: int | None) -> SketchedRows:
+        """Score a file and keep only sketches of the given or the default capacity."""
+        params: dict[str, Any] = {} if capacity is None else {"capacity": capacity}
+        score, base = (RocSketch(fpr_range, **params) for _ in range(2))
+        for piece in scored.pieces():
+            if piece.query is not None:
+                raise TableError(
+                    f"--region-only does not support queries (column {scored.roles.qid!r}); leave "
+                    "--region-only out."
+                )
+            score.update(piece.positive, piece.score, piece.weight)
+            base.update(piece.positive, piece.base, piece.weight)
+        counts = {"rows": score.n_rows, "positives": score.n_positives}
+        known = {"file": scored.file.path.name, "fingerprint": scored.fingerprint()}
+        return cls(score, base, {**known, **counts})
+
+
+def _joined_features(parts: list[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+
+
+def _fingerprint(X: Any, n_rows: int) -> str:
+    """Digest the first rows of a table, so that training data are recognised in any file."""
+    if sparse.issparse(X):
+        part = X[:_DIGESTED]
+        content = part.indices.tobytes() + part.data.tobytes()
+    else:
+        # Readers of csv may round the last digit.
+        content = X.iloc[:_DIGESTED].to_csv(index=False, float_format="%.9g").encode()
+    return hashlib.sha256(f"{n_rows} rows ".encode() + content).hexdigest()[:32]
+
+
+def _summary(rows: Sample, file: TableFile, schema: Schema, digest: str) -> dict[str, Any]:
+    return {
+        "file": file.path.name,
+        "fingerprint": digest,
+        "rows": rows.n_rows,
+        "positives": int(rows.positive.sum()),
+        "features": schema.width,
+        "queries": None if rows.query is None else int(rows.query.max()) + 1,
+    }

@@ -1,0 +1,99 @@
+"""``aucuba monitor``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from aucuba._base._files import check_place, written_atomically
+from aucuba._base._typing import AnyArray, BoolArray
+from aucuba.cli._console import Grid, emit
+from aucuba.cli._formats import Kept
+from aucuba.cli._options import MonitorOptions, spelled_as_option
+from aucuba.cli._table_errors import TableError
+from aucuba.cli._target_labels import Labels, label_text
+from aucuba.threshold import RateMonitor
+
+_SETTINGS = ("limit", "rate", "confidence", "average_run_length")
+
+
+def run(options: MonitorOptions) -> None:
+    """Check a promised rate on the batches of a file."""
+    watched, state = _monitor(options), options.state
+    if state is not None:
+        check_place(state, options.data)
+    file, columns = options.file(), (options.target, options.flag, options.batch, options.groups)
+    table = file.read(Kept(verbatim=tuple(name for name in columns if name is not None)))
+
+    def is_positive(name: str, option: str) -> BoolArray:
+        texts = pd.Series(_names(table.column(name, option)), name=name, dtype=object)
+        # Labels are equal by value: 1 and 1.0.
+        return Labels(options.pos_label, tuple(texts.unique())).is_positive(texts)
+
+    flagged = is_positive(options.flag, "--flag")
+    positive = None if watched.rate == "alerts" else is_positive(options.target, "--target")
+    group = batch = None
+    if options.groups is not None:
+        group = _names(table.column(options.groups, "--groups"))
+    if options.batch is not None:
+        batch = _names(table.column(options.batch, "--batch"))
+    else:
+        batch = np.full(table.n_rows, file.path.name, dtype=object)
+    shown = []
+    for name in dict.fromkeys(batch):
+        rows = np.flatnonzero(batch == name)
+        watched.update(
+            None if positive is None else positive[rows],
+            flagged[rows],
+            groups=None if group is None else group[rows],
+        )
+        shown.append({"batch": name, **watched.history[-1]})
+    if state is not None:
+        with written_atomically(state) as draft:
+            draft.write_text(watched.to_json() + "\n", encoding="utf-8")
+    result = {"status": watched.status, "changed": watched.changed, "batches": shown}
+    emit(result, _grid(shown), repr(watched), as_json=options.json)
+
+
+def _monitor(options: MonitorOptions) -> RateMonitor:
+    """Restore the monitor of the state file, or make one of the options."""
+    asked = {name: getattr(options, name) for name in _SETTINGS}
+    given = {name: value for name, value in asked.items() if value is not None}
+    state = options.state
+    if state is None or not state.exists():
+        if "limit" not in given:
+            raise ValueError("--limit is needed: the rate that was promised, such as 0.05.")
+        return RateMonitor(**given)
+    restored = RateMonitor.from_json(state.read_text(encoding="utf-8"))
+    for name, value in given.items():
+        if getattr(restored, name) != value:
+            raise ValueError(
+                f"{spelled_as_option(name)} {value} differs from {getattr(restored, name)} in {state}; "
+                "leave it out, or begin another state file."
+            )
+    return restored
+
+
+def _grid(shown: list[dict[str, Any]]) -> Grid:
+    grid = Grid("batch", "counted", "observed", "interval", "status", "changed")
+    for row in shown:
+        observed = "" if row["observed"] is None else f"{row['observed']:.4f}"
+        interval = f"[{row['lower']:.4f}, {row['upper']:.4f}]"
+        changed = "yes" if row["changed"] else "no"
+        grid.add_line(
+            row["batch"], str(row["n_counted"]), observed, interval, row["status"], changed
+        )
+    return grid
+
+
+def _names(column: pd.Series) -> AnyArray:
+    """Read a column as text; missing values are an error."""
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise TableError(
+            f"The column {column.name!r} is missing in {missing.sum()} rows, the first of them row "
+            f"{int(missing.argmax()) + 1}; leave these rows out."
+        )
+    return np.array([label_text(value) for value in column.tolist()], dtype=object)

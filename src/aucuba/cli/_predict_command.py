@@ -1,0 +1,166 @@
+"""``aucuba predict``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+import pandas as pd
+
+from aucuba._base._files import check_place, errors_naming, is_stream, written_atomically
+from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.cli._console import emit, print_note, progress_bar, stdout_of_a_reader
+from aucuba.cli._fit_record import FitRecord, fit_record
+from aucuba.cli._formats import Kept
+from aucuba.cli._options import PredictOptions
+from aucuba.cli._roles import split_names
+from aucuba.cli._signal_table import SignalTable
+from aucuba.cli._table_file import TableFile
+from aucuba.persistence import SavedModel, load_model
+
+_WRITTEN = ("score", "probability", "predicted")
+# What spreadsheets take for the start of a formula, at once or after trimming.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_OTHER_FORMATS = (".gz", ".npz", ".parquet", ".pq", ".tsv")
+
+
+def run(options: PredictOptions) -> None:
+    """Score the rows of a file, or find the changes of its signals."""
+    strict, out = options.refuses_unknown, _checked_out(options)
+    saved, file = load_model(options.model), options.file()
+    if isinstance(saved.model, SupervisedChangepointDetector):
+        options.refuse("does not apply to a changepoint model", "id", "unknown")
+        _write_changes(saved.model, file, out, options)
+        return
+    record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file)
+    rows = positives = 0
+    with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}") as bar:
+        bar.total(1.0)
+        kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
+        for table in file.chunks(kept):
+            X = record.schema.features(table, rows)
+            if strict:
+                record.schema.refuse_unknown(saved.baseline, X)
+            carried = {name: table.column(name, "--id").to_numpy() for name in ids}
+            frame = _scored(saved, record, X, carried, options.escape_formulas)
+            frame.to_csv(sink, index=False, header=rows == 0)
+            positives += int((frame["score"] > 0).sum())
+            rows += table.n_rows
+            bar.reach(table.progress)
+    counts = f"{rows} rows, {positives} predicted positive"
+    fitted = vars(saved.model[-1])
+    rate, promise = fitted.get("predict_fpr_"), fitted.get("promise_")
+    if rate is not None and not math.isnan(rate):
+        counts += f" at the threshold for a false positive rate of {rate:g}"
+    if promise is not None:
+        counts += f"\nPromise: {promise}"
+    result = {
+        "rows": rows,
+        "predicted_positive": positives,
+        "predict_fpr": rate,
+        "promise": promise,
+    }
+    _print_counts(counts, "scores", result, out, options.json)
+
+
+def _scored(
+    saved: SavedModel, record: FitRecord, X: Any, carried: dict[str, Any], escape: bool
+) -> pd.DataFrame:
+    """Put the scores and predicted labels of some rows beside the columns that are carried along."""
+    score = saved.model.decision_function(X)
+    predicted: Any = np.where(score > 0, record.labels.positive, record.labels.negative)
+    if escape:
+        # A score may begin with a minus sign, but it is a number.
+        carried = {_escaped(name): _escaped_all(texts) for name, texts in carried.items()}
+        predicted = _escaped_all(predicted)
+    columns = {**carried, "score": score}
+    if hasattr(saved.model, "predict_proba"):
+        columns["probability"] = saved.predict_proba(X)[:, 1]
+    return pd.DataFrame({**columns, "predicted": predicted})
+
+
+def _write_changes(
+    detector: SupervisedChangepointDetector,
+    file: TableFile,
+    out: Path | None,
+    options: PredictOptions,
+) -> None:
+    """Write a row per change: the first sample of a new segment, in the unit of the signals."""
+    with progress_bar(f"Segmenting {file.path.name}"):
+        signals = SignalTable.read(file)
+        found = detector.predict(signals.frame)
+    names: Any = np.repeat(np.array(signals.names, dtype=object), [len(one) for one in found])
+    if options.escape_formulas:
+        names = _escaped_all(names)
+    changes = pd.DataFrame({"sequence": names, signals.unit or "index": np.concatenate(found)})
+    with _sink(out) as sink:
+        changes.to_csv(sink, index=False)
+    result = {"sequences": len(signals.names), "n_changes": len(changes)}
+    counts = f"{len(signals.names)} sequences, {len(changes)} changes"
+    _print_counts(counts, "changes", result, out, options.json)
+
+
+def _print_counts(
+    counts: str, written: str, result: dict[str, Any], out: Path | None, as_json: bool
+) -> None:
+    """Print what was written; as a note on stderr where the rows went to stdout."""
+    if out is None:
+        print_note(counts)
+        return
+    shown = f"{counts}\n{written.capitalize()}: {out}"
+    emit({written: str(out), **result}, shown, as_json=as_json)
+
+
+def _checked_out(options: PredictOptions) -> Path | None:
+    """Return the file to write, or None for stdout."""
+    out = options.out
+    if str(out) in ("-", "/dev/stdout"):
+        if options.json:
+            raise ValueError("--json and the scores cannot both go to stdout; give --out a file.")
+        return None
+    if out.suffix.lower() in _OTHER_FORMATS:
+        raise ValueError(
+            f"The scores are written as csv; name a file that ends in .csv, not {out}."
+        )
+    check_place(out, options.model, options.data)
+    return out
+
+
+def _id_columns(given: list[str], file: TableFile) -> list[str]:
+    """List the columns to carry along, none of them overwritten."""
+    names = split_names(given, file.names() if any("," in one for one in given) else ())
+    for name in names:
+        if name in _WRITTEN:
+            raise ValueError(
+                f"--id {name} would be overwritten by the column of that name; rename it."
+            )
+    return names
+
+
+@contextmanager
+def _sink(out: Path | None) -> Iterator[TextIO]:
+    """Open where the scores go: stdout, a pipe or device directly, or a file that appears whole."""
+    if out is None:
+        with stdout_of_a_reader() as sink:
+            yield sink
+    elif is_stream(out):
+        with errors_naming(out), out.open("w", encoding="utf-8", newline="") as sink:
+            yield sink
+    else:
+        with (
+            written_atomically(out) as draft,
+            draft.open("w", encoding="utf-8", newline="") as sink,
+        ):
+            yield sink
+
+
+def _escaped(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def _escaped_all(column: Any) -> list[Any]:
+    return [_escaped(value) if isinstance(value, str) else value for value in column]
