@@ -164,7 +164,7 @@ def fit_once(folder: Path, kind: str, model: str) -> None:
         fitted = PartialAUCClassifier((0.0, 0.05), **MODELS[model]).fit(X, y)
         seconds = time.perf_counter() - start
         design, w = counted[0], fitted.coef_[0]
-        passes = design.n_passes
+        passes = design.blocks.n_passes
         dask_pass = timed(lambda: design.scores(w))
         rows = dask.array.zeros((N_BLOCKS, N_FEATURES), chunks=(1, -1), dtype=np.float32)
         empty = DaskDesign(rows)

@@ -2,6 +2,8 @@
 
 import gc
 import logging
+import os
+import signal
 import threading
 
 import numpy as np
@@ -16,13 +18,16 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client, LocalCluster
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from aucuba._base._seeds import draw_seed
 from aucuba._rows._splits import fold_numbers
+from aucuba.design import DaskBlocks
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._dask_boosting import Part, XGBoostOnDask, _groups_with_both_classes
 from tests.ensemble.killing import (
+    WATCHDOG_S,
     Killing,
     Waiting,
     lightgbm_objective,
@@ -275,7 +280,7 @@ def test_without_a_cluster_there_is_one_error(monkeypatch):
     def no_client():
         raise ValueError("No clients found")
 
-    monkeypatch.setattr("aucuba.ensemble._dask_boosting.default_client", no_client)
+    monkeypatch.setattr("distributed.default_client", no_client)
     model = RegionReweighted(dask_xgboost.DaskXGBClassifier(**ROUNDS), BAND)
     with pytest.raises(RuntimeError, match=r"needs a cluster: open a distributed\.Client"):
         model.fit(da.from_array(X, chunks=(100, -1)), y)
@@ -355,6 +360,29 @@ def test_a_worker_killed_during_a_boosted_fit_is_one_error(cluster, tmp_path, pa
     assert strike.victim.exists()
 
 
+def test_a_worker_killed_while_rows_are_scored_changes_nothing(cluster, monkeypatch):
+    dask_xgboost = pytest.importorskip("xgboost.dask", reason="it is of the boosting extra")
+    made, client = cluster
+    X, y = rows(400)
+    blocks = da.from_array(X, chunks=(100, -1))
+    booster = dask_xgboost.DaskXGBClassifier(**ROUNDS, tree_method="hist")
+    model = RegionReweighted(booster, BAND, cv=2, random_state=0)
+    client.wait_for_workers(2, timeout=WATCHDOG_S)
+    want = clone(model).fit(blocks, y)
+    run, struck = DaskBlocks.run, []
+
+    def striking(self, task, *common, parts=None):
+        if task.__name__ == "_scores" and not struck:
+            struck.append(next(iter(made.workers.values())).process.process.pid)
+            os.kill(struck[0], signal.SIGKILL)
+        return run(self, task, *common, parts=parts)
+
+    monkeypatch.setattr(DaskBlocks, "run", striking)
+    got = clone(model).fit(blocks, y)
+    assert struck
+    np.testing.assert_allclose(got.oof_scores_, want.oof_scores_, atol=1e-4)
+
+
 def test_a_boosted_fit_that_waits_for_a_lost_worker_ends_at_the_time_limit(tmp_path):
     dask_xgboost = pytest.importorskip("xgboost.dask")
     strike = Killing(tmp_path, others_wait=True)
@@ -384,7 +412,9 @@ def test_a_cluster_that_has_lost_all_its_workers_is_one_error():
     ):
         dask_xgboost = pytest.importorskip("xgboost.dask")
         model = RegionReweighted(dask_xgboost.DaskXGBClassifier(n_estimators=2), BAND, cv=2)
-        with pytest.raises(RuntimeError, match="A Dask worker was lost during a boosted fit"):
+        with pytest.raises(
+            RuntimeError, match=r"has no workers, and none came within 0\.5 seconds"
+        ):
             model.fit(da.from_array(X, chunks=(100, -1)), y)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ import pandas as pd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
 from aucuba.design import DaskDesign, TableDesign
-from aucuba.design._dask import _every
+from aucuba.design._dask_blocks import _rows_of
 from aucuba.persistence import save_model
 
 # Clusters leave sockets to the garbage collector, in whatever test it runs.
@@ -150,6 +151,17 @@ def test_weights_queries_and_single_precision(rows, name):
     np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-5, atol=1e-9)
 
 
+def test_rows_of_zero_weight_in_a_small_table(rows):
+    """Few pairs are solved on the rows themselves, and then only rows of positive weight count."""
+    X, y = rows[0][:60], rows[1][:60]
+    weight = np.where(np.arange(60) % 3 == 0, 0.0, 1.0)
+    model = PartialAUCClassifier((0.0, 1.0), surrogate="structural", C=10.0)
+    want = clone(model).fit(X, y, weight)
+    got = clone(model).fit(da.from_array(X, chunks=(25, -1)), y, weight)
+    np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
+    assert got.n_iter_ == want.n_iter_
+
+
 def test_labels_of_text_and_of_a_frame(rows):
     X, y = rows
     named = np.where(y == 1, "bad", "good")
@@ -231,12 +243,15 @@ def test_adjoint_products_and_rows(rows):
         few = design.some_rows(100)
         few = few.toarray() if sparse.issparse(few) else few
         np.testing.assert_array_equal(few, plain.some_rows(100))
+        few = some.some_rows(100)
+        few = few.toarray() if sparse.issparse(few) else few
+        np.testing.assert_array_equal(few, part.some_rows(100))
         assert design.largest == plain.largest
 
 
 def test_some_rows_of_a_block_do_not_keep_all_of_it(rows):
     for block in (rows[0], pd.DataFrame(rows[0])):
-        few = _every(block, 0, 100)
+        few = DaskDesign.as_table(_rows_of(block, np.arange(0, 1200, 100)))
         assert few.shape == (12, 6)
         assert not np.shares_memory(few, DaskDesign.as_table(block))
 
@@ -276,10 +291,8 @@ def test_unknown_chunks_are_counted_once_and_logged(rows, caplog):
     model = PartialAUCClassifier((0.0, 0.4), surrogate="tight")
     with caplog.at_level(logging.INFO, "aucuba"):
         got = clone(model).fit(unknown, y[kept])
-    assert [r.getMessage() for r in caplog.records if "counted once" in r.getMessage()] == [
-        "The blocks of X did not know their numbers of rows; counted once: "
-        f"{kept.sum()} rows in 5 blocks."
-    ]
+    counted = [r.getMessage() for r in caplog.records if r.name == "aucuba"]
+    assert counted == [f"Counted the rows of X once: {kept.sum()} in 5 blocks."]
     np.testing.assert_allclose(got.coef_, clone(model).fit(X[kept], y[kept]).coef_, rtol=1e-6)
 
 
@@ -380,7 +393,7 @@ def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name, at_pas
     passes, scores = [], DaskDesign.scores
 
     def counted(design, model):
-        passes.append(design.n_passes)
+        passes.append(design.blocks.n_passes)
         if len(passes) == dies_at:
             cluster.kill_one()
         return scores(design, model)
@@ -424,6 +437,33 @@ def test_blocks_of_a_client_that_is_closed_are_one_error(rows):
         held = KINDS["dense"](X).persist()
     with pytest.raises(RuntimeError, match="Blocks of X are lost: the Dask client"):
         PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(held, y)
+
+
+@pytest.mark.parametrize("name", ["structural", "cv"])
+def test_a_cluster_that_has_lost_all_its_workers_is_one_error(rows, monkeypatch, name):
+    distributed = pytest.importorskip("distributed")
+    X, y = rows[0][:600], rows[1][:600]
+    scores, passes = DaskDesign.scores, []
+    with (
+        dask.config.set({"aucuba.lost-worker-timeout": 0}),
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as made,
+        distributed.Client(made) as client,
+    ):
+
+        def stopping(design, model):
+            passes.append(model)
+            if len(passes) == 2:
+                made.scale(0)
+                while client.nthreads():
+                    time.sleep(0.01)
+            return scores(design, model)
+
+        monkeypatch.setattr(DaskDesign, "scores", stopping)
+        model = clone(MODELS[name])
+        with pytest.raises(RuntimeError, match=r"has no workers, and none came within 0 seconds"):
+            model.fit(da.from_array(X, chunks=(200, -1)), y)
+    assert len(passes) == 2
+    assert not hasattr(model, "coef_")
 
 
 @pytest.mark.slow

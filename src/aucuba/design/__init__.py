@@ -2,7 +2,7 @@
 
 - `TableDesign`, `KernelDesign`: arrays in memory
 - `TorchDesign`: tensors on any device; using it imports PyTorch
-- `DaskDesign`: Dask arrays and DataFrames; using it imports Dask
+- `DaskDesign`: Dask arrays and DataFrames, on the engine `DaskBlocks`; using them imports Dask
 """
 
 from importlib import import_module
@@ -14,12 +14,18 @@ from aucuba.design._table import TableDesign
 
 if TYPE_CHECKING:
     from aucuba.design._dask import DaskDesign
+    from aucuba.design._dask_blocks import DaskBlocks
     from aucuba.design._torch import TorchDesign
 
 # Designs whose packages are imported when first used.
-_ON_DEMAND = {"DaskDesign": "aucuba.design._dask", "TorchDesign": "aucuba.design._torch"}
+_ON_DEMAND = {
+    "DaskBlocks": "aucuba.design._dask_blocks",
+    "DaskDesign": "aucuba.design._dask",
+    "TorchDesign": "aucuba.design._torch",
+}
 
 __all__ = [
+    "DaskBlocks",
     "DaskDesign",
     "Design",
     "KernelDesign",

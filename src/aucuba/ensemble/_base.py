@@ -63,10 +63,12 @@ class RegionEnsemble(BinaryClassifier):
     def _checked_scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         if is_of_dask(X):
-            from aucuba.ensemble._dask_table import check_dask_columns, lazy_scores
+            from aucuba.design import DaskBlocks
+            from aucuba.ensemble._dask_table import check_dask_columns
 
             check_dask_columns(self, X, reset=False)
-            return lazy_scores(X, self._scores)
+            scores: FloatArray = DaskBlocks.scored(X, self._scores)
+            return scores
         check_columns(self, X)
         n_rows = _num_samples(X)
         if n_rows <= _ROWS_AT_ONCE:

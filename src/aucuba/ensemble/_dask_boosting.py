@@ -10,14 +10,18 @@ from typing import Any
 import dask
 import dask.array
 import dask.dataframe
+import distributed
 import numpy as np
 import pandas as pd
-from distributed import Client, default_client, wait
 from scipy import sparse
 from sklearn.base import clone
 
-from aucuba._base._dask_client import watched
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba.design import DaskBlocks
+
+# Both are typed in part, so that strict checks would refuse calls of them.
+_dask: Any = dask
+_distributed: Any = distributed
 
 
 @dataclass(frozen=True)
@@ -27,17 +31,6 @@ class Part:
     X: Any
     y: IntArray
     weight: FloatArray | None
-
-
-def client_for_boosting() -> Client:
-    """Return the present client; boosting on Dask needs one."""
-    try:
-        return default_client()
-    except ValueError:
-        raise RuntimeError(
-            "Boosting on Dask collections needs a cluster: open a distributed.Client first, for "
-            "example Client(n_workers=2)."
-        ) from None
 
 
 class BoosterOnDask(ABC):
@@ -58,15 +51,17 @@ class BoosterOnDask(ABC):
             )
         return known(estimator)
 
-    def fit(self, parts: Sequence[Part], meta: Any) -> Any:
-        """Fit on the parts of a table that looks like ``meta``; return a model without Dask."""
-        client = client_for_boosting()
-        # Workers of boosting wait for each other, for ever if one of them has died.
-        return watched(client, lambda: self._fitted(client, parts, meta), [*client.nthreads()])
+    def fit(self, blocks: DaskBlocks, y: IntArray, weight: FloatArray | None) -> Any:
+        """Fit on the rows of some blocks; return a model without Dask."""
+        labels = blocks.split(y)
+        weights = [None] * len(labels) if weight is None else blocks.split(weight)
+        parts = [Part(*own) for own in zip(blocks.delayed(), labels, weights, strict=True)]
+        # The workers of a booster wait for each other, for ever if one of them has died.
+        return blocks.with_all_workers(lambda client: self._fitted(client, parts, blocks.columns))
 
-    def _fitted(self, client: Client, parts: Sequence[Part], meta: Any) -> Any:
+    def _fitted(self, client: Any, parts: Sequence[Part], columns: Any) -> Any:
         parts = self.arranged(client, parts)
-        X = _collection([part.X for part in parts], [part.y.size for part in parts], meta)
+        X = _collection([part.X for part in parts], [part.y.size for part in parts], columns)
         y = _column([part.y for part in parts])
         weights = [part.weight for part in parts if part.weight is not None]
         sample_weight = _column(weights) if weights else None
@@ -75,7 +70,7 @@ class BoosterOnDask(ABC):
         return self.local(model)
 
     @abstractmethod
-    def arranged(self, client: Client, parts: Sequence[Part]) -> Sequence[Part]:
+    def arranged(self, client: Any, parts: Sequence[Part]) -> Sequence[Part]:
         """Bring the parts into the form that the package needs."""
 
     @abstractmethod
@@ -86,7 +81,7 @@ class BoosterOnDask(ABC):
 class XGBoostOnDask(BoosterOnDask):
     """``xgboost.dask.DaskXGBClassifier``."""
 
-    def arranged(self, client: Client, parts: Sequence[Part]) -> Sequence[Part]:
+    def arranged(self, client: Any, parts: Sequence[Part]) -> Sequence[Part]:
         return parts
 
     def local(self, model: Any) -> Any:
@@ -100,18 +95,18 @@ class XGBoostOnDask(BoosterOnDask):
 class LightGBMOnDask(BoosterOnDask):
     """``lightgbm.dask.DaskLGBMClassifier``, whose workers each need rows of both classes."""
 
-    def arranged(self, client: Client, parts: Sequence[Part]) -> Sequence[Part]:
+    def arranged(self, client: Any, parts: Sequence[Part]) -> Sequence[Part]:
         """Join the parts into one per worker, with both classes, and place it there."""
         workers = sorted(client.nthreads())[: len(parts)]
         groups = _groups_with_both_classes(parts, len(workers))
         joined = []
         for worker, group in zip(workers, groups, strict=True):
             blocks = [parts[number].X for number in group]
-            X = client.compute(dask.delayed(_joined, pure=False)(blocks), workers=[worker])
+            X = client.compute(_dask.delayed(_joined, pure=False)(blocks), workers=[worker])
             weights = [w for w in (parts[number].weight for number in group) if w is not None]
             weight = np.concatenate(weights) if weights else None
             joined.append(Part(X, np.concatenate([parts[number].y for number in group]), weight))
-        wait([part.X for part in joined])
+        _distributed.wait([part.X for part in joined])
         return joined
 
     def local(self, model: Any) -> Any:
@@ -150,13 +145,13 @@ def _joined(blocks: list[Any]) -> Any:
     return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
 
 
-def _collection(blocks: Sequence[Any], lengths: Sequence[int], meta: Any) -> Any:
-    """Return blocks as one Dask collection of the kind of ``meta``."""
-    if isinstance(meta, pd.DataFrame):
-        return dask.dataframe.from_delayed(list(blocks), meta=meta, verify_meta=False)
-    return dask.array.concatenate(
+def _collection(blocks: Sequence[Any], lengths: Sequence[int], columns: Any) -> Any:
+    """Return blocks as one Dask collection of the kind of an empty table."""
+    if isinstance(columns, pd.DataFrame):
+        return dask.dataframe.from_delayed(list(blocks), meta=columns, verify_meta=False)
+    return _dask.array.concatenate(
         [
-            dask.array.from_delayed(block, (n_rows, meta.shape[1]), dtype=meta.dtype)
+            _dask.array.from_delayed(block, (n_rows, columns.shape[1]), dtype=columns.dtype)
             for block, n_rows in zip(blocks, lengths, strict=True)
         ]
     )
@@ -165,4 +160,4 @@ def _collection(blocks: Sequence[Any], lengths: Sequence[int], meta: Any) -> Any
 def _column(parts: Sequence[AnyArray]) -> Any:
     """Return a vector of the driver in the chunks of the parts."""
     chunks = tuple(part.size for part in parts)
-    return dask.array.from_array(np.concatenate(parts), chunks=(chunks,))
+    return _dask.array.from_array(np.concatenate(parts), chunks=(chunks,))

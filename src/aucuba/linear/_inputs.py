@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from aucuba._base._typing import ArrayLike
+from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba._rows._splits import KeptRows
@@ -56,13 +56,9 @@ class ArrayInput:
             ensure_all_finite=False,
         )
         largest = _check_entries(X, type(estimator).__name__)
-        weight = row_weights(sample_weight, X.shape[0])
-        query = query_index(qid, X.shape[0])
-        positive, kept = estimator._adopt_classes(y, weight)
-        sample = Sample(positive, weight, query)
+        sample, kept = labelled_rows(estimator, y, sample_weight, qid)
         if kept.size < X.shape[0]:
-            X, sample = X[kept], sample.take(kept)
-        warn_about_queries(sample)
+            X = X[kept]
         return TableDesign(X, largest), sample, KeptRows(kept, given, y, qid)
 
     def scores(self, estimator: Any, X: Any) -> Any:
@@ -70,6 +66,27 @@ class ArrayInput:
             estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
         return estimator._raw_scores(X)
+
+
+def labelled_rows(
+    estimator: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> tuple[Sample, IntArray]:
+    """Check the columns beside X and set the classes of an estimator.
+
+    Returns
+    -------
+    sample : Sample
+        The rows of positive weight.
+    kept : ndarray of int
+        Their places among all rows.
+    """
+    weight, query = row_weights(sample_weight, len(y)), query_index(qid, len(y))
+    positive, kept = estimator._adopt_classes(y, weight)
+    sample = Sample(positive, weight, query)
+    if kept.size < len(y):
+        sample = sample.take(kept)
+    warn_about_queries(sample)
+    return sample, kept
 
 
 def input_of(X: Any) -> Input:

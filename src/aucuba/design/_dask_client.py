@@ -1,4 +1,4 @@
-"""A Dask client that may be closed, or lose workers, while it holds a table: one error for each."""
+"""Work on a Dask client that may be closed, or lose workers, meanwhile: one error for each."""
 
 from __future__ import annotations
 
@@ -8,12 +8,28 @@ import time
 from collections.abc import Callable, Collection
 from typing import Any
 
-# The key of Dask's configuration that says how long to wait for a lost worker.
+import dask
+from dask.utils import parse_timedelta
+
+# Key of Dask's configuration: how long to wait for lost workers.
 LOST_WORKER_TIMEOUT = "aucuba.lost-worker-timeout"
 _DEFAULT_TIMEOUT = "20s"
 _LOOK_EVERY_S = 0.2
-# The error of a neighbour may arrive a moment before the cluster knows that a worker is lost.
+# A neighbour may fail a moment before the scheduler notices that a worker is gone.
 _LOOKS_AFTER_A_FAILURE = 5
+
+
+def current_client() -> Any:
+    """Return the distributed client in use; None without one."""
+    try:
+        import distributed
+    except ImportError:
+        return None
+    find: Any = distributed.default_client
+    try:
+        return find()
+    except ValueError:
+        return None
 
 
 def require_running(client: Any) -> None:
@@ -26,7 +42,7 @@ def require_running(client: Any) -> None:
 
 def gathered(client: Any, futures: list[Any]) -> list[Any]:
     """Wait for the results of tasks on blocks; raise if the blocks are lost."""
-    # Cancelled futures raise an error of their own kind; it comes with distributed.
+    # Cancelled futures raise an error of distributed, which Dask alone does not have.
     from distributed.client import FutureCancelledError
 
     try:
@@ -37,7 +53,7 @@ def gathered(client: Any, futures: list[Any]) -> list[Any]:
 
 
 def lost_blocks() -> RuntimeError:
-    """Return the error of blocks that were held by a client that is no more."""
+    """Return the error for blocks whose client is gone."""
     return RuntimeError(
         "Blocks of X are lost: the Dask client that held them is closed. Open a client, make X anew "
         "and fit again."
@@ -45,10 +61,7 @@ def lost_blocks() -> RuntimeError:
 
 
 def lost_worker_timeout() -> float:
-    """Read from Dask's configuration for how many seconds work may wait for a lost worker."""
-    import dask
-    from dask.utils import parse_timedelta
-
+    """Read from Dask's configuration how many seconds work may wait for lost workers."""
     given = dask.config.get(LOST_WORKER_TIMEOUT, _DEFAULT_TIMEOUT)
     try:
         seconds = float(parse_timedelta(given))
@@ -63,11 +76,11 @@ def lost_worker_timeout() -> float:
 
 
 def watched(client: Any, work: Callable[[], Any], needed: Collection[str] = ()) -> Any:
-    """Return the result of work on a cluster, or end it by one error soon after workers are lost.
+    """Return the result of work on a cluster; raise one error if it waits for lost workers.
 
-    Lost are the workers that are ``needed`` when one of them is gone, and all of them when there is
-    none. What waits for such a worker may wait for ever, so that it gets `lost_worker_timeout` to end
-    by itself, counted from when the cluster knows of the loss. Time without a loss is not limited.
+    Workers are lost when one of those ``needed`` is gone, or when none is left. The work may then
+    wait for ever, so that it gets `lost_worker_timeout` seconds to end by itself, counted from when
+    the scheduler knows of the loss. Time without a loss is not limited.
     """
     timeout = lost_worker_timeout()
     require_running(client)
@@ -79,40 +92,53 @@ def watched(client: Any, work: Callable[[], Any], needed: Collection[str] = ()) 
         except BaseException as error:
             failure.append(error)
 
-    # The client in use is known by the context, which a thread does not have by itself.
+    # A new thread has an empty context, and the context knows which client is in use.
     thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), daemon=True)
     thread.start()
     lost_since: float | None = None
-    while thread.is_alive():
+    while True:
         thread.join(_LOOK_EVERY_S)
+        if not thread.is_alive():
+            break
         require_running(client)
         if not _has_lost(client, needed):
             lost_since = None
         elif lost_since is None:
             lost_since = time.monotonic()
-        elif thread.is_alive() and time.monotonic() - lost_since > timeout:
-            raise _lost_workers()
+        elif time.monotonic() - lost_since > timeout:
+            raise _lost_workers(client, timeout)
     if found:
         return found[0]
-    for _ in range(_LOOKS_AFTER_A_FAILURE):
+    require_running(client)
+    for _ in range(_LOOKS_AFTER_A_FAILURE if needed else 0):
         if _has_lost(client, needed):
-            raise _lost_workers() from failure[0]
+            raise _lost_workers(client, timeout) from failure[0]
         time.sleep(_LOOK_EVERY_S)
     raise failure[0]
 
 
 def _has_lost(client: Any, needed: Collection[str]) -> bool:
+    present = _workers(client)
+    return not present or not present >= set(needed)
+
+
+def _workers(client: Any) -> set[str]:
     try:
-        present = client.nthreads()
+        return set(client.nthreads())
     except Exception:
-        # A client that closes while it is asked has an error of its own.
+        # A client that is closed during the call raises an error of distributed.
         require_running(client)
         raise
-    return not present or not present.keys() >= set(needed)
 
 
-def _lost_workers() -> RuntimeError:
+def _lost_workers(client: Any, timeout: float) -> RuntimeError:
+    if _workers(client):
+        return RuntimeError(
+            "A Dask worker was lost during a boosted fit, which cannot go on without it. Nothing was "
+            "changed; fit again when the cluster has its workers."
+        )
     return RuntimeError(
-        "A Dask worker was lost during a boosted fit, which cannot go on without it. Nothing was "
-        "changed; fit again when the cluster has its workers."
+        f"The Dask cluster has no workers, and none came within {timeout:g} seconds "
+        f"({LOST_WORKER_TIMEOUT} of Dask's configuration). Nothing was changed; fit again when the "
+        "cluster has workers."
     )

@@ -1,0 +1,221 @@
+"""The engine for Dask collections: one task per block of rows, never the table as a whole."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import dask
+import dask.array
+import numpy as np
+import pandas as pd
+
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba.design._dask_client import (
+    current_client,
+    gathered,
+    lost_blocks,
+    require_running,
+    watched,
+)
+
+LOG = logging.getLogger("aucuba")
+# Dask is typed in part, so that strict checks would refuse calls of it.
+_dask: Any = dask
+
+
+class DaskBlocks:
+    """The blocks of a Dask array or DataFrame, whole rows each, and the tasks that run on them.
+
+    With a ``distributed`` client the blocks are futures that keep their lineage, so that those of a
+    worker that dies are computed again; when no worker is left, one error ends the wait. Without a
+    client every pass computes the blocks anew in threads (or by the scheduler that Dask is configured
+    for), so that few of them are in memory at a time.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_rows, n_columns)
+
+    Attributes
+    ----------
+    client : distributed.Client or None
+        Holds the blocks.
+    columns : ndarray or DataFrame
+        An empty table of the same columns.
+    lengths : ndarray of int
+        Number of rows of every block, known after `count`.
+    n_passes : int
+        Passes over the blocks so far.
+
+    Examples
+    --------
+    >>> import dask.array, numpy as np
+    >>> from aucuba.design import DaskBlocks
+    >>> blocks = DaskBlocks(dask.array.from_array(np.eye(4), chunks=(3, 2)))
+    >>> blocks.count(blocks.run(len))
+    >>> blocks.lengths
+    array([3, 1])
+    >>> [block.shape for block in blocks.take(np.array([0, 2])).run(np.asarray)]
+    [(2, 4)]
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.columns = self.columns_of(X)
+        self.client = current_client()
+        blocks = list(np.ravel(_whole_rows(X).to_delayed()))
+        self._blocks = blocks if self.client is None else self.client.compute(blocks)
+        # Places of the rows of every block that count; None for all.
+        self._taken: list[IntArray | None] = [None] * len(blocks)
+        self._knows_its_rows = isinstance(X, dask.array.Array) and not np.isnan(X.shape[0])
+        self.lengths: IntArray = np.zeros(len(blocks), dtype=np.intp)
+        # Shared with the parts that `take` returns.
+        self._n_passes = [0]
+
+    @staticmethod
+    def columns_of(X: Any) -> Any:
+        """Return an empty table of the columns of X, which Dask knows without computing."""
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, got {X.ndim}.")
+        is_array = isinstance(X, dask.array.Array)
+        return np.empty((0, X.shape[1]), dtype=X.dtype) if is_array else X._meta
+
+    @staticmethod
+    def gather(*vectors: Any) -> tuple[Any, ...]:
+        """Compute vectors that come with X: Dask collections, arrays, or None."""
+        client = current_client()
+        if client is None:
+            found = _dask.compute(*vectors)
+        else:
+            found = watched(client, lambda: _dask.compute(*vectors))
+        return tuple(found)
+
+    @staticmethod
+    def scored(X: Any, score: Callable[[Any], FloatArray]) -> Any:
+        """Return a Dask array of scores, computed block by block when it is asked for."""
+        if isinstance(X, dask.array.Array):
+            return _whole_rows(X).map_blocks(score, drop_axis=1, dtype="f8", meta=np.empty(0))
+        return X.map_partitions(_scored_frame, score, meta=(None, "f8")).to_dask_array()
+
+    def count(self, n_rows: Sequence[int]) -> None:
+        """Store the number of rows of every block, as a pass found it, and forget empty blocks."""
+        lengths = np.array(n_rows, dtype=np.intp)
+        kept = np.flatnonzero(lengths)
+        if not self._knows_its_rows:
+            LOG.info("Counted the rows of X once: %d in %d blocks.", lengths.sum(), lengths.size)
+        self._blocks = [self._blocks[number] for number in kept]
+        self._taken, self.lengths = [None] * kept.size, lengths[kept]
+
+    @property
+    def n_passes(self) -> int:
+        return self._n_passes[0]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.lengths.sum())
+
+    @property
+    def starts(self) -> IntArray:
+        """Number of rows before every block."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def take(self, rows: IntArray) -> DaskBlocks:
+        """Return the blocks of some rows, given in increasing order; they are cut where they are."""
+        cuts = np.searchsorted(rows, np.append(self.starts, self.n_rows))
+        part = copy(self)
+        part.lengths = np.diff(cuts)
+        kept = np.flatnonzero(part.lengths)
+        part._blocks, part._taken = [], []
+        for number in kept:
+            places = rows[cuts[number] : cuts[number + 1]] - self.starts[number]
+            taken = self._taken[number]
+            part._blocks.append(self._blocks[number])
+            part._taken.append(places if taken is None else taken[places])
+        part.lengths = part.lengths[kept]
+        return part
+
+    def split(self, of_rows: AnyArray) -> list[AnyArray]:
+        """Cut an array, whose last axis is the rows, by blocks."""
+        return np.split(of_rows, self.starts[1:], axis=-1)
+
+    def run(
+        self, task: Callable[..., Any], *common: Any, parts: Sequence[tuple[Any, ...]] | None = None
+    ) -> list[Any]:
+        """Run a task on every block, with common arguments or with the block's own ``parts``."""
+        self._n_passes[0] += 1
+        arguments = [common] * len(self._blocks) if parts is None else parts
+        if self.client is None:
+            return _computed(task, self.delayed(), arguments)
+        require_running(self.client)
+        tasks = [
+            self.client.submit(task, self._cut(block, taken), *own, pure=False)
+            for block, taken, own in zip(self._blocks, self._taken, arguments, strict=True)
+        ]
+        found: list[Any] = watched(self.client, lambda: gathered(self.client, tasks))
+        return found
+
+    def shared(self, value: Any) -> Any:
+        """Send a large argument of tasks to the cluster once, not once per block."""
+        return value if self.client is None else self.client.submit(_same, value, pure=False)
+
+    def delayed(self) -> list[Any]:
+        """Return every block, cut to its rows, as a delayed table."""
+        cut = _dask.delayed(_rows_of, pure=False)
+        return [
+            _dask.delayed(block) if taken is None else cut(block, taken)
+            for block, taken in zip(self._blocks, self._taken, strict=True)
+        ]
+
+    def with_all_workers(self, work: Callable[[Any], Any]) -> Any:
+        """Return the result of work on the client that waits for ever if one worker dies."""
+        return watched(self.client, lambda: work(self.client), list(self.client.nthreads()))
+
+    def _cut(self, block: Any, taken: IntArray | None) -> Any:
+        if taken is None:
+            return block
+        return self.client.submit(_rows_of, block, taken, pure=False)
+
+
+def _whole_rows(X: Any) -> Any:
+    several = isinstance(X, dask.array.Array) and X.numblocks[1] > 1
+    return X.rechunk({1: -1}) if several else X
+
+
+def _computed(
+    task: Callable[..., Any], blocks: list[Any], arguments: Sequence[tuple[Any, ...]]
+) -> list[Any]:
+    call = _dask.delayed(task, pure=False, traverse=False)
+    lazy = [call(block, *own) for block, own in zip(blocks, arguments, strict=True)]
+    try:
+        return list(_dask.compute(*lazy, traverse=False, optimize_graph=False))
+    except ValueError as error:
+        if "Missing dependency" not in str(error):
+            raise
+        raise lost_blocks() from error
+    finally:
+        _release_unused()
+
+
+def _release_unused() -> None:
+    """Return the memory that Arrow's pool keeps of freed blocks, if Arrow has read some.
+
+    It would add to the vectors of the driver, which are large after a pass.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+
+
+def _rows_of(block: Any, rows: IntArray) -> Any:
+    return block.iloc[rows] if isinstance(block, pd.DataFrame) else block[rows]
+
+
+def _scored_frame(frame: pd.DataFrame, score: Callable[[Any], FloatArray]) -> pd.Series:
+    scores = score(frame) if len(frame) else np.empty(0)
+    return pd.Series(scores, index=frame.index, dtype="f8")
+
+
+def _same(value: Any) -> Any:
+    return value
