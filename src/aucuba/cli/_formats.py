@@ -125,6 +125,9 @@ def _csv_options(file: TableFile, stored: IO[bytes], kept: Kept) -> dict[str, An
         "encoding": file.encoding or "utf-8-sig",
         "compression": _COMPRESSIONS.get(file.path.suffix.lower()),
     }
+    if int(pd.__version__.partition(".")[0]) < 3:
+        # Later releases read every digit, and deprecate the option.
+        options["float_precision"] = "round_trip"
     names = _header(file, stored, options)
     options["decimal"] = file.decimal
     options["dtype"] = dict.fromkeys([*kept.text, *kept.verbatim], str)
