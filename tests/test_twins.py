@@ -15,9 +15,10 @@ FEWEST = 10
 
 
 def left_out(tree):
-    """Lines of docstrings, imports and signatures."""
+    """Lines of docstrings, imports, signatures and calls that hand a signature on to the base."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        is_handed_on = isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__"
+        if is_handed_on or isinstance(node, ast.Import | ast.ImportFrom):
             yield from range(node.lineno, node.end_lineno + 1)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
             first = node.body[0] if node.body else None

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from aucuba.threshold import FixedFPRClassifier, negatives_needed
+from aucuba.threshold import FixedFPRClassifier, rows_needed
 
 # %%
 # How many negatives does the promise need?
@@ -22,7 +22,7 @@ from aucuba.threshold import FixedFPRClassifier, negatives_needed
 # not seen.
 
 max_fpr, confidence = 0.05, 0.95
-print(negatives_needed(max_fpr, confidence))
+print(rows_needed("fpr", max_fpr, confidence))
 
 # %%
 # One study

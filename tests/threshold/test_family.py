@@ -19,9 +19,10 @@ from aucuba.threshold import (
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
+    RateMonitor,
     rows_needed,
-    threshold_rank,
 )
+from aucuba.threshold._order_statistic import threshold_rank
 from tests.threshold.bases import FirstFeature, prefit
 
 KINDS = [FixedFPRClassifier, FixedTPRClassifier, FixedPrecisionClassifier, AlertBudgetClassifier]
@@ -38,7 +39,7 @@ class TestOrderStatistics:
     def test_sensitivity_is_the_false_positive_rule_with_classes_exchanged(self, n):
         X, _ = sample(n)
         tpr = FixedTPRClassifier(prefit(), 0.95, cv="prefit").fit(X, np.ones(n))
-        rank = threshold_rank(n, 0.05, 0.95)
+        rank = threshold_rank(n, 0.05, 0.05)
         level = np.sort(X[:, 0])[n - rank]
         assert (tpr.rank_, tpr.n_positives_, tpr.guarantee_) == (rank, n, True)
         np.testing.assert_array_equal(tpr.predict(X), X[:, 0] >= level)
@@ -58,7 +59,7 @@ class TestOrderStatistics:
         X, y = sample()
         model = AlertBudgetClassifier(prefit(), 0.1, cv="prefit").fit(X)
         assert model.n_units_ == 400
-        assert model.predict(X).sum() == 400 - threshold_rank(400, 0.1, 0.95)
+        assert model.predict(X).sum() == 400 - threshold_rank(400, 0.1, 0.05)
         unlabelled = model.threshold_
         assert model.fit(X, y).threshold_ == unlabelled
         with pytest.raises(ValueError, match="requires y to be passed"):
@@ -254,7 +255,7 @@ class TestGroups:
             X[negative & (groups == group), 0].max() for group in np.unique(groups[negative])
         ]
         assert model.n_negatives_ == len(largest)
-        expected = np.sort(largest)[threshold_rank(len(largest), 0.1, 0.95) - 1]
+        expected = np.sort(largest)[threshold_rank(len(largest), 0.1, 0.05) - 1]
         assert model.threshold_ == pytest.approx(expected)
 
     def test_groups_of_one_row_cost_little(self):
@@ -274,8 +275,25 @@ class TestGroups:
     def test_splits_that_cut_a_group(self):
         X, y, groups = self.grouped()
         cv = [(np.arange(200), np.arange(200, y.size))]
-        with pytest.raises(ValueError, match="Split 0 of cv trains on groups"):
+        with pytest.raises(ValueError, match="Split 0 of cv trains on rows of 7 of the groups"):
             FixedFPRClassifier(FirstFeature(), cv=cv).fit(X, y, groups=groups % 7)
+
+    @pytest.mark.parametrize(
+        ("bad", "message"),
+        [
+            (np.nan, "groups has 1 missing or infinite entries, the first in row 3"),
+            (None, "groups has 1 missing or infinite entries, the first in row 3"),
+            ("a", "groups mixes int and str"),
+        ],
+    )
+    def test_bad_groups(self, bad, message):
+        X, y, groups = self.grouped()
+        identifiers = groups.tolist()
+        identifiers[3] = bad
+        with pytest.raises(ValueError, match=message):
+            FixedFPRClassifier(prefit(), cv="prefit").fit(X, y, groups=identifiers)
+        with pytest.raises(ValueError, match=message):
+            RateMonitor(0.1).update(y, y, groups=identifiers)
 
     def test_folds_keep_groups_whole(self):
         X, y, groups = self.grouped()
@@ -425,8 +443,12 @@ class TestStrata:
             model.fit(X, y)
         with pytest.raises(ValueError, match="3 labels for 900 rows"):
             model.set_params(strata=lambda X: [1, 2, 3]).fit(X, y)
+        with pytest.raises(ValueError, match="strata mixes int and str"):
+            model.set_params(strata=lambda X: ["a", *range(899)]).fit(X, y)
         X[5, 1] = np.nan
-        with pytest.raises(ValueError, match="missing in 1 rows, the first is row 5"):
+        with pytest.raises(
+            ValueError, match="strata has 1 missing or infinite entries, the first in row 5"
+        ):
             model.set_params(strata=1).fit(X, y)
 
 

@@ -17,11 +17,13 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedShuffleSplit,
+    TunedThresholdClassifierCV,
     cross_val_predict,
 )
 from sklearn.naive_bayes import GaussianNB
 
-from aucuba.threshold import FixedFPRClassifier, threshold_rank, violation_probability
+from aucuba.threshold import FixedFPRClassifier
+from aucuba.threshold._order_statistic import threshold_rank, violation_probability
 from tests.threshold.bases import FirstFeature, FirstFeatureProbability, prefit
 
 
@@ -39,7 +41,7 @@ class TestThreshold:
     def test_is_the_order_statistic(self, n, base):
         X, y = sample(n, 10, seed=n)
         model = FixedFPRClassifier(prefit(base=base), cv="prefit").fit(X, y)
-        rank = threshold_rank(n, 0.05, 0.95)
+        rank = threshold_rank(n, 0.05, 0.05)
         score = X[:, 0] if base is FirstFeature else 1 / (1 + np.exp(-X[:, 0]))
         expected = np.sort(score[y == 0])[rank - 1]
         assert model.threshold_ == pytest.approx(expected, rel=1e-12)
@@ -125,7 +127,7 @@ class TestLabels:
         names = np.where(y == 1, "ok", "fraud")
         base = prefit(("fraud", "ok"), base)
         model = FixedFPRClassifier(base, cv="prefit", pos_label="fraud").fit(X, names)
-        rank = threshold_rank(150, 0.05, 0.95)
+        rank = threshold_rank(150, 0.05, 0.05)
         level = np.sort(-X[names == "ok", 0])[rank - 1]
         alarm = -X[:, 0] > level
         assert model.n_negatives_ == 150
@@ -189,7 +191,7 @@ class TestHeldOut:
         with parallel_config("threading"):
             model = FixedFPRClassifier(base, cv=4, n_jobs=n_jobs).fit(X, y)
         scores = cross_val_predict(base, X, y, cv=4, method="decision_function")
-        expected = np.sort(scores[y == 0])[threshold_rank(200) - 1]
+        expected = np.sort(scores[y == 0])[threshold_rank(200, 0.05, 0.05) - 1]
         assert model.guarantee_ is False
         assert model.n_negatives_ == 200
         assert model.threshold_ == pytest.approx(expected)
@@ -210,6 +212,41 @@ class TestHeldOut:
         model = FixedFPRClassifier(base, cv="prefit").fit(X, y)
         assert model.estimator_ is base
         assert base.rows_.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_splits"),
+    [
+        (0.5, 1),
+        (3, 3),
+        (np.int64(3), 3),
+        (None, 5),
+        (KFold(4, shuffle=True, random_state=0), 4),
+        (ShuffleSplit(1, random_state=0), 1),
+        ([(np.arange(0, 300, 2), np.arange(1, 300, 2))], 1),
+        ("prefit", 1),
+    ],
+)
+def test_cv_takes_what_scikit_learn_takes(cv, n_splits):
+    X, y = sample(200, 100)
+    base = LogisticRegression().fit(X, y)
+    refit = n_splits > 1
+    TunedThresholdClassifierCV(base, cv=cv, refit=refit, random_state=0).fit(X, y)
+    model = FixedFPRClassifier(base, 0.3, 0.8, cv=cv, random_state=0).fit(X, y)
+    assert model.guarantee_ == (not refit)
+    assert np.isnan(model.violation_probability_) == refit
+    # Only folds are followed by a fit on all rows.
+    if refit or isinstance(cv, str):
+        np.testing.assert_array_equal(model.estimator_.coef_, base.coef_)
+    else:
+        assert np.any(model.estimator_.coef_ != base.coef_)
+
+
+def test_a_generator_of_splits_is_read_once():
+    X, y = sample(200, 100)
+    halves = ((np.arange(300) % 2 == part, np.arange(300) % 2 != part) for part in (0, 1))
+    model = FixedFPRClassifier(LogisticRegression(), 0.3, cv=halves).fit(X, y)
+    assert (model.guarantee_, model.n_negatives_) == (False, 200)
 
 
 class TestMetadata:
@@ -374,7 +411,9 @@ class TestBadInput:
         with pytest.raises(ValueError, match="holds out some rows more than once"):
             FixedFPRClassifier(FirstFeature(), cv=cv).fit(*sample())
         rows = np.arange(160)
-        with pytest.raises(ValueError, match="Split 0 of cv trains on rows that it also holds out"):
+        with pytest.raises(
+            ValueError, match="Split 0 of cv trains on 160 of the rows that it tests"
+        ):
             FixedFPRClassifier(FirstFeature(), cv=[(rows, rows)]).fit(*sample())
 
     def test_scores_that_are_not_finite(self):

@@ -10,8 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from aucuba.threshold import threshold_rank, violation_probability
-from aucuba.threshold._joint_ranks import joint_ranks, joint_violation, rows_for_all
+from aucuba.threshold._order_statistic import (
+    joint_ranks,
+    joint_violation,
+    rows_for_a_rank,
+    threshold_rank,
+    violation_probability,
+)
 
 
 def kept_by_enumeration(ranks, n, rates):
@@ -52,12 +57,12 @@ def test_joint_violation_is_the_sum_over_outcomes(n, rates):
     st.sampled_from([0.05, 0.1, 0.3]),
 )
 def test_joint_ranks_keep_their_word_and_beat_bonferroni(rates, n, error):
-    n = max(n, rows_for_all(rates, error))
+    n = max(n, rows_for_a_rank(min(rates), error / len(rates)))
     ranks = joint_ranks(n, rates, error)
     assert joint_violation(ranks.tolist(), n, rates) <= error
     for rank, rate in zip(ranks, rates, strict=True):
-        assert threshold_rank(n, rate, 1 - error) <= rank
-        assert rank <= threshold_rank(n, rate, 1 - error / len(rates))
+        assert threshold_rank(n, rate, error) <= rank
+        assert rank <= threshold_rank(n, rate, error / len(rates))
         assert violation_probability(int(rank), n, rate) <= error
 
 
@@ -70,11 +75,11 @@ def test_five_rates_in_simulation():
     low, high = binom.ppf([1e-4, 1 - 1e-4], n_sets, expected)
     assert 0.04 < expected <= 0.05
     assert low <= broken <= high
-    single = np.array([threshold_rank(n, rate, 0.95) for rate in rates])
+    single = np.array([threshold_rank(n, rate, 0.05) for rate in rates])
     assert ((1 - scores[:, single - 1]) > rates).any(axis=1).mean() > 0.12
 
 
 def test_very_many_rows_fall_back_to_bonferroni():
     rates = [0.01, 0.1, 0.4]
-    expected = [threshold_rank(2_000_000, rate, 1 - 0.05 / 3) for rate in rates]
+    expected = [threshold_rank(2_000_000, rate, 0.05 / 3) for rate in rates]
     assert joint_ranks(2_000_000, rates, 0.05).tolist() == expected

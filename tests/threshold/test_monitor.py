@@ -89,7 +89,7 @@ def test_counts_of_alerts():
     for _ in range(5):
         monitor.update_alerts(300, 1000)
     assert (monitor.status, monitor.changed) == ("broken", True)
-    with pytest.raises(ValueError, match="says nothing of rate='fpr'"):
+    with pytest.raises(ValueError, match="says nothing about rate='fpr'"):
         RateMonitor(0.05).update_alerts(1, 2)
     for bad in ((3, 2), (-1, 2), (1.5, 2), (True, 2)):
         with pytest.raises(ValueError, match="n_flagged"):

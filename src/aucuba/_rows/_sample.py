@@ -82,6 +82,11 @@ class Sample:
         """Select rows and treat them as a single query."""
         return replace(self, query=None).take(rows)
 
+    def with_scores(self, score: AnyArray) -> RankingSample:
+        """Return the rows with their scores."""
+        columns = {one.name: getattr(self, one.name) for one in fields(Sample)}
+        return RankingSample(**columns, score=score)
+
     def moved_to(self, arrays: Arrays) -> Sample:
         """Return class and weight of the rows where scores live; other columns stay on the host."""
         if arrays is NUMPY:

@@ -6,11 +6,6 @@ from aucuba.threshold._fixed_fpr import FixedFPRClassifier
 from aucuba.threshold._fixed_precision import FixedPrecisionClassifier
 from aucuba.threshold._fixed_tpr import FixedTPRClassifier
 from aucuba.threshold._monitor import RateMonitor
-from aucuba.threshold._order_statistic import (
-    negatives_needed,
-    threshold_rank,
-    violation_probability,
-)
 from aucuba.threshold._rows_needed import rows_needed
 
 __all__ = [
@@ -20,8 +15,5 @@ __all__ = [
     "FixedTPRClassifier",
     "GuaranteedRocDisplay",
     "RateMonitor",
-    "negatives_needed",
     "rows_needed",
-    "threshold_rank",
-    "violation_probability",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aucuba.threshold._base import PromisedThresholdClassifier
+from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._promise import ALERTS
 from aucuba.threshold._rules import MonotoneRule, Rule
 from aucuba.threshold._units import Population
@@ -111,9 +111,24 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self._store(locals())
+        self.max_alert_rate = max_alert_rate
+        super().__init__(
+            estimator,
+            confidence,
+            cv,
+            joint,
+            strata,
+            group_rate,
+            max_group_size,
+            weighted_promise,
+            max_weight,
+            on_failure,
+            pos_label,
+            response_method,
+            n_jobs,
+            random_state,
+        )
 
     def _rule(self, population: Population) -> Rule:
-        return MonotoneRule(
-            ALERTS, self._allowed_rates(self.max_alert_rate), population, self.joint
-        )
+        rates = ALERTS.allowed_rates(self.max_alert_rate)
+        return MonotoneRule(ALERTS, rates, population, self.joint)

@@ -11,8 +11,7 @@ from aucuba._base._drawing import axes_for
 from aucuba._base._positive_scores import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import binary_target, check_fraction, finite_scores
-from aucuba.threshold._joint_ranks import joint_ranks, rows_for_all
-from aucuba.threshold._order_statistic import raised_by_rounding
+from aucuba.threshold._order_statistic import joint_ranks, raised_by_rounding, rows_for_a_rank
 
 # Number of limits of a simultaneous curve; between them the curve is constant.
 _N_LIMITS = 30
@@ -253,7 +252,7 @@ def _simultaneous_curve(
 def _grid(n: int, error: float) -> FloatArray:
     lowest = float(-np.expm1(np.log(error / _N_LIMITS) / n)) * (1.0 + 1e-9)
     if lowest >= 0.95:
-        needed = rows_for_all([0.5] * _N_LIMITS, error)
+        needed = rows_for_a_rank(0.5, error / _N_LIMITS)
         raise ValueError(
             f"A simultaneous curve needs at least {needed} rows of each class, got {n}."
         )

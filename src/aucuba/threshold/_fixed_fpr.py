@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aucuba.threshold._base import PromisedThresholdClassifier
+from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._promise import FPR, TPR
 from aucuba.threshold._rules import MonotoneRule, Rule, TwoRatesRule
 from aucuba.threshold._units import Population
@@ -176,7 +176,24 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self._store(locals())
+        self.max_fpr = max_fpr
+        self.min_tpr = min_tpr
+        super().__init__(
+            estimator,
+            confidence,
+            cv,
+            joint,
+            strata,
+            group_rate,
+            max_group_size,
+            weighted_promise,
+            max_weight,
+            on_failure,
+            pos_label,
+            response_method,
+            n_jobs,
+            random_state,
+        )
 
     @property
     def n_negatives_(self) -> Any:
@@ -184,7 +201,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         return self.n_units_
 
     def _rule(self, population: Population) -> Rule:
-        rates = self._allowed_rates(self.max_fpr)
+        rates = FPR.allowed_rates(self.max_fpr)
         if self.min_tpr is None:
             return MonotoneRule(FPR, rates, population, self.joint)
         if len(rates) > 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from aucuba.threshold._base import PromisedThresholdClassifier
+from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule
 from aucuba.threshold._promise import PRECISION
 from aucuba.threshold._rules import Rule
@@ -121,7 +121,23 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self._store(locals())
+        self.min_precision = min_precision
+        super().__init__(
+            estimator,
+            confidence,
+            cv,
+            joint,
+            strata,
+            group_rate,
+            max_group_size,
+            weighted_promise,
+            max_weight,
+            on_failure,
+            pos_label,
+            response_method,
+            n_jobs,
+            random_state,
+        )
 
     def _rule(self, population: Population) -> Rule:
         if self.group_rate == "any":
@@ -129,6 +145,6 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
                 "A precision can be promised for group_rate='mean' or 'row', not 'any': a group "
                 "with one flagged negative has no precision of its own."
             )
-        rates = self._allowed_rates(self.min_precision)
+        rates = PRECISION.allowed_rates(self.min_precision)
         generator = check_random_state(self.random_state)
-        return PrecisionRule(rates, population, generator, self.joint)
+        return PrecisionRule(PRECISION, rates, population, self.joint, generator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aucuba.threshold._base import PromisedThresholdClassifier
+from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._promise import TPR
 from aucuba.threshold._rules import MonotoneRule, Rule
 from aucuba.threshold._units import Population
@@ -112,7 +112,23 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self._store(locals())
+        self.min_tpr = min_tpr
+        super().__init__(
+            estimator,
+            confidence,
+            cv,
+            joint,
+            strata,
+            group_rate,
+            max_group_size,
+            weighted_promise,
+            max_weight,
+            on_failure,
+            pos_label,
+            response_method,
+            n_jobs,
+            random_state,
+        )
 
     @property
     def n_positives_(self) -> Any:
@@ -120,4 +136,4 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         return self.n_units_
 
     def _rule(self, population: Population) -> Rule:
-        return MonotoneRule(TPR, self._allowed_rates(self.min_tpr), population, self.joint)
+        return MonotoneRule(TPR, TPR.allowed_rates(self.min_tpr), population, self.joint)

@@ -2,59 +2,51 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import (
-    GroupShuffleSplit,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedShuffleSplit,
-    check_cv,
-)
-from sklearn.utils import _safe_indexing
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._typing import AnyArray, IntArray
-from aucuba._rows._splits import Split, latest_split
+from aucuba._rows._sample import Sample
+from aucuba._rows._splits import Split, held_out_split, require_unseen, splits_by
 
 
 def held_out_splits(
     cv: Any,
     X: Any,
     y: AnyArray,
-    random_state: Any,
-    group: AnyArray | None,
+    sample: Sample,
+    *,
     stratified: bool,
-    params: dict[str, Any],
-    time: IntArray | None = None,
+    random_state: Any,
+    groups: Any = None,
 ) -> list[Split]:
-    """Pairs (train rows, held-out rows); no row is held out twice or by a model it trained.
+    """Return pairs (rows that train, rows held out); no row is held out twice or trains its scorer.
 
-    A fraction ``cv`` is one split that holds out that part of the rows, stratified by class if
-    asked, or of the groups, or the latest rows where times are given; everything else goes through
-    scikit-learn's ``check_cv``.
+    A fraction ``cv`` is one split that holds out the latest rows where times are given, or else that
+    part of the groups, or of the rows, stratified by class if asked. scikit-learn's ``check_cv``
+    reads every other value, and its splitter gets ``groups``.
     """
-    if time is not None:
-        if not isinstance(cv, Real) or not 0 < float(cv) < 1:
-            raise ValueError(
-                "time chooses the latest rows to be held out, so that cv must be the fraction of rows "
-                f"to hold out, such as 0.5; got cv={cv!r}."
-            )
-        return [latest_split(time, float(cv), group)]
     if isinstance(cv, Real) and 0 < float(cv) < 1:
-        kind = StratifiedShuffleSplit if stratified else ShuffleSplit
-        kind = kind if group is None else GroupShuffleSplit
-        splitter = kind(1, test_size=float(cv), random_state=random_state)
-        params = {} if group is None else {"groups": group}
-    elif group is not None and isinstance(cv, Integral) and int(cv) >= 2:
-        splitter, params = StratifiedGroupKFold(int(cv)), {"groups": group}
-    else:
-        splitter = _checked_cv(cv, y)
-    splits = [(_rows(train, y), _rows(test, y)) for train, test in splitter.split(X, y, **params)]
-    _require_unseen(splits, group)
+        drawn = partial(held_out_split, float(cv), y, random_state, stratified=stratified)
+        return [drawn(groups=sample.group, time=sample.time)]
+    if sample.time is not None:
+        raise ValueError(
+            "time chooses the latest rows to be held out, so that cv must be the fraction of rows to "
+            f"hold out, such as 0.5; got cv={cv!r}."
+        )
+    if sample.group is not None and isinstance(cv, Integral) and int(cv) >= 2:
+        cv, groups = StratifiedGroupKFold(int(cv)), sample.group
+    also = "'prefit', a fraction of rows to hold out such as 0.5, "
+    splits = splits_by(cv, X, y, groups, also=also)
+    require_unseen(splits, sample.group)
     if np.bincount(np.concatenate([test for _, test in splits])).max(initial=0) > 1:
         raise ValueError(
             f"cv={cv!r} holds out some rows more than once, and a promise counts every row once: "
@@ -63,22 +55,30 @@ def held_out_splits(
     return splits
 
 
-def _require_unseen(splits: list[Split], group: AnyArray | None) -> None:
-    for number, (train, test) in enumerate(splits):
-        if np.intersect1d(train, test).size:
-            raise ValueError(
-                f"Split {number} of cv trains on rows that it also holds out; a threshold needs "
-                "rows that the model has not seen."
-            )
-        if group is not None and np.intersect1d(group[train], group[test]).size:
-            raise ValueError(
-                f"Split {number} of cv trains on groups of which it also holds rows out; "
-                "use cv=0.5 or a group splitter such as GroupKFold, which keep groups whole."
-            )
+def checked_target(y: Any) -> AnyArray:
+    """Return labels as one column without missing values."""
+    target: AnyArray = column_or_1d(y, warn=True)
+    assert_all_finite(target, input_name="y")
+    check_classification_targets(target)
+    return target
 
 
-def require_fitted(estimator: Any) -> None:
-    """Stop with advice if a ``prefit`` estimator is not fitted."""
+def known_target(y: Any, classes: AnyArray, n_rows: int) -> AnyArray:
+    """Return labels that a fitted estimator knows, or its first class for all rows without labels."""
+    if y is None:
+        return np.full(n_rows, classes[0])
+    target = checked_target(y)
+    unknown = np.setdiff1d(target, classes)
+    if unknown.size:
+        raise ValueError(
+            f"y has labels {unknown[:5].tolist()} that the fitted estimator does not know; its "
+            f"classes are {classes.tolist()}."
+        )
+    return target
+
+
+def fitted_classes(estimator: Any) -> AnyArray:
+    """Return the two classes of a fitted estimator, or raise with advice."""
     try:
         check_is_fitted(estimator)
     except NotFittedError as error:
@@ -87,10 +87,17 @@ def require_fitted(estimator: Any) -> None:
             "fitted. Fit it on other rows first, or let cv=0.5 hold out half of these. (Cloning, as in "
             "a grid search, forgets the fit; sklearn.frozen.FrozenEstimator keeps it.)"
         ) from error
+    classes = np.asarray(estimator.classes_)
+    if classes.shape != (2,):
+        raise ValueError(
+            "Only binary classification is supported. The fitted estimator has the classes "
+            f"{classes.tolist()}."
+        )
+    return classes
 
 
 def params_of_rows(params: dict[str, Any], rows: IntArray, n_rows: int) -> dict[str, Any]:
-    """Fit parameters of some rows: values that come one per row are cut, anything else passes."""
+    """Select rows of the fit parameters that have one value per row; pass on the others."""
     return {
         name: _safe_indexing(value, rows) if _one_per_row(value, n_rows) else value
         for name, value in params.items()
@@ -104,18 +111,3 @@ def _one_per_row(value: Any, n_rows: int) -> bool:
     if shape is not None:
         return len(shape) > 0 and shape[0] == n_rows
     return hasattr(value, "__len__") and len(value) == n_rows
-
-
-def _checked_cv(cv: Any, y: AnyArray) -> Any:
-    try:
-        return check_cv(cv, y, classifier=True)
-    except ValueError as error:
-        raise ValueError(
-            "cv must be 'prefit', a fraction of rows to hold out such as 0.5, a number of folds of "
-            f"at least 2, a splitter or an iterable of splits, got {cv!r}."
-        ) from error
-
-
-def _rows(index: Any, y: AnyArray) -> IntArray:
-    rows: IntArray = np.arange(y.shape[0])[index]
-    return rows

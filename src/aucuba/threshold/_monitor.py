@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 
-from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._base._validation import check_fraction, check_positive_number
-from aucuba.threshold._monitor_input import count_pair, flags_of, losses_of_groups
+from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import check_fraction, check_positive_number, query_index
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._sequences import (
     CHANGES,
@@ -35,9 +36,9 @@ class RateMonitor:
       probability of at most 1 - ``confidence`` over any number of looks, under any drift within the
       limit. It is ``"ok"`` while the upper confidence sequence lies within the limit, which assumes a
       constant rate, and ``"unsure"`` otherwise.
-    - ``changed`` looks for a rise after a long good history, of which ``status`` would have to undo
-      the evidence first. It has no 5 % promise but a mean time between false alarms: at least
-      ``average_run_length`` counted rows.
+    - ``changed`` detects a rise after a long good history, whose evidence ``status`` would have to
+      undo first. It bounds not the probability of a false alarm but the mean time until one: at
+      least ``average_run_length`` counted rows.
 
     Parameters
     ----------
@@ -46,9 +47,9 @@ class RateMonitor:
     rate : {"fpr", "tpr", "precision", "alerts"}, default="fpr"
         What is watched.
     confidence : float, default=0.95
-        One less the probability of a false ``"broken"``.
+        One minus the largest probability of a false ``"broken"``.
     average_run_length : float, default=100_000
-        Mean number of counted rows (or groups) until ``changed`` is raised falsely, at least.
+        The smallest mean number of counted rows (or groups) until ``changed`` is raised falsely.
     pos_label : label, default=None
         The positive class in ``y_true`` and ``y_flag``. None expects booleans, or 0 and 1.
 
@@ -117,23 +118,27 @@ class RateMonitor:
         y_flag : array-like of shape (n_rows,)
             Which rows were flagged: booleans, 0 and 1, or predicted labels.
         groups : array-like of shape (n_rows,), default=None
-            Groups: each counts once, by the mean over its rows, and must come whole in one batch.
+            Each group counts once, by the mean over its rows, and must come whole in one batch.
 
         Returns
         -------
         RateMonitor
             This monitor.
         """
-        flagged = flags_of(y_flag, self.pos_label, "y_flag")
+        flagged = _flags(y_flag, self.pos_label, "y_flag")
         positive = self._labels(y_true, flagged)
         counted = self._promise.counts(positive, flagged)
         losses = self._promise.against(positive, flagged)[counted].astype(np.float64)
-        if groups is not None:
-            losses = losses_of_groups(losses, groups, counted)
+        number = query_index(groups, flagged.size, "groups")
+        if number is not None:
+            _, first, group = np.unique(number[counted], return_index=True, return_inverse=True)
+            means = np.bincount(group, losses) / np.bincount(group)
+            # In the order in which groups first appear.
+            losses = means[np.argsort(first)]
         if losses.size:
             n = self.n_counted + np.arange(1.0, losses.size + 1)
             s = self.n_against + np.cumsum(losses)
-            # Rows with less than the allowed loss only lower the evidence: its peaks are elsewhere.
+            # Rows with less than the allowed loss only lower the evidence, so it peaks at the others.
             peaks = losses > self._allowed
             states = advance_detector(self.detector, losses, self._allowed)
             self._advance(n[peaks], s[peaks], states)
@@ -157,13 +162,17 @@ class RateMonitor:
         """
         if self._promise is not ALERTS:
             raise ValueError(
-                f"update_alerts counts flagged rows, which says nothing of rate={self.rate!r}; use "
+                f"update_alerts counts flagged rows, which says nothing about rate={self.rate!r}; use "
                 "update with labels, or RateMonitor(rate='alerts')."
             )
-        flagged, rows = count_pair(n_flagged, n_rows)
-        if rows:
-            state = advance_detector_by_counts(self.detector, rows, flagged, self._allowed)
-            n, s = self.n_counted + rows, self.n_against + flagged
+        for value, name in ((n_flagged, "n_flagged"), (n_rows, "n_rows")):
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+                raise ValueError(f"{name} must be a whole number of at least 0, got {value!r}.")
+        if n_flagged > n_rows:
+            raise ValueError(f"n_flagged={n_flagged} is more than n_rows={n_rows}.")
+        if n_rows:
+            state = advance_detector_by_counts(self.detector, n_rows, n_flagged, self._allowed)
+            n, s = self.n_counted + int(n_rows), self.n_against + int(n_flagged)
             self._advance(np.array([float(n)]), np.array([float(s)]), state[None, :])
             self.n_counted, self.n_against = n, float(s)
         return self._record()
@@ -179,7 +188,7 @@ class RateMonitor:
 
     @property
     def changed(self) -> bool:
-        """Whether the detector has seen a rise above the limit."""
+        """Whether the detector has found a rise above the limit."""
         return bool(self.log_detector >= np.log(self.average_run_length))
 
     @property
@@ -241,7 +250,7 @@ class RateMonitor:
         Returns
         -------
         RateMonitor
-            A monitor that goes on where the other stopped.
+            A monitor that continues where the other stopped.
         """
         try:
             content = json.loads(text)
@@ -289,7 +298,7 @@ class RateMonitor:
             if self._promise is not ALERTS:
                 raise ValueError(f"rate={self.rate!r} needs y_true, the labels of the rows.")
             return np.zeros(flagged.shape, dtype=bool)
-        positive = flags_of(y_true, self.pos_label, "y_true")
+        positive = _flags(y_true, self.pos_label, "y_true")
         if positive.shape != flagged.shape:
             raise ValueError(f"y_true has {positive.size} rows and y_flag has {flagged.size}.")
         return positive
@@ -317,3 +326,18 @@ class RateMonitor:
     def _record(self) -> RateMonitor:
         self.history.append(self._row())
         return self
+
+
+def _flags(values: ArrayLike, pos_label: Any, name: str) -> BoolArray:
+    """Return booleans from labels; without ``pos_label`` they must be booleans, or 0 and 1."""
+    array: AnyArray = column_or_1d(values)
+    if array.dtype != bool and pos_label is not None:
+        array = array == pos_label
+    elif array.dtype != bool:
+        seen = np.unique(array)
+        if not np.isin(seen, (0, 1)).all():
+            raise ValueError(
+                f"{name} has the values {seen[:5].tolist()}; give booleans or 0 and 1, or name the "
+                "positive class by pos_label."
+            )
+    return np.asarray(array, dtype=bool)

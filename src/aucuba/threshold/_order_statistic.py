@@ -1,14 +1,22 @@
-"""The binomial order-statistic rule of the Neyman-Pearson umbrella algorithm.
+"""Order statistics of held-out scores that keep one rate, or several at once.
 
-Sort the scores of n held-out negatives, s_(1) <= ... <= s_(n), and call a row positive when its
-score lies strictly above s_(k). Let F be the distribution function of the negatives' scores, so
-that the false positive rate of this threshold is 1 - F(s_(k)). It exceeds a only if s_(k) lies
-below the (1 - a)-quantile q of F, that is, if at least k of the n scores lie below q; each does
-with probability at most 1 - a. Hence
+Sort the scores of n held-out rows, s_(1) <= ... <= s_(n), and flag a row when its score lies
+strictly above s_(k). Let F be the distribution function of the scores, so that the rate of flagged
+rows is 1 - F(s_(k)). It exceeds a only if s_(k) lies below the (1 - a)-quantile q of F, that is, if
+at least k of the n scores lie below q; each does with probability at most 1 - a. Hence
 
-    P(FPR > a) <= P(Binomial(n, 1 - a) >= k) = sum_{j=k}^n C(n, j) (1 - a)^j a^(n - j),
+    P(rate > a) <= P(Binomial(n, 1 - a) >= k) = sum_{j=k}^n C(n, j) (1 - a)^j a^(n - j),
 
 with equality when F is continuous. The bound falls as k grows and is (1 - a)^n at k = n.
+
+For several rates a_1 > a_2 > ... let M_i be the number of scores above the (1 - a_i)-quantile. The
+rate of the k_i-th smallest score is at most a_i when M_i >= n - k_i + 1. For continuous F these
+numbers are a chain of binomials,
+
+    M_1 ~ Binomial(n, a_1),    M_{i+1} | M_i ~ Binomial(M_i, a_{i+1} / a_i),
+
+so the probability that all rates are kept is a sum of products, computed without approximation.
+Ties only lower the rates.
 
 References
 ----------
@@ -20,177 +28,147 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from numbers import Integral
-from typing import Any
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, gammaln
+from scipy.stats import binom
 
-from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import check_fraction, check_positive_number, finite_scores
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 
-# 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3. The slack
-# keeps a promise that holds with equality from asking for one negative more.
+# An error of 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3.
+# The slack keeps a promise that holds with equality from asking for one more row.
 _ROUNDING = 1e-12
 
 # The error of a dot product of d terms is about sqrt(d) roundings: room for some thousand features,
 # and far below the distance between the scores of rows that differ.
 _TIE_ROUNDINGS = 64
-# The size of the terms that cancel in a threshold near zero is that of most scores. Of the largest
-# ones it is not: a few far scores say nothing of how the others are rounded.
+# Most scores are as large as the terms that cancel in a threshold near zero. The largest scores are
+# no guide: a few outliers do not show how the other scores are rounded.
 _TYPICAL = 0.75
 
+# Counts in these tails are treated as violations, which errs on the safe side.
+_TAIL = 1e-13
+# Largest number of pairs of neighbouring states. Beyond it Bonferroni costs little, since ranks are
+# then close to quantiles.
+_MOST_STATES = 30_000_000
+_BISECTIONS = 12
 
-def violation_probability(rank: int, n_negatives: int, max_fpr: float) -> float:
-    """P(Binomial(n, 1 - max_fpr) >= rank), the bound on P(FPR > max_fpr).
 
-    Parameters
-    ----------
-    rank : int
-        Which of the sorted held-out negative scores is the threshold, from 1 to ``n_negatives``.
-    n_negatives : int
-        Number n of held-out negatives.
-    max_fpr : float
-        The promised false positive rate, in (0, 1).
+def rows_for_a_rank(rate: float, error: float) -> int:
+    """Compute the smallest n with (1 - rate)^n <= error.
 
-    Returns
-    -------
-    float
-        Exact for continuous scores, an upper bound for scores with ties.
-
-    Examples
-    --------
-    >>> from aucuba.threshold import violation_probability
-    >>> round(violation_probability(59, 59, 0.05), 4)
-    0.0485
+    With fewer held-out rows not even their largest score is a safe threshold.
     """
-    max_fpr = check_fraction(max_fpr, "max_fpr", low_open=True, high_open=True)
-    n_negatives = int(check_positive_number(n_negatives, "n_negatives", integer=True))
-    rank = int(check_positive_number(rank, "rank", integer=True))
-    if rank > n_negatives:
-        raise ValueError(f"rank must be at most n_negatives={n_negatives}, got {rank}.")
+    return max(1, math.ceil(math.log(_allowed(error)) / math.log1p(-rate)))
+
+
+def violation_probability(rank: int, n: int, rate: float) -> float:
+    """Compute P(Binomial(n, 1 - rate) >= rank), the bound on P(rate is exceeded)."""
     # The binomial tail as an incomplete beta function stays accurate for any n.
-    return float(betainc(rank, n_negatives - rank + 1, 1.0 - max_fpr))
+    return float(betainc(rank, n - rank + 1, 1.0 - rate))
 
 
-def negatives_needed(max_fpr: float = 0.05, confidence: float = 0.95) -> int:
-    """The smallest n with (1 - max_fpr)^n <= 1 - confidence.
+def threshold_rank(n: int, rate: float, error: float) -> int:
+    """Find the smallest rank k with P(Binomial(n, 1 - rate) >= k) <= error.
 
-    With fewer held-out negatives not even their largest score is a safe threshold.
-
-    Parameters
-    ----------
-    max_fpr : float, default=0.05
-        The false positive rate to promise, in (0, 1).
-    confidence : float, default=0.95
-        How sure the promise is to be, in (0, 1).
-
-    Returns
-    -------
-    int
-        Number of held-out negatives.
-
-    Examples
-    --------
-    >>> from aucuba.threshold import negatives_needed
-    >>> negatives_needed(max_fpr=0.05, confidence=0.95)
-    59
-    >>> negatives_needed(max_fpr=0.01, confidence=0.99)
-    459
+    The k-th smallest of n scores is the lowest that keeps the promise, so it flags the most rows. n
+    must be at least ``rows_for_a_rank(rate, error)``.
     """
-    max_fpr, allowed = _promise(max_fpr, confidence)
-    return max(1, math.ceil(math.log(allowed) / math.log1p(-max_fpr)))
-
-
-def threshold_rank(n_negatives: int, max_fpr: float = 0.05, confidence: float = 0.95) -> int:
-    """The smallest rank k with P(Binomial(n, 1 - max_fpr) >= k) <= 1 - confidence.
-
-    The k-th smallest of n held-out negative scores is the lowest of them that keeps the promise,
-    so it finds the most positives.
-
-    Parameters
-    ----------
-    n_negatives : int
-        Number n of held-out negatives.
-    max_fpr : float, default=0.05
-        The false positive rate to promise, in (0, 1).
-    confidence : float, default=0.95
-        How sure the promise is to be, in (0, 1).
-
-    Returns
-    -------
-    int
-        Rank between 1 and ``n_negatives``.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than ``negatives_needed(max_fpr, confidence)`` negatives.
-
-    Examples
-    --------
-    With 1,000 negatives 38 may lie above the threshold; the plain quantile would let 50.
-
-    >>> from aucuba.threshold import threshold_rank
-    >>> threshold_rank(1000, max_fpr=0.05, confidence=0.95)
-    962
-    """
-    max_fpr, allowed = _promise(max_fpr, confidence)
-    if isinstance(n_negatives, bool) or not isinstance(n_negatives, Integral):
-        raise ValueError(f"n_negatives must be a whole number, got {n_negatives!r}.")
-    needed = negatives_needed(max_fpr, confidence)
-    if n_negatives < needed:
-        raise ValueError(_too_few(n_negatives, needed, max_fpr, confidence))
-    ranks = range(1, n_negatives + 1)
+    ranks = range(1, n + 1)
     index = bisect_left(
-        ranks, -allowed, key=lambda rank: -violation_probability(rank, n_negatives, max_fpr)
+        ranks, -_allowed(error), key=lambda rank: -violation_probability(rank, n, rate)
     )
-    return ranks[min(index, n_negatives - 1)]
+    return ranks[min(index, n - 1)]
 
 
-def tie_safe_threshold(scores: AnyArray, rank: int) -> float:
-    """The rank-th smallest score, raised by a few roundings of scores of its size."""
-    values = finite_scores(scores, "The base score")
-    return float(raised_by_rounding(np.partition(values, rank - 1)[rank - 1 : rank], scores)[0])
+def joint_ranks(n: int, rates: Sequence[float], error: float) -> IntArray:
+    """Find ranks whose rates hold together with probability of at least 1 - ``error``.
+
+    Each rate alone has the same error, the largest that the joint law allows; with very many rows it
+    is ``error`` divided by the number of rates.
+    """
+    return np.array(_joint_ranks(n, tuple(rates), error), dtype=np.intp)
+
+
+@lru_cache(maxsize=256)
+def _joint_ranks(n: int, rates: tuple[float, ...], error: float) -> list[int]:
+    low, high = error / len(rates), error
+    best = [threshold_rank(n, rate, low) for rate in rates]
+    if len(rates) == 1 or _is_large(n, rates):
+        return best
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        ranks = [threshold_rank(n, rate, middle) for rate in rates]
+        if joint_violation(ranks, n, rates) <= error:
+            best, low = ranks, middle
+        else:
+            high = middle
+    return best
+
+
+def joint_violation(ranks: Sequence[int], n: int, rates: Sequence[float]) -> float:
+    """Compute P(at least one rate exceeds its limit) for the order statistics of the given ranks.
+
+    Exact for continuous scores up to ``_TAIL``, an upper bound for scores with ties.
+    """
+    if len(rates) == 1:
+        return violation_probability(int(ranks[0]), n, rates[0])
+    order = np.argsort(rates)[::-1]
+    needed = n + 1 - np.asarray(ranks)[order]
+    limits = np.asarray(rates, dtype=np.float64)[order]
+    # Numbers above each quantile that keep the promise and are not absurdly improbable.
+    low = np.maximum(binom.ppf(_TAIL, n, limits).astype(np.intp), needed)
+    high = binom.isf(_TAIL, n, limits).astype(np.intp)
+    states = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+    probability: FloatArray = binom.pmf(states[0], n, limits[0])
+    for i in range(1, len(states)):
+        probability = probability @ _chances(states[i - 1], states[i], limits[i] / limits[i - 1])
+    return float(np.clip(1.0 - probability.sum(), 0.0, 1.0))
 
 
 def raised_by_rounding(thresholds: FloatArray, scores: AnyArray) -> FloatArray:
-    """Thresholds that rows which tie with them do not pass, however their scores are rounded.
+    """Raise thresholds so that rows that tie with them do not pass, however scores are rounded.
 
     BLAS may round the score of one row differently in another batch. Rows that tie with the
     threshold, often many of them when features are discrete, would then slip above it together.
     """
     precision = np.finfo(np.result_type(scores, np.float32)).eps
     size = np.maximum(np.abs(thresholds), np.quantile(np.abs(scores), _TYPICAL))
-    return thresholds + float(_TIE_ROUNDINGS * precision) * size
-
-
-def _promise(max_fpr: Any, confidence: Any) -> tuple[float, float]:
-    """The checked rate, and the violation probability that the confidence allows."""
-    max_fpr = check_fraction(max_fpr, "max_fpr", low_open=True, high_open=True)
-    confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
-    return max_fpr, (1.0 - confidence) * (1.0 + _ROUNDING)
+    raised: FloatArray = thresholds + float(_TIE_ROUNDINGS * precision) * size
+    return raised
 
 
 def carried_by(n_rows: int, rate: float, error: float) -> tuple[float, float]:
-    """The lowest rate at this error, and the highest confidence at this rate, that n rows carry.
+    """Compute the lowest rate at this error and the highest confidence at this rate that n rows carry.
 
-    Rounded towards the safe side, so that the advice works when typed in.
+    Both are rounded towards the safe side, so that the advice works when typed in.
     """
     lowest = math.ceil(-math.expm1(math.log(error) / n_rows) * 1e4) / 1e4
     highest = math.floor(-math.expm1(n_rows * math.log1p(-rate)) * 1e4) / 1e4
     return lowest, highest
 
 
-def _too_few(n_negatives: int, needed: int, max_fpr: float, confidence: float) -> str:
-    message = (
-        f"Promising a false positive rate of at most max_fpr={max_fpr:g} with "
-        f"confidence={confidence:g} needs at least {needed} held-out negatives, got {n_negatives}."
+def _allowed(error: float) -> float:
+    return error * (1.0 + _ROUNDING)
+
+
+def _chances(n_trials: IntArray, n_hits: IntArray, chance: float) -> FloatArray:
+    """Binomial probabilities, one row per number of trials and one column per number of hits."""
+    largest = max(n_trials[-1], n_hits[-1]) if n_trials.size and n_hits.size else 0
+    log_factorial = gammaln(np.arange(largest + 1) + 1.0)
+    misses = n_trials[:, None] - n_hits[None, :]
+    log_chance = (
+        log_factorial[n_trials][:, None]
+        - log_factorial[n_hits][None, :]
+        - log_factorial[np.maximum(misses, 0)]
+        + n_hits * np.log(chance)
+        + misses * np.log1p(-chance)
     )
-    if n_negatives < 1:
-        return f"{message} Hold out more negatives."
-    lowest, highest = carried_by(n_negatives, max_fpr, 1.0 - confidence)
-    return (
-        f"{message} Hold out more negatives, or promise less: max_fpr={lowest:g} at this "
-        f"confidence, or confidence={highest:g} at this max_fpr, is what {n_negatives} can carry."
-    )
+    return np.where(misses >= 0, np.exp(np.minimum(log_chance, 0.0)), 0.0)
+
+
+def _is_large(n: int, rates: Sequence[float]) -> bool:
+    spread = 15.0 * np.sqrt(n * np.asarray(sorted(rates))) + 15.0
+    return bool(np.sum(spread[1:] * spread[:-1]) > _MOST_STATES)

@@ -1,158 +1,200 @@
-"""Thresholds with a promised precision, by exact tests in a fixed order."""
+"""Thresholds with a promised precision, by exact tests in a fixed order.
+
+Thresholds are tested from the strictest downwards, each for the hypothesis that its precision is
+below the limit. A hypothesis is tested only while all before it were rejected, so the first true
+one is the only chance of an error, and no correction for their number is needed. The error is
+divided among several starts: a failure at a strict threshold, where few rows are flagged, ends that
+start alone, and a start hands on what it has not lost (the fallback procedure).
+
+References
+----------
+Angelopoulos, Bates, Candès, Jordan and Lei (2025), Learn then test: calibrating predictive
+algorithms to achieve risk control, Annals of Applied Statistics 19(2).
+Wiens (2003), A fixed sequence Bonferroni procedure for testing multiple endpoints, Pharmaceutical
+Statistics 2(3).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import bdtr
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import finite_scores
-from aucuba.threshold._betting import bets, log_wealth
-from aucuba.threshold._fixed_sequence import N_STARTS, binomial_p_value, last_rejected
+from aucuba._rows._sample import RankingSample
+from aucuba.threshold._betting import bets_against, log_wealth
 from aucuba.threshold._order_statistic import raised_by_rounding
-from aucuba.threshold._promise import PRECISION
-from aucuba.threshold._rows_needed import FEWEST_PLACING, PLACING, units_to_promise
-from aucuba.threshold._rules import Cut, Rule
-from aucuba.threshold._units import HeldOutRows, Population, Units
+from aucuba.threshold._rows_needed import N_STARTS, PLACING, units_to_promise
+from aucuba.threshold._rules import Cut, RateRule
+from aucuba.threshold._units import Units
 
-# Evidence at the starts, if no flagged row were negative, in multiples of log(1 / error): the first
-# very likely flags enough rows, the second leaves room for negatives among them. Of one to four
-# starts between 1.5 and 30 these certified the most over 36 simulated populations.
+# Fewest units that place thresholds, unless that is more than a quarter of them.
+_FEWEST_PLACING = 20
+# Evidence at the N_STARTS starts, if no flagged row were negative, in multiples of log(1 / error):
+# the first very likely flags enough rows, the second leaves room for negatives among them. Of one to
+# four starts between 1.5 and 30 these certified the most over 36 simulated populations.
 _MARGINS = (2.0, 6.0)
 # Finer steps change little, and each is a chance to fail.
 _MOST_THRESHOLDS = 400
 
 
 @dataclass(frozen=True)
-class PrecisionRule(Rule):
+class PrecisionRule(RateRule):
     """Precision is not monotone in the threshold, so thresholds are tested one after the other.
 
     A random part of the held-out units places the thresholds, by their scores alone; the labels of
-    the other units test them, from the strictest downwards. The lowest threshold certified is
-    taken.
+    the other units test them, from the strictest downwards. The rule takes the lowest threshold that
+    is certified.
     """
 
-    rates: Sequence[float]
-    population: Population
-    random_state: np.random.RandomState
-    joint: bool = True
-    trivial: float = PRECISION.trivial
+    random_state: np.random.RandomState | None = None
 
-    @property
-    def words(self) -> str:
-        return PRECISION.in_words(self.rates)
-
-    def shortfalls(self, rows: HeldOutRows, error: float) -> list[str]:
-        units = self.population.units_of(rows, PRECISION)
+    def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
+        units = self.population.units_of(rows, self.promise)
         n_testing = units.n_units - _n_placing(units.n_units)
         return [
             self._problem(units, rate, error)
             for rate in self.rates
-            if n_testing < units_to_promise(units, rate, self._single(error) / N_STARTS)
+            if n_testing < self._needed(units, rate, error)
         ]
 
-    def cut(self, rows: HeldOutRows, error: float) -> Cut:
-        units = self.population.units_of(rows, PRECISION)
-        finite_scores(units.score, "The base score")
-        placing = np.zeros(units.n_units, dtype=bool)
-        chosen = self.random_state.permutation(units.n_units)[: _n_placing(units.n_units)]
-        placing[chosen] = True
-        parts = units.take(placing), units.take(~placing)
-        levels = np.array([self._lowest(*parts, rate, error) for rate in self.rates])
+    def cut(self, rows: RankingSample, error: float) -> Cut:
+        assert self.random_state is not None
+        units = self.population.units_of(rows, self.promise)
+        finite_scores(units.rows.score, "The base score")
+        order = self.random_state.permutation(units.n_units)
+        is_placing = np.isin(np.arange(units.n_units), order[: _n_placing(units.n_units)])
+        placing, testing = units.take(is_placing), units.take(~is_placing)
+        levels = np.array([self._lowest(placing, testing, rate, error) for rate in self.rates])
         problems = [
             self._problem(units, rate, error)
             for rate, level in zip(self.rates, levels, strict=True)
             if np.isnan(level)
         ]
-        return Cut(levels, int((~placing).sum()), units.noun, error, problems)
+        return Cut(levels, testing, error, problems)
 
     def _lowest(self, placing: Units, testing: Units, rate: float, error: float) -> float:
         levels = _strictest_first(placing)
         if testing.n_units == 0 or levels.size == 0:
             return np.nan
-        starts = _starts(placing, testing, levels, rate, self._single(error))
-        tests = BinomialTests if testing.is_exact else BettingTests
-        p_values = tests(testing, levels, rate, self._single(error))
-        last = last_rejected(levels.size, starts, self._single(error), p_values)
+        single = self.error_of_one(error)
+        starts = _starts(placing, testing, levels, rate, single)
+        tests = binomial_tests if testing.is_exact else betting_tests
+        last = last_rejected(levels.size, starts, single, tests(testing, levels, rate, single))
         return np.nan if last is None else float(levels[last])
 
-    def _single(self, error: float) -> float:
-        return error / len(self.rates) if self.joint else error
+    def _needed(self, units: Units, rate: float, error: float) -> int:
+        return units_to_promise(units, rate, self.error_of_one(error) / N_STARTS)
 
     def _problem(self, units: Units, rate: float, error: float) -> str:
-        needed = units_to_promise(units, rate, self._single(error) / N_STARTS)
         return (
             f"No threshold has a precision of at least min_precision={1 - rate:g} with "
             f"confidence={1 - error:g} on these {units.n_units} held-out {units.noun}, of which "
-            f"{int(units.positive.sum())} rows are positive. It takes at least {needed} flagged "
-            f"{units.noun} without a negative among those that test, and more where there are "
-            "negatives. Hold out more rows, promise less, or use a better base."
+            f"{int(units.rows.positive.sum())} rows are positive. It takes at least "
+            f"{self._needed(units, rate, error)} flagged {units.noun} without a negative among those "
+            "that test, and more where there are negatives. Hold out more rows, promise less, or use "
+            "a better base."
         )
 
 
+def last_rejected(
+    n_tests: int, starts: Sequence[int], error: float, p_value: Callable[[int], float]
+) -> int | None:
+    """Return the last hypothesis that is rejected, with at most ``error`` to reject any true one.
+
+    Parameters
+    ----------
+    n_tests : int
+        Number of hypotheses, in their fixed order.
+    starts : sequence of int
+        Where the parts of the error, ``error / len(starts)`` each, come in.
+    error : float
+        The level of all tests together.
+    p_value : callable
+        The p-value of hypothesis i; called only where there is error left to spend.
+
+    Returns
+    -------
+    int or None
+        None if nothing was rejected.
+    """
+    level, last = 0.0, None
+    part = error / len(starts)
+    for test in range(n_tests):
+        level += part * starts.count(test)
+        if level == 0.0:
+            continue
+        if p_value(test) <= level:
+            last = test
+        else:
+            level = 0.0
+    return last
+
+
+def binomial_p_value(n_against: int, n_flagged: int, allowed: float) -> float:
+    """Compute P(Binomial(n_flagged, allowed) <= n_against), to refute a rate above ``allowed``."""
+    return float(bdtr(n_against, n_flagged, allowed)) if n_flagged else 1.0
+
+
+def binomial_tests(
+    units: Units, levels: FloatArray, rate: float, error: float
+) -> Callable[[int], float]:
+    """Return exact p-values of rows: the negatives among the flagged rows are binomial."""
+    n_flagged = _n_above(units.rows.score, levels)
+    n_negatives = _n_above(units.rows.score[~units.rows.positive], levels)
+    return lambda test: binomial_p_value(int(n_negatives[test]), int(n_flagged[test]), rate)
+
+
+def betting_tests(
+    units: Units, levels: FloatArray, rate: float, error: float
+) -> Callable[[int], float]:
+    """Return p-values of groups or weighted rows, as one over the wealth."""
+    fractions = bets_against(units, rate, error)
+    excess_of_rows = 1.0 - rate - units.rows.positive
+
+    def p_value(test: int) -> float:
+        excess = units.totals((units.rows.score > levels[test]) * excess_of_rows)
+        return float(np.exp(-max(log_wealth(excess, fractions), 0.0)))
+
+    return p_value
+
+
 def _n_placing(n_units: int) -> int:
-    return math.ceil(max(PLACING * n_units, min(FEWEST_PLACING, n_units / 4)))
+    return math.ceil(max(PLACING * n_units, min(_FEWEST_PLACING, n_units / 4)))
 
 
 def _strictest_first(placing: Units) -> FloatArray:
-    """Thresholds at the placing scores, raised so that rows that tie with them stay below."""
-    levels = np.unique(placing.score.astype(np.float64))[::-1]
+    """Return thresholds at the placing scores, raised so that rows that tie with them stay below."""
+    levels = np.unique(placing.rows.score.astype(np.float64))[::-1]
     if levels.size > _MOST_THRESHOLDS:
         # Half of them among the highest scores, where a step changes the precision most.
         spread = np.geomspace(1, levels.size, _MOST_THRESHOLDS // 2)
         even = np.linspace(1, levels.size, _MOST_THRESHOLDS // 2)
         levels = levels[np.unique(np.concatenate([spread, even]).round().astype(np.intp)) - 1]
-    return raised_by_rounding(levels, placing.score)
+    return raised_by_rounding(levels, placing.rows.score)
 
 
 def _starts(
     placing: Units, testing: Units, levels: FloatArray, rate: float, error: float
 ) -> list[int]:
-    """Where the testing units will flag enough, judged by the scores of the placing units."""
+    """Return the places where the testing units will flag enough, judged by the placing scores."""
     ratio = testing.n_units / placing.n_units
     if placing.is_exact:
-        evidence = -ratio * math.log1p(-rate) * _n_above(placing.score, levels)
+        evidence = -ratio * math.log1p(-rate) * _n_above(placing.rows.score, levels)
     else:
         evidence = ratio * np.array([_best_case(placing, level, rate) for level in levels])
-    needed = math.log(1.0 / error)
-    places: IntArray = np.searchsorted(evidence, needed * np.array(_MARGINS))
-    return np.minimum(places, levels.size - 1).tolist()
+    places: IntArray = np.searchsorted(evidence, math.log(1.0 / error) * np.array(_MARGINS))
+    return [min(int(place), levels.size - 1) for place in places]
 
 
 def _best_case(units: Units, level: float, rate: float) -> float:
-    """Logarithm of the wealth of the boldest bet if every flagged row is positive."""
-    flagged = units.totals(units.score > level) / units.largest
+    """Compute the logarithm of the wealth of the boldest bet if every flagged row is positive."""
+    flagged = units.totals(units.rows.score > level) / units.largest
     return float(np.log1p(rate / (1.0 - rate) * flagged).sum())
-
-
-class BinomialTests:
-    """Exact p-values of one row per unit: the negatives among the flagged rows are binomial."""
-
-    def __init__(self, units: Units, levels: FloatArray, rate: float, error: float) -> None:
-        self.rate = rate
-        self.n_flagged = _n_above(units.score, levels)
-        self.n_negatives = _n_above(units.score[~units.positive], levels)
-
-    def __call__(self, test: int) -> float:
-        return binomial_p_value(int(self.n_negatives[test]), int(self.n_flagged[test]), self.rate)
-
-
-class BettingTests:
-    """P-values of groups or weighted rows, as one over the wealth."""
-
-    def __init__(self, units: Units, levels: FloatArray, rate: float, error: float) -> None:
-        highest, lowest = units.largest * (1.0 - rate), units.largest * rate
-        self.fractions = bets(units.n_units, lowest, highest, error)
-        self.units, self.levels = units, levels
-        self.excess_of_rows = 1.0 - rate - units.positive
-
-    def __call__(self, test: int) -> float:
-        flagged = self.units.score > self.levels[test]
-        excess = self.units.totals(flagged * self.excess_of_rows)
-        return float(np.exp(-max(log_wealth(excess, self.fractions), 0.0)))
 
 
 def _n_above(scores: AnyArray, levels: FloatArray) -> IntArray:

@@ -1,7 +1,7 @@
 """The four rates that can be promised, and the words for them.
 
 Each is the mean of a loss over the rows that it counts: a flagged negative, a missed positive, a
-flagged row, or a negative among the flagged. The promise keeps that mean at or below an allowed
+negative among the flagged, or a flagged row. The promise keeps that mean at or below an allowed
 rate.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,23 @@ from aucuba._base._validation import check_choice, check_fraction
 
 @dataclass(frozen=True)
 class Promise:
-    """One rate: how its limit is called, which rows it counts, and what counts against it."""
+    """One rate, the rows that it counts, and its words.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in ``rows_needed``.
+    parameter : str
+        The parameter that sets the limit.
+    words, counted_rows : str
+        The rate and the rows that it counts, in words.
+    limit_is_upper : bool
+        Whether the rate must stay at or below the limit.
+    flags_less : bool
+        Whether a higher threshold keeps the promise more safely.
+    counts, against : callable
+        Which rows count, and which of them count against the promise, given (positive, flagged).
+    """
 
     name: str
     parameter: str
@@ -27,23 +44,31 @@ class Promise:
     counted_rows: str
     limit_is_upper: bool
     flags_less: bool
-    """Whether a higher threshold keeps the promise more safely."""
     counts: Callable[[BoolArray, BoolArray], BoolArray]
-    """Which rows count, given (positive, flagged)."""
     against: Callable[[BoolArray, BoolArray], BoolArray]
-    """Which of them count against the promise, given (positive, flagged)."""
 
     def allowed(self, limit: Any, name: str | None = None) -> float:
-        """The highest mean loss that keeps the limit, which is checked to lie in (0, 1)."""
-        limit = check_fraction(limit, name or self.parameter, low_open=True, high_open=True)
-        # 1 - 0.95 is not 0.05 in binary, and one negative more would be asked for.
-        return limit if self.limit_is_upper else round(1.0 - limit, 15)
+        """Return the highest mean loss that keeps the limit, which must lie in (0, 1)."""
+        rate = check_fraction(limit, name or self.parameter, low_open=True, high_open=True)
+        # 1 - 0.95 is not 0.05 in binary, and the promise would ask for one more row.
+        return rate if self.limit_is_upper else round(1.0 - rate, 15)
+
+    def allowed_rates(self, limits: Any) -> list[float]:
+        """Return the highest mean losses that keep one limit, or a list of them."""
+        listed = [limits] if isinstance(limits, Real | str) or limits is None else list(limits)
+        if not listed:
+            raise ValueError(f"{self.parameter} is an empty list; promise at least one rate.")
+        rates = [self.allowed(limit) for limit in listed]
+        if len(set(rates)) < len(rates):
+            raise ValueError(f"{self.parameter} has equal rates: {listed}.")
+        return rates
 
     def limit(self, allowed: float) -> float:
-        """The limit of which ``allowed`` is the highest mean loss."""
+        """Return the limit whose highest mean loss is ``allowed``."""
         return allowed if self.limit_is_upper else 1.0 - allowed
 
     def in_words(self, allowed: Sequence[float]) -> str:
+        """Write out the rate and its limits."""
         limits = ", ".join(f"{self.limit(rate):g}" for rate in allowed)
         return f"{self.words} {self.bound} {limits}"
 
@@ -53,12 +78,13 @@ class Promise:
 
     @property
     def trivial(self) -> float:
-        """The threshold that keeps the promise whatever the data."""
+        """The threshold that keeps the promise for any data."""
         return np.inf if self.flags_less else -np.inf
 
-
-def _all_rows(positive: BoolArray, flagged: BoolArray) -> BoolArray:
-    return np.ones(flagged.shape, dtype=bool)
+    @property
+    def trivially(self) -> str:
+        """What the trivial threshold flags."""
+        return "nothing" if self.flags_less else "everything"
 
 
 FPR = Promise(
@@ -98,12 +124,12 @@ ALERTS = Promise(
     counted_rows="rows",
     limit_is_upper=True,
     flags_less=True,
-    counts=_all_rows,
+    counts=lambda positive, flagged: np.ones(flagged.shape, dtype=bool),
     against=lambda positive, flagged: flagged,
 )
 PROMISES = {promise.name: promise for promise in (FPR, TPR, PRECISION, ALERTS)}
 
 
 def promise_named(name: Any, parameter: str = "promise") -> Promise:
-    """One of the four by its short name."""
+    """Return one of the four promises by its short name."""
     return PROMISES[check_choice(name, parameter, tuple(PROMISES))]

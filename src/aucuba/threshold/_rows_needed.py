@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba.threshold._betting import units_needed
-from aucuba.threshold._fixed_sequence import N_STARTS
-from aucuba.threshold._order_statistic import carried_by, negatives_needed
+from aucuba.threshold._order_statistic import carried_by, rows_for_a_rank
 from aucuba.threshold._promise import ALERTS, FPR, PRECISION, TPR, Promise, promise_named
 from aucuba.threshold._units import Units
 
-# Of the held-out rows this part places the thresholds that the others test, where precision is
-# promised.
+# Where precision is promised, this part of the held-out rows places the thresholds that the others
+# test, from this many starts.
 PLACING = 0.1
-FEWEST_PLACING = 20
+N_STARTS = 2
 
 
 def rows_needed(
@@ -28,10 +26,10 @@ def rows_needed(
 ) -> int:
     """Compute the smallest number of held-out rows with which a promise can be made.
 
-    With that many none may count against the promise; with more the threshold comes closer to the
-    plain quantile. Without ``prevalence`` the rows that the rate counts are counted: negatives for
-    ``"fpr"``, positives for ``"tpr"``, flagged rows for ``"precision"``, all rows for ``"alerts"``.
-    With it, the number of all held-out rows among which so many are expected.
+    With exactly that many rows, no violation is allowed; with more, the threshold comes closer to
+    the plain quantile. Without ``prevalence`` the number is of the rows that the rate counts:
+    negatives for ``"fpr"``, positives for ``"tpr"``, flagged rows for ``"precision"``, all rows for
+    ``"alerts"``. With it, the number is of all held-out rows among which so many are expected.
 
     Parameters
     ----------
@@ -40,10 +38,10 @@ def rows_needed(
     rate : float
         The limit: ``max_fpr``, ``min_tpr``, ``min_precision`` or ``max_alert_rate``, in (0, 1).
     confidence : float, default=0.95
-        How sure the promise is to be, in (0, 1).
+        The probability that the promise is kept, in (0, 1).
     prevalence : float, default=None
-        Fraction of positives among the rows, in (0, 1). For precision at best every positive is
-        flagged.
+        Fraction of positives among the rows, in (0, 1). For precision the number assumes that every
+        positive is flagged.
     group_rate : {"mean", "any", "row"}, default=None
         Count independent groups (``groups`` of ``fit``) in place of rows; for ``"row"``, groups
         of the largest size.
@@ -71,28 +69,34 @@ def rows_needed(
     error = 1.0 - confidence
     if group_rate is not None:
         check_choice(group_rate, "group_rate", ("mean", "any", "row"))
-    is_betting = group_rate in ("mean", "row")
     if promised is PRECISION:
         if group_rate == "any":
             raise ValueError(
                 "A precision can be promised for group_rate='mean' or 'row', not 'any'."
             )
         error /= N_STARTS
-    needed = units_needed(allowed, 1.0 - allowed, error) if is_betting else _rows(allowed, error)
-    return needed if prevalence is None else _all_rows(promised, needed, prevalence)
+    needed = _units(allowed, error, is_exact=group_rate not in ("mean", "row"))
+    if prevalence is None:
+        return needed
+    positives = check_fraction(prevalence, "prevalence", low_open=True, high_open=True)
+    counted = {
+        FPR: 1.0 - positives,
+        TPR: positives,
+        PRECISION: positives * (1.0 - PLACING),
+        ALERTS: 1.0,
+    }
+    return math.ceil(round(needed / counted[promised], 9))
 
 
 def units_to_promise(units: Units, rate: float, error: float) -> int:
-    """The number of such units with which a rate of at most ``rate`` can be promised."""
-    if units.is_exact:
-        return _rows(rate, error)
-    return units_needed(rate, 1.0 - rate, error)
+    """Return the number of such units with which a rate of at most ``rate`` can be promised."""
+    return _units(rate, error, units.is_exact)
 
 
 def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, error: float) -> str:
-    """One sentence on why the units cannot carry the promise, and what to do.
+    """Say why the units cannot carry the promise, and what to do.
 
-    ``needed`` is the number that could, or None where their weights or sizes are at fault.
+    ``needed`` is the number that could, or None where their weights or sizes are the reason.
     """
     limit = f"{promise.parameter}={promise.limit(rate):g}"
     start = (
@@ -117,16 +121,5 @@ def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, e
     )
 
 
-def _rows(allowed: float, error: float) -> int:
-    return negatives_needed(allowed, 1.0 - error)
-
-
-def _all_rows(promise: Promise, needed: int, prevalence: Any) -> int:
-    positives = check_fraction(prevalence, "prevalence", low_open=True, high_open=True)
-    counted = {
-        FPR: 1.0 - positives,
-        TPR: positives,
-        PRECISION: positives * (1.0 - PLACING),
-        ALERTS: 1.0,
-    }
-    return math.ceil(round(needed / counted[promise], 9))
+def _units(rate: float, error: float, is_exact: bool) -> int:
+    return rows_for_a_rank(rate, error) if is_exact else units_needed(rate, 1.0 - rate, error)

@@ -7,18 +7,21 @@ likelihood ratio
 
 never grows on average while the conditional rate of every row is at most m, whatever its drift. An
 average over q is therefore a non-negative supermartingale, and passes 1/error with probability of
-at most error, ever (Ville's inequality). With q below m it is evidence for a rate below m, which
-assumes that the rate is constant or never below m. Rows whose loss lies between 0 and 1 (means of
-groups) enter s as they are: by concavity the ratio is then at most that of a fair bet.
+at most error over all time (Ville's inequality). With q below m it is evidence for a rate below m,
+which assumes that the rate is constant or never below m. Rows whose loss lies between 0 and 1 (means
+of groups) enter s as they are: by concavity the ratio is then at most that of a fair bet.
 
-References ---------- Robbins (1970), Statistical methods related to the law of the iterated
-logarithm, Annals of Mathematical Statistics 41(5). Shin, Ramdas and Rinaldo (2024), E-detectors: a
-nonparametric framework for sequential change detection, New England Journal of Statistics in Data
-Science 2(2).
+References
+----------
+Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of
+Mathematical Statistics 41(5).
+Shin, Ramdas and Rinaldo (2024), E-detectors: a nonparametric framework for sequential change
+detection, New England Journal of Statistics in Data Science 2(2).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -33,39 +36,41 @@ _SMALLEST = 1e-12
 
 
 def log_evidence_above(n: FloatArray, s: FloatArray, limit: float) -> FloatArray:
-    """Logarithm of the evidence against a rate of at most ``limit`` at every row.
+    """Compute the logarithm of the evidence against a rate of at most ``limit`` at every row.
 
     Half of the prior lies within a few limits above the limit, half is spread over all rates.
     """
     near = _log_mixture(n, s, limit, (1.0, 1.0 / limit), betaincc)
     far = _log_mixture(n, s, limit, (0.5, 0.5), betaincc)
-    return np.logaddexp(near, far) - np.log(2.0)
+    evidence: FloatArray = np.logaddexp(near, far) - np.log(2.0)
+    return evidence
 
 
 def log_evidence_below(n: FloatArray, s: FloatArray, limit: float) -> FloatArray:
-    """Logarithm of the evidence against a rate of at least ``limit`` at every row."""
+    """Compute the logarithm of the evidence against a rate of at least ``limit`` at every row."""
     return _log_mixture(n, s, limit, (0.5, 0.5), betainc)
 
 
 def upper_limit(n: float, s: float, error: float) -> float:
-    """The upper end of the confidence sequence after n rows: the lowest rate that is refuted."""
+    """Return the upper end of the confidence sequence after n rows: the lowest refuted rate."""
     return _crossing(log_evidence_below, n, s, error, s / n, 1.0) if n else 1.0
 
 
 def lower_limit(n: float, s: float, error: float) -> float:
-    """The lower end of the confidence sequence after n rows."""
+    """Return the lower end of the confidence sequence after n rows."""
     return _crossing(log_evidence_above, n, s, error, s / n, 0.0) if n else 0.0
 
 
 def detector_bets(limit: float) -> FloatArray:
-    """Bets of the e-detector, one per size of change."""
+    """Return the bets of the e-detector, one per size of change."""
     odds = np.array(CHANGES) * limit / (1.0 - limit)
     rates = odds / (1.0 + odds)
-    return (rates - limit) / (limit * (1.0 - limit))
+    bets: FloatArray = (rates - limit) / (limit * (1.0 - limit))
+    return bets
 
 
 def advance_detector(log_state: FloatArray, losses: FloatArray, limit: float) -> FloatArray:
-    """Logarithms of the detector's states after every row, one column per size of change.
+    """Return the logarithms of the detector's states after every row, one column per change.
 
     Each state follows M <- (1 + bet (loss - limit)) (M + 1), the sum over all rows of the evidence
     for a change at that row. M less the number of rows never grows on average before a change, so
@@ -74,11 +79,12 @@ def advance_detector(log_state: FloatArray, losses: FloatArray, limit: float) ->
     growth = np.cumsum(np.log1p(np.outer(losses - limit, detector_bets(limit))), axis=0)
     before = np.vstack([np.zeros(log_state.size), growth[:-1]])
     started = np.logaddexp.accumulate(np.vstack([log_state, -before]), axis=0)[1:]
-    return growth + started
+    states: FloatArray = growth + started
+    return states
 
 
 def advance_detector_by_counts(log_state: FloatArray, n: int, s: int, limit: float) -> FloatArray:
-    """The state after n rows, s of them against the promise, whose order is not known.
+    """Return the state after n rows in unknown order, s of them against the promise.
 
     All n rows join before their evidence is counted; the argument about the mean holds as before.
     """
@@ -91,7 +97,7 @@ def advance_detector_by_counts(log_state: FloatArray, n: int, s: int, limit: flo
 def _log_mixture(
     n: FloatArray, s: FloatArray, limit: float, prior: tuple[float, float], tail: np.ufunc
 ) -> FloatArray:
-    """Average likelihood ratio under a Beta prior that is cut at the limit."""
+    """Average the likelihood ratio over a Beta prior that is cut at the limit."""
     a, b = s + prior[0], n - s + prior[1]
     with np.errstate(divide="ignore"):
         mixed = betaln(a, b) + np.log(tail(a, b, limit))
@@ -108,11 +114,11 @@ def _crossing(
     inner: float,
     outer: float,
 ) -> float:
-    """Where the evidence against a rate reaches 1/error, between the estimate and an end."""
+    """Find where the evidence against a rate reaches 1/error, between the estimate and an end."""
 
     def excess(rate: float) -> float:
         value = float(evidence(np.array([n], dtype=float), np.array([s], dtype=float), rate)[0])
-        return max(value, -700.0) + np.log(error)
+        return max(value, -700.0) + math.log(error)
 
     inner, outer = (float(np.clip(end, _SMALLEST, 1.0 - _SMALLEST)) for end in (inner, outer))
     if excess(outer) <= 0:

@@ -2,66 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_positive_number
-from aucuba.threshold._promise import Promise
-
-
-@dataclass(frozen=True)
-class HeldOutRows:
-    """Rows that set a threshold; scores grow towards the positive class."""
-
-    score: AnyArray
-    positive: BoolArray
-    weight: FloatArray | None = None
-    group: AnyArray | None = None
-
-    def take(self, rows: AnyArray) -> HeldOutRows:
-        weight = None if self.weight is None else self.weight[rows]
-        group = None if self.group is None else self.group[rows]
-        return HeldOutRows(self.score[rows], self.positive[rows], weight, group)
+from aucuba._rows._sample import RankingSample, Sample
+from aucuba.threshold._promise import PRECISION, Promise
 
 
 @dataclass(frozen=True)
 class Units:
-    """The counted rows as parts of independent units.
+    """The rows that a promise counts, as parts of independent units.
 
-    The loss of a unit is the sum of ``value`` over its rows that count against the promise;
-    ``largest`` bounds the sum of all its values, in the population and not only here. ``is_exact``
-    says that every unit is one row of value 1, so that order statistics apply.
+    Parameters
+    ----------
+    rows : RankingSample
+        Scores grow with the loss. ``group`` is the number of a row's unit; None where every row is
+        one unit. The loss of a unit is the sum of ``weight`` over its rows that count against the
+        promise.
+    largest : float
+        An upper limit of the sum of a unit's weights, in the population and not only here.
+    noun : str
+        The units in words.
     """
 
-    score: AnyArray
-    positive: BoolArray
-    unit: IntArray
-    value: FloatArray
-    n_units: int
+    rows: RankingSample
     largest: float
     noun: str
-    is_exact: bool = False
+
+    @property
+    def n_units(self) -> int:
+        group = self.rows.group
+        return self.rows.n_rows if group is None else int(group.max(initial=-1)) + 1
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every unit is one row of weight 1, so that order statistics apply."""
+        return self.rows.group is None and self.rows.weight is None
 
     def totals(self, per_row: AnyArray) -> FloatArray:
-        """Sums over the units of the rows' values times the given numbers."""
-        sums = np.bincount(self.unit, self.value * per_row, minlength=self.n_units)
-        return sums.astype(np.float64, copy=False)
+        """Sum the rows' weights times the given numbers over every unit."""
+        values = np.asarray(self.rows.weights * per_row, dtype=np.float64)
+        if self.rows.group is None:
+            return values
+        return np.bincount(self.rows.group, values).astype(np.float64, copy=False)
 
     def take(self, chosen: BoolArray) -> Units:
-        """The rows of the chosen units."""
-        rows = chosen[self.unit]
-        return Units(
-            self.score[rows],
-            self.positive[rows],
-            (np.cumsum(chosen) - 1)[self.unit[rows]],
-            self.value[rows],
-            int(chosen.sum()),
-            self.largest,
-            self.noun,
-            self.is_exact,
-        )
+        """Select the rows of the chosen units."""
+        group = self.rows.group
+        return replace(self, rows=self.rows.take(chosen if group is None else chosen[group]))
 
 
 @dataclass(frozen=True)
@@ -73,8 +64,9 @@ class Population:
     weighted: bool = False
     max_weight: float | None = None
 
-    def check(self, has_groups: bool, has_weight: bool) -> None:
-        """Stop where parameters and data do not fit together."""
+    def check(self, rows: Sample) -> None:
+        """Raise where the parameters and the columns of the rows do not fit together."""
+        has_groups = rows.group is not None
         check_choice(self.group_rate, "group_rate", ("mean", "any", "row"))
         if has_groups and self.group_rate == "row":
             if self.max_group_size is None:
@@ -86,7 +78,7 @@ class Population:
             check_positive_number(self.max_group_size, "max_group_size", integer=True)
         if not self.weighted:
             return
-        if not has_weight:
+        if rows.weight is None:
             raise ValueError("weighted_promise=True needs sample_weight in fit.")
         if has_groups and self.group_rate != "row":
             raise ValueError(
@@ -94,37 +86,31 @@ class Population:
                 f"{self.group_rate!r}: the other rates count every group once."
             )
 
-    def units_of(self, rows: HeldOutRows, promise: Promise) -> Units:
-        """The units of the rows that the promise counts, with scores that grow with its loss."""
-        everything = np.ones(rows.positive.shape, dtype=bool)
+    def units_of(self, rows: RankingSample, promise: Promise) -> Units:
+        """Return the units of the rows that the promise counts, with scores that grow with its loss."""
+        everything = np.ones(rows.n_rows, dtype=bool)
         counted = rows.take(promise.counts(rows.positive, everything))
+        weight = counted.weight if self.weighted else None
         score = counted.score if promise.flags_less else -counted.score
-        noun = promise.counted_rows if promise.name != "precision" else "rows"
-        if rows.group is None:
-            return self._row_units(score, counted, noun)
-        assert counted.group is not None
-        unit = np.unique(counted.group, return_inverse=True)[1].astype(np.intp)
-        sizes = np.bincount(unit)
-        noun = f"groups with {noun}"
+        counted = replace(counted, weight=weight, score=score)
+        noun = "rows" if promise is PRECISION else promise.counted_rows
+        if counted.group is not None:
+            return self._group_units(counted, counted.group, f"groups with {noun}")
+        if weight is None or (weight.size and np.ptp(weight) == 0):
+            return Units(replace(counted, weight=None), 1.0, noun)
+        return Units(counted, self._largest_weight(weight), f"weighted {noun}")
+
+    def _group_units(self, counted: RankingSample, group: IntArray, noun: str) -> Units:
+        sizes = np.bincount(group)
         if self.group_rate == "any":
-            highest = np.full(sizes.size, -np.inf, dtype=np.result_type(score, np.float32))
-            np.maximum.at(highest, unit, score)
-            return _one_row_each(highest, np.zeros(sizes.size, dtype=bool), noun)
+            # One flagged row counts, so a group is as its row of the largest score.
+            kind = np.result_type(counted.score, np.float32)
+            highest: AnyArray = np.full(sizes.size, -np.inf, dtype=kind)
+            np.maximum.at(highest, group, counted.score)
+            positive = np.zeros(sizes.size, dtype=bool)
+            return Units(RankingSample(positive, score=highest), 1.0, noun)
         if self.group_rate == "mean":
-            value, largest = 1.0 / sizes[unit], 1.0
-        else:
-            value, largest = self._row_values(counted, sizes)
-        return Units(score, counted.positive, unit, value, sizes.size, largest, noun)
-
-    def _row_units(self, score: AnyArray, counted: HeldOutRows, noun: str) -> Units:
-        weight = counted.weight
-        if not self.weighted or weight is None or (weight.size and np.ptp(weight) == 0):
-            return _one_row_each(score, counted.positive, noun)
-        largest = self._largest_weight(weight)
-        unit = np.arange(score.size)
-        return Units(score, counted.positive, unit, weight, score.size, largest, f"weighted {noun}")
-
-    def _row_values(self, counted: HeldOutRows, sizes: IntArray) -> tuple[FloatArray, float]:
+            return Units(replace(counted, weight=1.0 / sizes[group]), 1.0, noun)
         assert self.max_group_size is not None
         if sizes.max(initial=0) > self.max_group_size:
             raise ValueError(
@@ -132,10 +118,8 @@ class Population:
                 f"max_group_size={self.max_group_size}; raise the limit to one that holds for "
                 "the population."
             )
-        if not self.weighted or counted.weight is None:
-            return np.ones(counted.positive.size), float(self.max_group_size)
-        largest = self._largest_weight(counted.weight)
-        return counted.weight, float(self.max_group_size * largest)
+        largest = 1.0 if counted.weight is None else self._largest_weight(counted.weight)
+        return Units(counted, self.max_group_size * largest, noun)
 
     def _largest_weight(self, weight: FloatArray) -> float:
         if self.max_weight is None:
@@ -151,8 +135,3 @@ class Population:
                 "to one that holds for the population."
             )
         return limit
-
-
-def _one_row_each(score: AnyArray, positive: BoolArray, noun: str) -> Units:
-    n = score.size
-    return Units(score, positive, np.arange(n), np.ones(n), n, 1.0, noun, is_exact=True)

@@ -3,76 +3,97 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from numbers import Real
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import Bunch, _safe_indexing, get_tags
+from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._base._dates import time_index
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._fit_guard import all_or_nothing
 from aucuba._base._parallel import map_parallel
 from aucuba._base._positive_scores import positive_scores, response_of
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import check_choice, check_fraction, finite_scores
+from aucuba._base._validation import (
+    check_choice,
+    check_fraction,
+    finite_scores,
+    query_index,
+    row_weights,
+)
+from aucuba._base._warnings import warn_user
+from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
-from aucuba.threshold._held_out import held_out_splits, params_of_rows
-from aucuba.threshold._promise import Promise
-from aucuba.threshold._rows import CalibrationTable, validated_table
+from aucuba.threshold._held_out import (
+    checked_target,
+    fitted_classes,
+    held_out_splits,
+    known_target,
+    params_of_rows,
+)
+from aucuba.threshold._promise import ALERTS, Promise
 from aucuba.threshold._rules import Cut, Rule
-from aucuba.threshold._sentences import sentence, warn_trivial
 from aucuba.threshold._strata import Strata, stratum_index, stratum_labels
 from aucuba.threshold._units import Population
 
 
-def _estimator_has(method: str) -> Callable[[Any], bool]:
-    def check(self: PromisedThresholdClassifier) -> bool:
-        return hasattr(getattr(self, "estimator_", self.estimator), method)
-
-    return check
+def _has_probabilities(self: PromisedThresholdClassifier) -> bool:
+    return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
 class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
-    """A base classifier with a threshold whose rate is promised; members say which rate.
+    """A base classifier with a threshold whose rate is promised; subclasses say which rate.
 
     `fit` holds rows out, fits the base on the others, and hands the held-out scores to the rule of
     the promise, once per stratum.
     """
 
-    estimator: Any
-    confidence: float
-    cv: Any
-    joint: bool
-    strata: Any
-    group_rate: str
-    max_group_size: int | None
-    weighted_promise: bool
-    max_weight: float | None
-    on_failure: str
-    response_method: str
-    n_jobs: int | None
-    random_state: Any
-
     threshold_: Any
     _promise: Promise
     _stratified: bool
 
+    def __init__(
+        self,
+        estimator: Any,
+        confidence: float,
+        cv: Any,
+        joint: bool,
+        strata: Any,
+        group_rate: str,
+        max_group_size: int | None,
+        weighted_promise: bool,
+        max_weight: float | None,
+        on_failure: str,
+        pos_label: Any,
+        response_method: str,
+        n_jobs: int | None,
+        random_state: Any,
+    ) -> None:
+        self.estimator = estimator
+        self.confidence = confidence
+        self.cv = cv
+        self.joint = joint
+        self.strata = strata
+        self.group_rate = group_rate
+        self.max_group_size = max_group_size
+        self.weighted_promise = weighted_promise
+        self.max_weight = max_weight
+        self.on_failure = on_failure
+        self.pos_label = pos_label
+        self.response_method = response_method
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
     @abstractmethod
     def _rule(self, population: Population) -> Rule:
-        """The rule that sets the thresholds; checks the promised rates."""
-
-    def _store(self, arguments: Mapping[str, Any]) -> None:
-        """Set every constructor argument as the attribute of its name."""
-        for name, value in arguments.items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
+        """Return the rule that sets the thresholds; check the promised rates."""
 
     @with_callbacks
     @all_or_nothing
@@ -118,16 +139,23 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             self.group_rate, self.max_group_size, self.weighted_promise, self.max_weight
         )
         rule = self._rule(population)
-        table = validated_table(self, X, y, sample_weight, groups, time)
-        population.check(table.group is not None, table.weight is not None)
-        strata = Strata.from_rows(self.strata, table.X)
-        self.strata_ = strata.names
+        X, y, sample = self._checked_rows(X, y, sample_weight, groups, time)
+        population.check(sample)
+        self.strata_ = np.array([])
+        if self.strata is not None:
+            labels = stratum_labels(self.strata, X)
+            self.strata_ = np.unique(labels)
+            sample = replace(sample, stratum=stratum_index(labels, self.strata_))
         if self._is_prefit:
-            held_out, scores = self._score_prefit(table, strata, rule, params)
+            self._refuse_useless(sample, params)
+            self.guarantee_ = True
+            self._require_enough(rule, sample)
+            self.estimator_ = self.estimator
+            scored = sample.with_scores(self._positive_scores(self.estimator, X))
         else:
-            routed = self._route(table.weight, groups, time, params)
-            held_out, scores = self._fit_and_score_splits(table, strata, rule, routed)
-        self._set_thresholds(self._cuts(rule, table, held_out, scores, strata), rule)
+            routed = self._route(sample.weight, groups, time, params)
+            scored = self._fit_and_score_splits(X, y, sample, rule, routed)
+        self._set_thresholds(rule, scored)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
@@ -169,7 +197,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         limits = np.atleast_2d(self.thresholds_)[self._strata_of(X)]
         return np.asarray(np.sum(scores[:, None] > limits, axis=1))
 
-    @available_if(_estimator_has("predict_proba"))
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """Compute the class probabilities of the base estimator, which the threshold does not move.
 
@@ -215,22 +243,26 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
     def _is_prefit(self) -> bool:
         return isinstance(self.cv, str) and self.cv == "prefit"
 
-    def _allowed_rates(self, limits: Any) -> list[float]:
-        """The mean losses that one limit, or a list of them, allows."""
-        listed = [limits] if isinstance(limits, Real | str) or limits is None else list(limits)
-        if not listed:
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
+    ) -> tuple[Any, AnyArray, Sample]:
+        """Return rows that can be indexed, checked labels and the sample; set the classes."""
+        if y is None and not (self._is_prefit and self._promise is ALERTS):
             raise ValueError(
-                f"{self._promise.parameter} is an empty list; promise at least one rate."
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        rates = [self._promise.allowed(limit) for limit in listed]
-        if len(set(rates)) < len(rates):
-            raise ValueError(f"{self._promise.parameter} has equal rates: {listed}.")
-        return rates
-
-    def _strata_of(self, X: Any) -> Any:
-        if not self._has_strata:
-            return 0
-        return stratum_index(stratum_labels(self.strata, X), self.strata_)
+        X, y, sample_weight, groups = indexable(X, y, sample_weight, groups)
+        n_rows = _num_samples(X)
+        weight = row_weights(sample_weight, n_rows)
+        if self._is_prefit:
+            self.classes_ = fitted_classes(self.estimator)
+            target = known_target(y, self.classes_, n_rows)
+            positive = self._adopt_positive_class(target, weight)
+        else:
+            target = checked_target(y)
+            positive, _ = self._adopt_classes(target, weight)
+        group, ranks = query_index(groups, n_rows, "groups"), time_index(time, n_rows)
+        return X, target, Sample(positive, weight, group=group, time=ranks)
 
     def _route(self, sample_weight: Any, groups: Any, time: Any, params: dict[str, Any]) -> Bunch:
         given = {"sample_weight": sample_weight, "groups": groups, "time": time}
@@ -244,42 +276,35 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             given.pop("sample_weight", None)
         return Bunch(estimator=Bunch(fit=given | params), splitter=Bunch(split=to_split))
 
-    def _score_prefit(
-        self, table: CalibrationTable, strata: Strata, rule: Rule, params: Any
-    ) -> tuple[IntArray, AnyArray]:
-        useless = sorted(params) + ["time"] * (table.time is not None)
-        if table.weight is not None and not self.weighted_promise:
+    def _refuse_useless(self, sample: Sample, params: dict[str, Any]) -> None:
+        useless = sorted(params) + ["time"] * (sample.time is not None)
+        if sample.weight is not None and not self.weighted_promise:
             useless.append("sample_weight")
         if useless:
             raise ValueError(
                 f"cv='prefit' fits nothing and counts rows, so {useless} would have no effect; "
                 "leave them out, or set weighted_promise=True to weight the promise."
             )
-        self.guarantee_ = True
-        everything = np.arange(table.positive.size)
-        self._check_shortfalls(rule, table, everything, strata)
-        self.estimator_ = self.estimator
-        return everything, self._positive_scores(self.estimator, table.X)
 
     def _fit_and_score_splits(
-        self, table: CalibrationTable, strata: Strata, rule: Rule, routed: Bunch
-    ) -> tuple[IntArray, AnyArray]:
-        X, y, fit_params = table.X, table.y, routed.estimator.fit
+        self, X: Any, y: AnyArray, sample: Sample, rule: Rule, routed: Bunch
+    ) -> RankingSample:
+        """Fit the base on the training rows of every split and score the rows held out."""
+        fit_params = routed.estimator.fit
         splits = held_out_splits(
             self.cv,
             X,
             y,
-            self.random_state,
-            table.group,
-            self._stratified,
-            routed.splitter.split,
-            table.time,
+            sample,
+            stratified=self._stratified,
+            random_state=self.random_state,
+            groups=routed.splitter.split.get("groups"),
         )
         require_both_classes(splits, y, fit_params.get("sample_weight"))
-        held_out = np.concatenate([test for _, test in splits])
+        held_out = sample.take(np.concatenate([test for _, test in splits]))
         self.guarantee_ = len(splits) == 1
         # Before any model is fitted, since too few rows is an error.
-        self._check_shortfalls(rule, table, held_out, strata)
+        self._require_enough(rule, held_out)
         with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
             progress = Progress(monitor)
             fitted = map_parallel(
@@ -289,7 +314,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
                 self.estimator_ = fitted[0][0]
             else:
                 self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
-        return held_out, np.concatenate([scores for _, scores in fitted])
+        return held_out.with_scores(np.concatenate([scores for _, scores in fitted]))
 
     def _fit_and_score(
         self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
@@ -299,72 +324,74 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
-    def _check_shortfalls(
-        self, rule: Rule, table: CalibrationTable, held_out: IntArray, strata: Strata
-    ) -> None:
-        """Stop before any model is fitted where the number of rows cannot carry the promise."""
-        if self.on_failure == "trivial" and not np.isnan(rule.trivial):
-            return
-        rows = table.held_out_rows(held_out, np.zeros(held_out.size))
-        error = strata.error_of_each(self.confidence, self.joint)
-        for place, part in enumerate(strata.parts(rows, held_out)):
-            for problem in rule.shortfalls(part, error):
-                raise ValueError(strata.problem_in(place, problem))
+    def _strata_of(self, X: Any) -> Any:
+        """Return the place of the thresholds of every row, or of all rows."""
+        if not self.strata_.size:
+            return 0
+        return stratum_index(stratum_labels(self.strata, X), self.strata_)
 
-    def _cuts(
-        self,
-        rule: Rule,
-        table: CalibrationTable,
-        held_out: IntArray,
-        scores: AnyArray,
-        strata: Strata,
-    ) -> list[Cut]:
-        rows, cuts = table.held_out_rows(held_out, scores), []
-        error = strata.error_of_each(self.confidence, self.joint)
-        for place, part in enumerate(strata.parts(rows, held_out)):
-            cut = rule.cut(part, error)
-            for problem in cut.problems:
-                if self.on_failure == "error" or np.isnan(rule.trivial):
-                    raise ValueError(strata.problem_in(place, problem))
-            cuts.append(cut)
-        return cuts
+    def _raise_problems(self, rule: Rule, problems: list[list[str]]) -> None:
+        """Raise the first problem of a stratum unless a trivial threshold solves it."""
+        if self.on_failure == "error" or np.isnan(rule.trivial):
+            for place, problem in enumerate(problems):
+                if problem:
+                    raise ValueError(Strata(self.strata_).named(problem[0], place))
 
-    def _set_thresholds(self, cuts: list[Cut], rule: Rule) -> None:
+    def _require_enough(self, rule: Rule, held_out: Sample) -> None:
+        """Raise where the number of rows cannot carry the promise."""
+        strata = Strata(self.strata_)
+        error = strata.error_of_one(self.confidence, self.joint)
+        parts = strata.parts(held_out.with_scores(np.zeros(held_out.n_rows)))
+        self._raise_problems(rule, [rule.shortfalls(part, error) for part in parts])
+
+    def _set_thresholds(self, rule: Rule, scored: RankingSample) -> None:
+        """Let the rule set the thresholds of every stratum."""
+        strata = Strata(self.strata_)
+        error = strata.error_of_one(self.confidence, self.joint)
+        cuts = [rule.cut(part, error) for part in strata.parts(scored)]
+        self._raise_problems(rule, [cut.problems for cut in cuts])
         thresholds = np.stack([cut.thresholds for cut in cuts])
         self.trivial_ = bool(np.isnan(thresholds).any())
         thresholds = np.where(np.isnan(thresholds), rule.trivial, thresholds)
         strictest = thresholds.max(axis=1) if self._promise.flags_less else thresholds.min(axis=1)
-        per_stratum = self._has_strata
-        self.thresholds_ = thresholds if per_stratum else thresholds[0]
-        self.threshold_ = strictest if per_stratum else float(strictest[0])
-        n_units = np.array([cut.n_units for cut in cuts])
-        self.n_units_ = n_units if per_stratum else int(n_units[0])
+        self.thresholds_ = strata.squeezed(thresholds)
+        self.threshold_ = strata.squeezed(strictest)
+        self.n_units_ = strata.squeezed(np.array([cut.units.n_units for cut in cuts]))
         ranks = [cut.ranks for cut in cuts if cut.ranks is not None]
         if len(ranks) == len(cuts):
-            self._set_ranks(np.stack(ranks), per_stratum)
+            listed = np.stack(ranks)
+            self.rank_ = strata.squeezed(listed if listed.shape[1] > 1 else listed[:, 0])
         if cuts[0].highest is not None:
             ends = np.column_stack([strictest, [cut.highest for cut in cuts]])
-            self.threshold_range_ = ends if per_stratum else ends[0]
-        self.violation_probability_ = self._violation(cuts) if self.guarantee_ else float("nan")
-        self.promise_ = sentence(self, rule.words, cuts)
-        if self.trivial_:
-            warn_trivial(self)
-
-    def _violation(self, cuts: list[Cut]) -> float:
+            self.threshold_range_ = strata.squeezed(ends)
         violations = np.array([cut.violation for cut in cuts])
-        if len(cuts) == 1 or not self.joint:
-            return float(violations.max())
-        return float(-np.expm1(np.log1p(-violations).sum()))
+        violation = strata.error_of_all(violations, self.joint)
+        self.violation_probability_ = violation if self.guarantee_ else float("nan")
+        self.promise_ = self._sentence(rule.words, cuts)
+        if self.trivial_:
+            where = " in some stratum" if self.strata_.size else ""
+            warn_user(
+                f"The held-out rows cannot carry the promised {self._promise.words}{where}, so "
+                f"{type(self).__name__} keeps it by flagging {self._promise.trivially} there. Hold "
+                "out more rows or promise less; on_failure='error' says how many rows it takes."
+            )
 
-    def _set_ranks(self, ranks: IntArray, per_stratum: bool) -> None:
-        """One number, or an array without the axes that there is nothing to tell apart in."""
-        listed = ranks if ranks.shape[1] > 1 else ranks[:, 0]
-        chosen = listed if per_stratum else listed[0]
-        self.rank_ = int(chosen) if np.ndim(chosen) == 0 else chosen
-
-    @property
-    def _has_strata(self) -> bool:
-        return self.strata_.size > 0
+    def _sentence(self, words: str, cuts: list[Cut]) -> str:
+        """Write the promise for logs and reports; ``words`` says which rates."""
+        if not self.guarantee_:
+            return (
+                f"No promise: the threshold aims at a rate ({words}), but the scores of folds come "
+                "from models other than the one that predicts; hold rows out (cv=0.5) for a promise."
+            )
+        several = len(cuts) > 1 or self.thresholds_.size > 1
+        together = (", jointly" if self.joint else ", each singly") if several else ""
+        where = f" in each of {len(cuts)} strata" if self.strata_.size else ""
+        start = (
+            f"{words[0].upper()}{words[1:]}{where}, with confidence {self.confidence:g}{together}"
+        )
+        n_units = sum(cut.units.n_units for cut in cuts)
+        kept = f" (kept by flagging {self._promise.trivially})" if self.trivial_ else ""
+        return f"{start}, from {n_units} held-out {cuts[0].units.noun}{kept}."
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
         return positive_scores(estimator, X, self._positive_index, self.response_method)[0]

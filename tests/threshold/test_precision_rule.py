@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba.threshold._fixed_sequence import binomial_p_value, last_rejected
+from aucuba.threshold._precision_rule import binomial_p_value, last_rejected
 
 
 def by_hand(p_values, starts, error):
