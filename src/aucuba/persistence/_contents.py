@@ -1,4 +1,4 @@
-"""Rules that the shapes of arrays do not say, by class."""
+"""Rules by class for what the shapes of arrays do not say."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def check_content(part: Any, name: str, n_features: int | None) -> None:
     """Check a fitted object by the rule of its class; ``name`` as in model files."""
     mark, rule = _RULES.get(name, (None, None))
     if rule is not None and (mark is None or mark in vars(part)):
-        # No place is among -1 features: without their number nothing passes.
+        # Pass -1 so that every index check fails if the number of features is unknown.
         rule(part, -1 if n_features is None else n_features)
 
 
 def _check_region_classifier(part: Any, n_features: int) -> None:
-    """Expect a weight for each feature, or with a kernel for each of its rows."""
+    """Expect one weight per feature or, with a kernel, per kernel row."""
     rows, own = vars(part).get("kernel_rows_"), vars(part)
     if rows is None:
         demand(part.coef_.shape == (1, n_features))
@@ -52,7 +52,7 @@ def _check_label_ranker(part: Any, n_features: int) -> None:
 
 
 def _check_measure(part: Any, n_features: int) -> None:
-    # It was built without its constructor, whose checks are made now.
+    # skops builds it without its constructor, so run the checks of the constructor now.
     type(part)(**vars(part))
 
 
@@ -74,7 +74,7 @@ def _check_decision_tree(part: Any, n_features: int) -> None:
 
 
 def _check_one_hot(part: Any, n_features: int) -> None:
-    """Check the places of the indicators: compiled code writes wherever the encoder says."""
+    """Check the columns of the indicators: compiled code writes wherever the encoder says."""
     categories, widths = part.categories_, part._n_features_outs
     dropped = part._drop_idx_after_grouping
     demand(len(categories) == len(widths) == n_features)
@@ -96,15 +96,15 @@ def _check_ordinal(part: Any, n_features: int) -> None:
 
 
 def _check_categories(known: AnyArray) -> None:
-    """Expect numbers and text in order, since their places are found by bisection."""
+    """Expect sorted numbers or text, since categories are found by bisection."""
     demand(known.ndim == 1)
     if known.dtype != object:
-        ordered = known[known == known]  # nan stands last
+        ordered = known[known == known]  # without NaN, which comes last
         demand(np.all(ordered[:-1] < ordered[1:]), "categories out of order")
 
 
 def _check_grouping(part: Any, place: int, n_codes: int) -> int:
-    """Check the codes of grouped rare categories, and return how many codes there are."""
+    """Check the codes of grouped rare categories, and return their number."""
     codes, rare = part._default_to_infrequent_mappings[place], part._infrequent_indices[place]
     demand((codes is None) == (rare is None), "groups without categories")
     if codes is None:
@@ -117,7 +117,7 @@ def _check_grouping(part: Any, place: int, n_codes: int) -> int:
 
 
 def _check_support_vectors(part: Any, n_features: int) -> None:
-    """Compare counts and coefficients with the support vectors."""
+    """Compare counts and coefficients with the number of support vectors, for libsvm."""
     n_classes, n_vectors = len(part.classes_), len(part.support_)
     n_pairs = n_classes * (n_classes - 1) // 2
     precomputed = part.kernel == "precomputed"
@@ -125,7 +125,7 @@ def _check_support_vectors(part: Any, n_features: int) -> None:
     demand(not precomputed or part.shape_fit_[0] == n_features)
     check_range(part.support_, part.shape_fit_[0])
     for coef in (part._dual_coef_, part.dual_coef_):
-        # Zeros of a sparse matrix are left out; compiled code takes what is there for all.
+        # Compiled code expects all entries of a sparse matrix to be stored, zeros included.
         stored = coef.data.size if sparse.issparse(coef) else coef.size
         demand(coef.shape == (n_classes - 1, n_vectors) and stored == (n_classes - 1) * n_vectors)
     demand(part._n_support.shape == (n_classes,) and part._n_support.min() >= 0)

@@ -1,4 +1,4 @@
-"""The one error of a damaged model file."""
+"""The error of a damaged model file."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class DamagedFileError(ValueError):
-    """Something in a model file that this library would not have written."""
+    """A model file has content that this library would not have written."""
 
 
 def demand(condition: Any, otherwise: str = "an array of another shape") -> None:
-    """Raise the error of a damaged file with a detail, unless a condition holds."""
+    """Raise the error of a damaged file unless a condition holds."""
     if not condition:
         raise DamagedFileError(otherwise)

@@ -1,4 +1,4 @@
-"""Load a model: a file is checked before any object is built, and the objects before they are used."""
+"""Load a model: check the file before any object is built, and the objects before they are used."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from aucuba.persistence._archive import (
     read_header,
     unpacked,
 )
-from aucuba.persistence._errors import DamagedFileError
+from aucuba.persistence._errors import DamagedFileError, demand
 from aucuba.persistence._left_out import complete
 from aucuba.persistence._names import full_name, present_names
-from aucuba.persistence._parts import parts_of
+from aucuba.persistence._objects import check_part, parts_of
 from aucuba.persistence._saved_model import SavedModel
 from aucuba.persistence._schema import check_schema, foreign_nodes, name_of, nodes, present_form
-from aucuba.persistence._shapes import check_part
 
 _MAX_SIZE = 2**30
 
@@ -39,17 +38,17 @@ def load_model(
 ) -> SavedModel:
     """Read a model file.
 
-    Nothing from the file is executed: a file that is not ours, damaged, of another format or with
-    foreign classes inside is refused before any object is built. Arrays and trees are then compared
-    with the number of features of their model, so that no prediction reads outside of them.
+    Nothing in the file is executed. A file that is not a model file, is damaged, has another format
+    or contains foreign classes is refused before any object is built. Arrays and trees are then
+    compared with the number of features of their model, so that no prediction reads out of bounds.
 
     Parameters
     ----------
     path : str or Path
     trusted : iterable of str or type, default=()
-        Classes to build beyond those of this library and what it uses of scikit-learn, such as your
-        own base estimator; `save_model` names them. What a trusted class does when it is built or
-        used is not checked, so name only what you know the file to hold.
+        Classes to build besides those of this library and those it uses of scikit-learn, such as
+        your own base estimator; `save_model` names them. What a trusted class does when it is built
+        or used is not checked, so name only classes that you know to be in the file.
     max_size : int, default=2**30
         Bytes that the file may unpack to.
 
@@ -60,12 +59,12 @@ def load_model(
     Raises
     ------
     ValueError
-        One sentence on what is wrong with the file and what to do.
+        If the file is refused; the message says why and what to do.
 
     Warns
     -----
     UserWarning
-        Where parts of the model were fitted by another release of scikit-learn.
+        If parts of the model were fitted by another release of scikit-learn.
     """
     path = Path(path)
     if not path.is_file():
@@ -76,7 +75,7 @@ def load_model(
     try:
         schema = json.loads(entries[SCHEMA])
         foreign = sorted(foreign_nodes(schema, names))
-    # A crafted description can fail in any way; none is the user's concern.
+    # A crafted schema can fail in any way; the user only needs to know that it is damaged.
     except Exception as error:
         raise _damaged(path, error) from error
     if foreign:
@@ -104,7 +103,7 @@ def load_model(
 
 
 def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Read the header and all entries of a file of the present format."""
+    """Read the header and all entries of a file of the current format."""
     foreign = ValueError(
         f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
         "`aucuba fit` or `save_model`; nothing was loaded."
@@ -127,7 +126,7 @@ def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, bytes
 
 
 def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
-    """Build the objects of a checked schema, complete and check them."""
+    """Build, complete and check the objects of a checked schema."""
     from skops import io
 
     text = json.dumps(present_form(schema)).encode()
@@ -140,13 +139,12 @@ def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
         name = stored.get(name, name)
         complete(part, name)
         check_part(part, name)
-    if set(content) != {"model", "baseline"}:
-        raise DamagedFileError("no model")
+    demand(set(content) == {"model", "baseline"}, "no model")
     return content
 
 
 def _damaged(path: Path, error: Exception, versions: Mapping[str, str] | None = None) -> ValueError:
-    """Make the error of a damaged file, which may also be a whole one of another release."""
+    """Make the error of a damaged file, or of an intact one that this release cannot read."""
     detail = str(error) if isinstance(error, DamagedFileError) else type(error).__name__
     writer = (versions or {}).get("scikit-learn", sklearn.__version__)
     if isinstance(error, DamagedFileError) or writer == sklearn.__version__:

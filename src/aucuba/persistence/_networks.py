@@ -1,4 +1,4 @@
-"""Networks that come from a file: layers that fit onto each other and onto the labels."""
+"""Networks from a file: layers must fit each other and the labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from aucuba.persistence._errors import demand
 from aucuba.persistence._names import full_name
 
-# What every fitted network has, whichever solver it was trained with.
+# Attributes of every fitted network, whatever its solver.
 _FITTED = frozenset(
     {
         *("_label_binarizer", "classes_", "coefs_", "intercepts_", "n_features_in_", "n_iter_"),
@@ -30,7 +30,7 @@ _OUT_ACTIVATIONS = {
 
 
 def check_network(network: Any, n_features: int) -> None:
-    """Check a fitted network from its columns to its labels; one that was never fitted passes.
+    """Check a fitted network from its columns to its labels; an unfitted one passes.
 
     With widths :math:`d_0, \\ldots, d_L` the weights of layer :math:`k` are
     :math:`d_{k-1} \\times d_k` numbers and its intercepts :math:`d_k`, :math:`d_0` is the number of
@@ -52,7 +52,7 @@ def check_network(network: Any, n_features: int) -> None:
 
 
 def _check_layers(network: Any, n_features: int) -> int:
-    """Follow the layers from the first, and return the width of the last."""
+    """Check the layers in order, and return the width of the last."""
     weights, intercepts = network.coefs_, network.intercepts_
     demand(type(weights) is list and type(intercepts) is list, "a network without layers")
     n_layers = network.n_layers_ - 1
@@ -70,7 +70,7 @@ def _check_layers(network: Any, n_features: int) -> int:
 
 
 def _check_labels(network: Any) -> None:
-    """Expect the binarizer that a network makes for its own classes."""
+    """Expect the binarizer that a network creates for its classes."""
     binarizer, classes = network._label_binarizer, network.classes_
     demand(
         full_name(type(binarizer)) == "sklearn.preprocessing._label.LabelBinarizer",

@@ -1,4 +1,4 @@
-"""Save a model: objects as skops describes them, under the fixed names of this library."""
+"""Save a model as skops describes its objects, with fixed names for the classes of this library."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ import aucuba
 from aucuba._base._files import written_atomically
 from aucuba._base._warnings import warn_user
 from aucuba.persistence._archive import FORMAT, HEADER, SCHEMA, packed, unpacked
-from aucuba.persistence._known import NEVER
+from aucuba.persistence._names import NEVER
 from aucuba.persistence._schema import Node, foreign_nodes, name_of, stored_form
 
-# Its files are of one machine.
+# A cache of one machine.
 _CACHE = "joblib.memory.Memory"
 
 
@@ -33,11 +33,11 @@ def save_model(
     metadata: Mapping[str, Any] | None = None,
     labels: tuple[str, str] | tuple[int, int] | None = None,
 ) -> None:
-    """Write a fitted model to a file that appears whole or not at all.
+    """Write a fitted model to a file; a failure leaves no partial file.
 
-    Estimators of this library, and what they and the command line use of scikit-learn, load
-    anywhere. Other classes, such as a base estimator of your own, are stored too; a warning names
-    those that `load_model` must be told to trust.
+    Estimators of this library, and the classes of scikit-learn that they and the command line use,
+    load without further ado. Other classes, such as your own base estimator, are stored too; a warning
+    names those that `load_model` must be told to trust.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a model file holds, ready to predict."""
+"""The content of a model file, ready to predict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aucuba._base._typing import AnyArray, FloatArray
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model from a file, with what was kept beside it.
+    """A model from a file, with the baseline, metadata and labels saved beside it.
 
     A model of ``aucuba fit`` takes DataFrames with the columns of its training file, in any order and
     with any others beside them, and gives the scores and labels that ``aucuba predict`` writes. In

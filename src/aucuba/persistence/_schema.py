@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import compress
 from typing import Any
 
-from aucuba.persistence._arrays import array_size, sparse_size
-from aucuba.persistence._errors import DamagedFileError
-from aucuba.persistence._known import BY_LOADER, NEVER
+from aucuba.persistence._archive import array_size, sparse_size
+from aucuba.persistence._errors import demand
 from aucuba.persistence._left_out import LEFT_OUT
-from aucuba.persistence._names import STORED_NAMES, present_names
+from aucuba.persistence._names import BY_LOADER, NEVER, STORED_NAMES, present_names
 
 Node = dict[str, Any]
 # Protocols before this read some nodes in ways that the checks here do not know.
@@ -74,16 +73,13 @@ def check_schema(schema: Node, entries: Mapping[str, bytes], max_size: int) -> N
     ``max_size`` limits the bytes of all arrays together, each counted as often as it is used.
     """
     protocol = schema.get("protocol")
-    if type(protocol) is not int or protocol < _OLDEST_PROTOCOL:
-        raise DamagedFileError("an unknown protocol")
+    demand(type(protocol) is int and protocol >= _OLDEST_PROTOCOL, "an unknown protocol")
     size = 0
     for node in nodes(schema):
-        if "__id__" in node:
-            raise DamagedFileError("an object stands for another")
+        demand("__id__" not in node, "duplicate object ids")
         if "file" in node:
             size += _size_in_memory(node, entries[node["file"]], max_size)
-        if size > max_size:
-            raise DamagedFileError("arrays that are used too often")
+        demand(size <= max_size, "arrays that are used too often")
         check = _CHECKS.get(node["__loader__"])
         if check is not None:
             check(node)
@@ -129,26 +125,25 @@ def _size_in_memory(node: Node, content: bytes, max_size: int) -> int:
 
 def _check_partial(node: Node) -> None:
     content = node["content"]
-    settings = set(content["kwds"]["content"])
-    if (
-        content["func"]["__loader__"] != "FunctionNode"
-        or content["args"]["content"]
-        or not settings <= _FUNCTION_SETTINGS
-    ):
-        raise DamagedFileError("a function with arguments of its own")
+    demand(
+        content["func"]["__loader__"] == "FunctionNode"
+        and not content["args"]["content"]
+        and set(content["kwds"]["content"]) <= _FUNCTION_SETTINGS,
+        "a function with other arguments",
+    )
 
 
 def _check_generator(node: Node) -> None:
     content = node["content"]
     kind = content["bit_generator"]["content"]["bit_generator"]["content"]
     pool = content["seed_seq"]["content"]["pool_size"]["content"]
-    if kind != '"PCG64"' or not 0 < int(pool) <= _LARGEST_POOL:
-        raise DamagedFileError("an unknown source of random numbers")
+    demand(
+        kind == '"PCG64"' and 0 < int(pool) <= _LARGEST_POOL, "an unknown source of random numbers"
+    )
 
 
 def _check_text(node: Node) -> None:
-    if not isinstance(node["content"], str):
-        raise DamagedFileError("a value that is no text")
+    demand(isinstance(node["content"], str), "a value that is no text")
 
 
 _CHECKS: dict[str, Callable[[Node], None]] = {

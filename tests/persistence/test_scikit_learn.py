@@ -1,0 +1,89 @@
+"""Private parts of scikit-learn that model files depend on: a new release shows here what it moved."""
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.neural_network import MLPClassifier
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC
+
+import aucuba.persistence
+from aucuba.persistence._left_out import LEFT_OUT
+from aucuba.persistence._names import BY_LOADER, SKLEARN_CLASSES, full_name
+from tests.ensemble.data import numbers
+
+X, Y = numbers(80)
+CODES = np.abs(np.round(X[:, :2])).astype(int)
+# What compiled code reads without bounds checks, or what a file leaves out and loading restores.
+PRIVATE = {
+    ColumnTransformer: {"_transformer_to_input_indices"},
+    GradientBoostingClassifier: {"_loss"},
+    HistGradientBoostingClassifier: {"_bin_mapper", "_predictors", "_preprocessor"},
+    MLPClassifier: {
+        *("_best_coefs", "_best_intercepts", "_label_binarizer", "_no_improvement_count"),
+        *("_optimizer", "_random_state"),
+    },
+    OneHotEncoder: {
+        *("_default_to_infrequent_mappings", "_drop_idx_after_grouping", "_infrequent_enabled"),
+        *("_infrequent_indices", "_n_features_outs"),
+    },
+    SVC: {"_dual_coef_", "_intercept_", "_n_support", "_probA", "_probB"},
+    SimpleImputer: {"_fit_dtype"},
+}
+# Attributes that only some fits or releases have.
+SOMETIMES = {
+    *("_in_fit", "_fill_dtype"),  # while histogram boosting is fitted; from scikit-learn 1.8 on
+    *("_coef_indptr", "_intercept_indptr"),  # networks trained by L-BFGS
+}
+
+
+def fitted(kind):
+    if kind is OneHotEncoder:
+        return OneHotEncoder(min_frequency=5, handle_unknown="infrequent_if_exist").fit(CODES)
+    if kind is ColumnTransformer:
+        return ColumnTransformer([("a", "passthrough", [0])]).fit(X)
+    if kind is MLPClassifier:
+        return MLPClassifier((2,), max_iter=2, random_state=0).fit(X, Y)
+    return kind().fit(X, Y)
+
+
+def private_names(path):
+    """Attributes and texts of a source file that start with one underscore."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = getattr(node, "attr", getattr(node, "value", None))
+        if isinstance(name, str) and name.isidentifier() and re.match("_[^_]", name):
+            yield name
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", PRIVATE)
+def test_fitted_estimators_have_the_private_attributes(kind):
+    missing = PRIVATE[kind] - vars(fitted(kind)).keys()
+    assert not missing, f"scikit-learn has moved {sorted(missing)} of {kind.__name__}"
+
+
+def test_no_other_private_attribute_is_read():
+    folder = Path(aucuba.persistence.__file__).parent
+    read = {name for path in folder.glob("*.py") for name in private_names(path)}
+    classes = {stored.rpartition(".")[2] for stored in SKLEARN_CLASSES}
+    assert read - classes == SOMETIMES.union(*PRIVATE.values())
+
+
+def test_what_networks_leave_out_is_private():
+    (left_out,) = LEFT_OUT.values()
+    assert left_out <= PRIVATE[MLPClassifier] | SOMETIMES
+
+
+@pytest.mark.parametrize(
+    "name", [*SKLEARN_CLASSES, *BY_LOADER["TreeNode"], *BY_LOADER["FunctionNode"]]
+)
+def test_classes_are_where_files_say(name):
+    module, _, last = name.rpartition(".")
+    assert full_name(getattr(import_module(module), last)) == name
