@@ -1,14 +1,17 @@
+import warnings
 from math import erf
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import standard_error
-from aucuba.metrics import partial_auc_score, two_way_partial_auc_score
+from aucuba.metrics import compare_scores, partial_auc_score, two_way_partial_auc_score
 from aucuba.risks import Sample
 
 
@@ -112,6 +115,34 @@ def test_queries_are_compared_by_their_means():
         want = partial_auc_score(y, row, fpr_range=(0, 0.2), qid=group)
         assert value == pytest.approx(want)
     assert comparison.beats(0, 1, 2.0)
+
+
+@pytest.mark.parametrize("n_queries", [3, 20])
+def test_fits_and_tests_have_one_standard_error_over_queries(n_queries):
+    """The z of the comparison inside fits is the t statistic of the paired test."""
+    rng = np.random.default_rng(5)
+    query = np.repeat(np.arange(n_queries), 20)
+    y = np.tile([True] * 5 + [False] * 15, n_queries)
+    scores = rng.normal(size=(2, y.size)) + [[0.8], [0.4]] * y
+    inside = RegionComparison(Sample(y, None, query), scores, region())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        test = compare_scores("partial_auc", y, *scores, qid=query, fpr_range=(0.0, 0.2))
+    t = abs(inside.lead_in_errors(0, 1))
+    assert test.p_value == pytest.approx(2 * stats.t.sf(t, n_queries - 1))
+
+
+def test_one_query_is_compared_by_its_rows():
+    rng = np.random.default_rng(6)
+    y, score = draw(rng)
+    scores = np.stack([score, score + 0.3 * rng.normal(size=y.size)])
+    alone = RegionComparison(Sample(y), scores, region()).error(0, 1)
+    query = np.zeros(y.size, dtype=int)
+    assert RegionComparison(Sample(y, None, query), scores, region()).error(0, 1) == alone
+    # A second query without positives cannot be ranked.
+    y, query = np.append(y, [False] * 4), np.append(query, [1] * 4)
+    scores = np.column_stack([scores, rng.normal(size=(2, 4))])
+    assert RegionComparison(Sample(y, None, query), scores, region()).error(0, 1) == alone
 
 
 @pytest.mark.parametrize("lead", [0.0, 0.1, 0.25])

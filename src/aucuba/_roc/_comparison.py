@@ -11,7 +11,7 @@ from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import Placements, placements, region_average
 from aucuba._roc._region import Region
-from aucuba._roc._standard_error import standard_error
+from aucuba._roc._standard_error import error_of_mean, standard_error
 from aucuba._rows._sample import RankingSample, Sample, SortedRows
 
 
@@ -60,11 +60,23 @@ class RegionComparison:
             return float("nan")
         if self.sample.query is not None:
             gaps = self._by_query[:, a] - self._by_query[:, b]
-            return float(gaps.std() / np.sqrt(gaps.size))
+            if gaps.size > 1:
+                return error_of_mean(gaps)
+            return self._within_the_only_query(a, b)
         influence = self._influence(a) - self._influence(b)
         if self.cluster is None:
             return standard_error(self.sample, influence, meaning="replication")
         return standard_error(self.sample, influence, meaning="sampling", cluster=self.cluster)
+
+    def _within_the_only_query(self, a: int, b: int) -> float:
+        """Compute the standard error over rows: one query tells nothing of a spread over queries."""
+        (rows,) = self.sample.rankable_queries()
+        alone = self.sample.as_one_query(rows)
+        scores = self.scores[[a, b]][:, rows]
+        cluster = self.cluster
+        if cluster is not None:
+            cluster = np.unique(cluster[rows], return_inverse=True)[1]
+        return RegionComparison(alone, scores, self.region, cluster).error(0, 1)
 
     def lead_in_errors(self, a: int, b: int) -> float:
         """Express how far scorer a is above scorer b in paired standard errors."""

@@ -71,6 +71,11 @@ def row_terms(sample: Sample, influence: FloatArray) -> FloatArray:
     return terms
 
 
+def error_of_mean(values: FloatArray) -> float:
+    """Compute the standard error of a mean over independent units, such as queries; divisor n - 1."""
+    return float(values.std(ddof=1) / np.sqrt(values.size))
+
+
 def effective_rows(weight: FloatArray) -> float:
     """Count the number of equally weighted rows that are as informative: ``sum(w)^2 / sum(w^2)``."""
     relative = weight / weight.max()

@@ -20,7 +20,7 @@ from aucuba._base._validation import (
 )
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve
-from aucuba._roc._standard_error import row_terms, standard_error
+from aucuba._roc._standard_error import error_of_mean, row_terms, standard_error
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._influence import acceleration, region_influence
 from aucuba.metrics._measures import Measure, bind
@@ -101,7 +101,7 @@ class Study:
         if self.sampling == "queries":
             values = self.by_query()
             gaps = values[0] - (values[1] if len(values) > 1 else 0.0)
-            return float(gaps.std(ddof=1) / np.sqrt(gaps.size))
+            return error_of_mean(gaps)
         influence = self._influences[0]
         if len(self.samples) > 1:
             influence = influence - self._influences[1]
