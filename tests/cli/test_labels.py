@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli._table_errors import TableError
-from aucuba.cli._target_labels import Labels
+from aucuba.cli._messages import TableError
+from aucuba.cli._roles import Labels
 
 FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
 

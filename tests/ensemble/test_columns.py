@@ -11,9 +11,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from aucuba._columns._named import Columns, NamedColumns
-from aucuba._columns._plain import PlainColumns
+from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._splines import PortableSplines
+from aucuba._columns._table_columns import Columns, NamedColumns
 from aucuba.ensemble import RegionStack
 
 pd = pytest.importorskip("pandas")

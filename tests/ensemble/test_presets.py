@@ -9,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from aucuba import PartialAUCClassifier
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba._roc._region import Region
 from aucuba.ensemble import RegionStack
 from aucuba.ensemble._boosting_member import BoostingMember

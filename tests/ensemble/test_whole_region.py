@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack

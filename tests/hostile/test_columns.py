@@ -5,7 +5,7 @@ import datetime
 import numpy as np
 import pytest
 
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba.ensemble import RegionStack
 from aucuba.linear import PartialAUCClassifierCV
 

@@ -30,7 +30,7 @@ from aucuba import (
     RegionReweighted,
     RegionStack,
 )
-from aucuba._columns._named import Columns, NamedColumns
+from aucuba._columns._table_columns import Columns, NamedColumns
 from aucuba.changepoint import (
     IntervalRegression,
     IntervalRegressionCV,

@@ -18,7 +18,7 @@ from aucuba import (
     RegionReweighted,
     RegionStack,
 )
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba.persistence import load_model, save_model
 from aucuba.persistence._left_out import LEFT_OUT
 from tests.ensemble.data import mixed_frame, numbers

@@ -22,8 +22,7 @@ import typer
 from aucuba import __version__
 from aucuba.cli import _options
 from aucuba.cli._console import print_errors, print_note
-from aucuba.cli._table_errors import TableError
-from aucuba.cli._wording import spelled_as_options, warning_text
+from aucuba.cli._messages import TableError, spelled_as_options, warning_text
 
 app = typer.Typer(
     name="aucuba",

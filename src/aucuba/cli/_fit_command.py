@@ -14,10 +14,10 @@ from aucuba.cli._fit_hints import Probe, run_probe, warn_of_leaks
 from aucuba.cli._fit_models import Plan, fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, FitRecord, described_signals
 from aucuba.cli._labelled_rows import LabelledTable
+from aucuba.cli._messages import spelled_as_options
 from aucuba.cli._options import FitOptions
 from aucuba.cli._promised_fit import PromisedPlan
 from aucuba.cli._signal_table import SignalTable
-from aucuba.cli._wording import spelled_as_options
 from aucuba.persistence import save_model
 
 # A probe may take this long, or a tenth of the training.

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._base._warnings import warn_user
 from aucuba._columns._kinds import CATEGORY, DATE
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._splits import shuffled_folds

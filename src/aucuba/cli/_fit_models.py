@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from aucuba._base._validation import check_choice, check_positive_number
-from aucuba._columns._named import Columns, NamedColumns
+from aucuba._columns._table_columns import Columns, NamedColumns
 from aucuba.cli._console import fit_with_progress, progress_bar
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable

@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 from aucuba._base._validation import check_fpr_range, check_fraction
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._options import Range
+from aucuba.cli._roles import Labels
 from aucuba.cli._table_schema import Schema
-from aucuba.cli._target_labels import Labels
 from aucuba.persistence import SavedModel, load_model
 
 SIGNAL_WRITER = "aucuba fit --model changepoint"

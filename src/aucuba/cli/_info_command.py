@@ -7,8 +7,8 @@ from typing import Any
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_models import fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, described_signals, fit_record, was_fitted_here
+from aucuba.cli._messages import spelled_as_options
 from aucuba.cli._options import InfoOptions
-from aucuba.cli._wording import spelled_as_options
 from aucuba.persistence import load_model
 
 _KIND_NAMES = {"number": "numeric", "category": "categorical", "date": "dates"}

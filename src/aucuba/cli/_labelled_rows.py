@@ -16,9 +16,11 @@ from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import Sample
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._formats import Kept
+from aucuba.cli._messages import Problems, TableError
 from aucuba.cli._options import FitOptions, LabelledOptions, Range
 from aucuba.cli._roles import (
     DEFAULT_TARGET,
+    Labels,
     Roles,
     check_rows,
     joined_rows,
@@ -27,10 +29,8 @@ from aucuba.cli._roles import (
     read_weights,
     split_names,
 )
-from aucuba.cli._table_errors import Problems, TableError
 from aucuba.cli._table_file import TableFile
 from aucuba.cli._table_schema import Schema
-from aucuba.cli._target_labels import Labels
 from aucuba.metrics import RocSketch
 from aucuba.persistence import SavedModel
 

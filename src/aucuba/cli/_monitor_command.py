@@ -11,9 +11,9 @@ from aucuba._base._files import check_place, written_atomically
 from aucuba._base._typing import AnyArray, BoolArray
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._formats import Kept
+from aucuba.cli._messages import TableError
 from aucuba.cli._options import MonitorOptions, spelled_as_option
-from aucuba.cli._table_errors import TableError
-from aucuba.cli._target_labels import Labels, label_text
+from aucuba.cli._roles import Labels, label_text
 from aucuba.threshold import RateMonitor
 
 _SETTINGS = ("limit", "rate", "confidence", "average_run_length")

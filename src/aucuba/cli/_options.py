@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -18,12 +18,39 @@ if TYPE_CHECKING:
     from aucuba.cli._table_file import TableFile
 
 Range = tuple[float, float]
-_MODEL_FILE = Argument(metavar="MODEL", help="A file written by `aucuba fit`.")
+
+
+def _option(
+    help: str,
+    metavar: str | None = None,
+    *,
+    names: tuple[str, ...] = (),
+    default: Any = None,
+    shown: str | bool = True,
+    min: float | None = None,
+) -> Any:
+    """Declare an option; ``shown`` is what the help shows in place of a default of None."""
+    declared = Option(*names, help=help, metavar=metavar, show_default=shown, min=min)
+    return field(default=default, metadata={"typer": declared})
+
+
+def _argument(help: str, metavar: str) -> Any:
+    return field(metadata={"typer": Argument(metavar=metavar, help=help)})
+
+
+def _model_file() -> Any:
+    return _argument("A file written by `aucuba fit`.", "MODEL")
+
+
+def _labels() -> Any:
+    return _option("For a changepoint model: a table of sequence, start, end and kind.", "TABLE")
+
+
+def _seed() -> Any:
+    return _option("Seed of all random draws.", default=0, min=0)
+
+
 _POSITIVE = ("--pos-label", "--positive")
-_LABELS = Option(
-    metavar="TABLE", help="For a changepoint model: a table of sequence, start, end and kind."
-)
-_SEED = Option("--random-state", min=0, help="Seed of all random draws.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +60,9 @@ class Options:
     ``given`` holds the names of the options that are on the command line.
     """
 
-    json: Annotated[bool, Option("--json", help="Print one JSON object, errors included.")] = False
+    json: bool = _option(
+        "Print one JSON object, errors included.", names=("--json",), default=False
+    )
     given: frozenset[str] = frozenset()
 
     def refuse(self, reason: str, *names: str) -> None:
@@ -47,28 +76,13 @@ class Options:
 class FileOptions(Options):
     """A data file and how to read it."""
 
-    data: Annotated[
-        Path, Argument(metavar="DATA", help="A csv, tsv, parquet, svmlight or npz file.")
-    ]
-    format: Annotated[
-        str | None,
-        Option(metavar="NAME", help="Format of DATA, if its name does not tell: csv, npz, ..."),
-    ] = None
-    delimiter: Annotated[
-        str | None, Option(metavar="CHARACTER", help="Separator of csv and tsv files, or tab.")
-    ] = None
-    decimal: Annotated[
-        str | None,
-        Option(metavar="CHARACTER", help="Decimal point of csv and tsv files.", show_default="."),
-    ] = None
-    encoding: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Encoding of csv and tsv files, such as latin-1.",
-            show_default="utf-8",
-        ),
-    ] = None
+    data: Path = _argument("A csv, tsv, parquet, svmlight or npz file.", "DATA")
+    format: str | None = _option("Format of DATA, if its name does not tell: csv, npz, ...", "NAME")
+    delimiter: str | None = _option("Separator of csv and tsv files, or tab.", "CHARACTER")
+    decimal: str | None = _option("Decimal point of csv and tsv files.", "CHARACTER", shown=".")
+    encoding: str | None = _option(
+        "Encoding of csv and tsv files, such as latin-1.", "NAME", shown="utf-8"
+    )
 
     def file(self) -> TableFile:
         """Check the options of the file, and that it is there."""
@@ -83,17 +97,10 @@ class FileOptions(Options):
 class RangeOptions(Options):
     """The range of false positive rates."""
 
-    fpr_range: Annotated[
-        Range | None,
-        Option(
-            metavar="LOW HIGH",
-            help="The false positive rates that matter.",
-            show_default="0 0.05, or those of the model",
-        ),
-    ] = None
-    max_fpr: Annotated[
-        float | None, Option(metavar="HIGH", help="Short for --fpr-range 0 HIGH.")
-    ] = None
+    fpr_range: Range | None = _option(
+        "The false positive rates that matter.", "LOW HIGH", shown="0 0.05, or those of the model"
+    )
+    max_fpr: float | None = _option("Short for --fpr-range 0 HIGH.", "HIGH")
 
     def chosen_range(self, default: Range = (0.0, 0.05)) -> Range:
         """Read the range from either option, else take the default."""
@@ -111,14 +118,9 @@ class RangeOptions(Options):
 class RegionOptions(RangeOptions):
     """The region of the ROC curve."""
 
-    min_tpr: Annotated[
-        float | None,
-        Option(
-            metavar="LOW",
-            help="The lowest true positive rate that matters.",
-            show_default="0, or that of the model",
-        ),
-    ] = None
+    min_tpr: float | None = _option(
+        "The lowest true positive rate that matters.", "LOW", shown="0, or that of the model"
+    )
 
     def lowest_tpr(self, default: float = 0.0) -> float:
         """Read the lowest true positive rate, else take the default."""
@@ -132,31 +134,22 @@ class RegionOptions(RangeOptions):
 class RowOptions(Options):
     """The columns that are not features."""
 
-    target: Annotated[
-        str | None,
-        Option(
-            metavar="COLUMN",
-            help="Column of labels.",
-            show_default="y, or that of the model or svmlight file",
-        ),
-    ] = None
-    qid: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Queries: only rows of the same query are compared."),
-    ] = None
-    sample_weight: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Weights: a row of weight 3 counts as three rows."),
-    ] = None
+    target: str | None = _option(
+        "Column of labels.", "COLUMN", shown="y, or that of the model or svmlight file"
+    )
+    qid: str | None = _option("Queries: only rows of the same query are compared.", "COLUMN")
+    sample_weight: str | None = _option(
+        "Weights: a row of weight 3 counts as three rows.", "COLUMN"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringOptions(FileOptions):
     """A data file for a saved model."""
 
-    unknown: Annotated[
-        str, Option(help="Categories that were not seen in training: error, or ignore.")
-    ] = "error"
+    unknown: str = _option(
+        "Categories that were not seen in training: error, or ignore.", default="error"
+    )
 
     @property
     def refuses_unknown(self) -> bool:
@@ -182,79 +175,48 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     optionally position or time; --labels are in the same unit.
     """
 
-    out: Annotated[Path, Option(metavar="MODEL", help="The model file to write.")]
-    pos_label: Annotated[
-        str | None,
-        Option(
-            *_POSITIVE,
-            metavar="LABEL",
-            help="The positive label; all others are negative.",
-            show_default="the larger of two numbers, or yes, true, positive, fraud",
-        ),
-    ] = None
-    model: Annotated[
-        str,
-        Option(help="linear; stack: several models combined, slow and strong; or changepoint."),
-    ] = "linear"
-    surrogate: Annotated[
-        str | None,
-        Option(
-            help="Loss of a linear model: direct, tight, structural, or aum for the whole curve.",
-            show_default="direct",
-        ),
-    ] = None
-    cv: Annotated[
-        int | None,
-        Option(
-            metavar="FOLDS",
-            help="Folds by which everything is chosen; 0: one fit with --C.",
-            show_default="5, and up to 10 halvings",
-        ),
-    ] = None
-    C: Annotated[
-        float | None,
-        Option("--C", help="Weight of the loss against the penalty, for --cv 0.", show_default="1"),
-    ] = None
-    max_iter: Annotated[
-        int | None,
-        Option(
-            help="Largest number of iterations of a fit.",
-            show_default="1000; 100 for aum and a single direct fit",
-        ),
-    ] = None
-    drop: Annotated[
-        list[str] | None,
-        Option(metavar="COLUMN", help="A column to leave out; several as a,b or repeated."),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        Option(metavar="COLUMN", help="A column of categories that look like numbers."),
-    ] = None
-    promise: Annotated[
-        str | None,
-        Option(
-            metavar="NAME=LIMIT",
-            help="Hold out half of the rows and set a threshold that keeps fpr, tpr, precision or "
-            "alerts, such as fpr=0.01.",
-        ),
-    ] = None
-    confidence: Annotated[float, Option(help="Confidence of --promise.")] = 0.95
-    probe: Annotated[
-        bool, Option(help="Check quickly whether boosted trees would beat a linear model.")
-    ] = True
-    labels: Annotated[Path | None, _LABELS] = None
-    max_segments: Annotated[
-        int | None,
-        Option(
-            help="Largest number of segments of a signal, for --model changepoint.",
-            show_default="20",
-        ),
-    ] = None
-    loss: Annotated[
-        str | None,
-        Option(help="Loss of --model changepoint: l2, poisson or variance.", show_default="l2"),
-    ] = None
-    random_state: Annotated[int, _SEED] = 0
+    out: Path = _option("The model file to write.", "MODEL", default=MISSING)
+    pos_label: str | None = _option(
+        "The positive label; all others are negative.",
+        "LABEL",
+        names=_POSITIVE,
+        shown="the larger of two numbers, or yes, true, positive, fraud",
+    )
+    model: str = _option(
+        "linear; stack: several models combined, slow and strong; or changepoint.", default="linear"
+    )
+    surrogate: str | None = _option(
+        "Loss of a linear model: direct, tight, structural, or aum for the whole curve.",
+        shown="direct",
+    )
+    cv: int | None = _option(
+        "Folds by which everything is chosen; 0: one fit with --C.",
+        "FOLDS",
+        shown="5, and up to 10 halvings",
+    )
+    C: float | None = _option(
+        "Weight of the loss against the penalty, for --cv 0.", names=("--C",), shown="1"
+    )
+    max_iter: int | None = _option(
+        "Largest number of iterations of a fit.", shown="1000; 100 for aum and a single direct fit"
+    )
+    drop: list[str] | None = _option("A column to leave out; several as a,b or repeated.", "COLUMN")
+    category: list[str] | None = _option("A column of categories that look like numbers.", "COLUMN")
+    promise: str | None = _option(
+        "Hold out half of the rows and set a threshold that keeps fpr, tpr, precision or "
+        "alerts, such as fpr=0.01.",
+        "NAME=LIMIT",
+    )
+    confidence: float = _option("Confidence of --promise.", default=0.95)
+    probe: bool = _option(
+        "Check quickly whether boosted trees would beat a linear model.", default=True
+    )
+    labels: Path | None = _labels()
+    max_segments: int | None = _option(
+        "Largest number of segments of a signal, for --model changepoint.", shown="20"
+    )
+    loss: str | None = _option("Loss of --model changepoint: l2, poisson or variance.", shown="l2")
+    random_state: int = _seed()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,19 +228,14 @@ class PredictOptions(ScoringOptions):
     segments.
     """
 
-    model: Annotated[Path, _MODEL_FILE]
-    out: Annotated[Path, Option(metavar="SCORES.csv", help="The csv file to write; - is stdout.")]
-    id: Annotated[
-        list[str] | None,
-        Option(metavar="COLUMN", help="A column to carry along; several as a,b or repeated."),
-    ] = None
-    escape_formulas: Annotated[
-        bool,
-        Option(
-            "--escape-formulas",
-            help="Put ' before text that a spreadsheet would take for a formula (=, +, -, @).",
-        ),
-    ] = False
+    model: Path = _model_file()
+    out: Path = _option("The csv file to write; - is stdout.", "SCORES.csv", default=MISSING)
+    id: list[str] | None = _option("A column to carry along; several as a,b or repeated.", "COLUMN")
+    escape_formulas: bool = _option(
+        "Put ' before text that a spreadsheet would take for a formula (=, +, -, @).",
+        names=("--escape-formulas",),
+        default=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,32 +246,21 @@ class EvaluateOptions(RegionOptions, LabelledOptions):
     highest rows.
     """
 
-    model: Annotated[Path, _MODEL_FILE]
-    at: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=VALUE",
-            help="An operating point: fpr=, tpr= (or recall=), precision= or k=; or a measure, such "
-            "as auc_at_k:k=100. May be repeated.",
-        ),
-    ] = None
-    region_only: Annotated[
-        bool,
-        Option(
-            "--region-only",
-            help="Measure the range alone, keeping only the highest rows in memory.",
-        ),
-    ] = False
-    capacity: Annotated[
-        int | None,
-        Option(
-            metavar="ROWS",
-            min=1,
-            help="How many negatives --region-only keeps.",
-            show_default="4 million",
-        ),
-    ] = None
-    random_state: Annotated[int, _SEED] = 0
+    model: Path = _model_file()
+    at: list[str] | None = _option(
+        "An operating point: fpr=, tpr= (or recall=), precision= or k=; or a measure, such "
+        "as auc_at_k:k=100. May be repeated.",
+        "NAME=VALUE",
+    )
+    region_only: bool = _option(
+        "Measure the range alone, keeping only the highest rows in memory.",
+        names=("--region-only",),
+        default=False,
+    )
+    capacity: int | None = _option(
+        "How many negatives --region-only keeps.", "ROWS", shown="4 million", min=1
+    )
+    random_state: int = _seed()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,8 +270,8 @@ class CompareOptions(RegionOptions, LabelledOptions):
     All models must have been trained for the same target, positive label and queries.
     """
 
-    models: Annotated[list[Path], Argument(metavar="MODEL...", help="Two or more model files.")]
-    random_state: Annotated[int, _SEED] = 0
+    models: list[Path] = _argument("Two or more model files.", "MODEL...")
+    random_state: int = _seed()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,14 +283,13 @@ class ReportOptions(RangeOptions, LabelledOptions):
     the node features, and graph if there are several graphs.
     """
 
-    model: Annotated[Path, _MODEL_FILE]
-    out: Annotated[Path, Option(metavar="report.html", help="The page to write.")]
-    labels: Annotated[Path | None, _LABELS] = None
-    edges: Annotated[
-        Path | None,
-        Option(help="For a ranker of graphs: a table of source, target and edge features."),
-    ] = None
-    random_state: Annotated[int, _SEED] = 0
+    model: Path = _model_file()
+    out: Path = _option("The page to write.", "report.html", default=MISSING)
+    labels: Path | None = _labels()
+    edges: Path | None = _option(
+        "For a ranker of graphs: a table of source, target and edge features."
+    )
+    random_state: int = _seed()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,73 +300,50 @@ class MonitorOptions(FileOptions):
     ok: a constant rate lies within it. changed: it has risen, after a good history.
     """
 
-    limit: Annotated[
-        float | None,
-        Option(help="The promised limit, such as 0.05.", show_default="that of --state"),
-    ] = None
-    rate: Annotated[
-        str | None,
-        Option(help="What was promised: fpr, tpr, precision or alerts.", show_default="fpr"),
-    ] = None
-    target: Annotated[str, Option(metavar="COLUMN", help="Column of true labels.")] = "y"
-    flag: Annotated[str, Option(metavar="COLUMN", help="Column of predicted labels.")] = "predicted"
-    pos_label: Annotated[str, Option(*_POSITIVE, metavar="LABEL", help="The positive label.")] = "1"
-    batch: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Rows with the same value form a batch, such as a day."),
-    ] = None
-    groups: Annotated[
-        str | None,
-        Option(metavar="COLUMN", help="Groups, such as patients: each counts once per batch."),
-    ] = None
-    state: Annotated[
-        Path | None,
-        Option(metavar="FILE.json", help="Continue from this file if it exists, and write it."),
-    ] = None
-    confidence: Annotated[
-        float | None,
-        Option(help="One minus the probability of ever giving a false alarm.", show_default="0.95"),
-    ] = None
-    average_run_length: Annotated[
-        float | None,
-        Option(
-            help="Least average number of counted rows between false signals of a change.",
-            show_default="100000",
-        ),
-    ] = None
+    limit: float | None = _option("The promised limit, such as 0.05.", shown="that of --state")
+    rate: str | None = _option("What was promised: fpr, tpr, precision or alerts.", shown="fpr")
+    target: str = _option("Column of true labels.", "COLUMN", default="y")
+    flag: str = _option("Column of predicted labels.", "COLUMN", default="predicted")
+    pos_label: str = _option("The positive label.", "LABEL", names=_POSITIVE, default="1")
+    batch: str | None = _option("Rows with the same value form a batch, such as a day.", "COLUMN")
+    groups: str | None = _option("Groups, such as patients: each counts once per batch.", "COLUMN")
+    state: Path | None = _option("Continue from this file if it exists, and write it.", "FILE.json")
+    confidence: float | None = _option(
+        "One minus the probability of ever giving a false alarm.", shown="0.95"
+    )
+    average_run_length: float | None = _option(
+        "Least average number of counted rows between false signals of a change.", shown="100000"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class InfoOptions(Options):
     """Print what a model file holds and which columns it needs, without data."""
 
-    model: Annotated[Path, _MODEL_FILE]
+    model: Path = _model_file()
 
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions(Options):
     """Train models and rivals on generated rows, compare them, and write the reports."""
 
-    output: Annotated[Path, Option(metavar="FOLDER", help="Folder for the reports.")] = Path(
-        "demo_output"
-    )
-    open: Annotated[bool, Option("--open", help="Open the report in a browser.")] = False
+    output: Path = _option("Folder for the reports.", "FOLDER", default=Path("demo_output"))
+    open: bool = _option("Open the report in a browser.", names=("--open",), default=False)
 
 
 def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[..., None]:
     """Make the function that typer calls: a parameter per field, those of the class itself first."""
-    hints = get_type_hints(options, include_extras=True)
-    default = {one.name: one.default for one in fields(options)}
-    names = [name for one in options.__mro__ for name in inspect.get_annotations(one)]
+    types, declared = get_type_hints(options), {one.name: one for one in fields(options)}
     parameters = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if default[name] is MISSING else default[name],
-            annotation=hints[name],
+            default=inspect.Parameter.empty if one.default is MISSING else one.default,
+            annotation=Annotated[types[name], one.metadata["typer"]],
         )
-        for name in names
-        if name != "given"
+        for cls in options.__mro__
+        for name in inspect.get_annotations(cls)
+        if "typer" in (one := declared[name]).metadata
     ]
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
 
@@ -433,7 +355,7 @@ def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[.
     command: Any = call
     command.__doc__ = options.__doc__
     command.__signature__ = inspect.Signature([context, *parameters])
-    command.__annotations__ = {"context": Context, **hints}
+    command.__annotations__ = {"context": Context, **types}
     return call
 
 

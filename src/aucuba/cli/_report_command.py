@@ -12,9 +12,9 @@ from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._console import emit, progress_bar
 from aucuba.cli._fit_record import fit_record
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
+from aucuba.cli._messages import TableError
 from aucuba.cli._options import ReportOptions
 from aucuba.cli._signal_table import SignalTable, as_floats
-from aucuba.cli._table_errors import TableError
 from aucuba.cli._table_file import TableFile
 from aucuba.persistence import SavedModel, load_model
 from aucuba.report import (

@@ -10,7 +10,7 @@ import pandas as pd
 
 from aucuba.changepoint import LABEL_KINDS
 from aucuba.cli._formats import Kept
-from aucuba.cli._table_errors import TableError
+from aucuba.cli._messages import TableError
 from aucuba.cli._table_file import TableFile
 
 _NAMES = Kept(verbatim=("sequence", "kind"))

@@ -25,7 +25,7 @@ from aucuba._columns._kinds import (
     is_missing,
 )
 from aucuba.cli._formats import Table
-from aucuba.cli._table_errors import Problems, TableError
+from aucuba.cli._messages import Problems, TableError
 
 # Squares of larger numbers, summed for a variance, overflow.
 _LARGEST = 1e100

@@ -12,7 +12,7 @@ from aucuba._base._callbacks import Progress
 from aucuba._base._logistic import log_loss
 from aucuba._base._seeds import with_fixed_seed
 from aucuba._base._typing import FloatArray
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import region_placements
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds

@@ -21,7 +21,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import _num_samples
 
 from aucuba._base._validation import check_positive_number
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba._roc._region import Region
 from aucuba.ensemble._boosting_member import BoostingMember
 from aucuba.ensemble._forest_member import ForestMember

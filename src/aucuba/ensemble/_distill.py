@@ -16,7 +16,7 @@ from aucuba._base._seeds import with_fixed_seed
 from aucuba._base._threads import one_thread
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
-from aucuba._columns._named import Columns
+from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds

@@ -27,9 +27,9 @@ STORED_NAMES = {
     f"{home}.{name}": f"{home}.{name}" for home in _PUBLIC for name in _PUBLIC[home]
 } | {
     "aucuba.helper.column_features": "aucuba.linear._kernel.ColumnFeatures",
-    "aucuba.helper.linear_columns": "aucuba._columns._named.LinearColumns",
-    "aucuba.helper.named_columns": "aucuba._columns._named.NamedColumns",
-    "aucuba.helper.plain_columns": "aucuba._columns._plain.PlainColumns",
+    "aucuba.helper.linear_columns": "aucuba._columns._table_columns.LinearColumns",
+    "aucuba.helper.named_columns": "aucuba._columns._table_columns.NamedColumns",
+    "aucuba.helper.plain_columns": "aucuba._columns._plain_columns.PlainColumns",
     "aucuba.helper.portable_splines": "aucuba._columns._splines.PortableSplines",
 }
 

@@ -27,7 +27,7 @@ from aucuba._columns._kinds import (
     column_times,
     table_columns,
 )
-from aucuba._columns._plain import MISSING, RARE, PlainColumns
+from aucuba._columns._plain_columns import MISSING, RARE, PlainColumns
 from aucuba._columns._splines import PortableSplines
 
 # A column with fewer distinct values is a step function already; splines would add empty columns.
