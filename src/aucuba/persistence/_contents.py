@@ -110,7 +110,7 @@ def _check_grouping(part: Any, place: int, n_codes: int) -> int:
     if codes is None:
         return n_codes
     check_range(rare, n_codes)
-    n_groups = n_codes - rare.size + 1
+    n_groups = n_codes - int(rare.size) + 1
     check_range(codes, n_groups)
     demand(codes.shape == (n_codes,) and rare.size > 0, "groups without categories")
     return n_groups

@@ -132,7 +132,7 @@ def _built(schema: Any, entries: dict[str, bytes]) -> dict[str, Any]:
     text = json.dumps(present_form(schema)).encode()
     allowed = sorted({name_of(node) for node in nodes(schema)})
     arrays = {name: data for name, data in entries.items() if name not in (HEADER, SCHEMA)}
-    content = io.loads(packed({SCHEMA: text, **arrays}), trusted=allowed)
+    content: dict[str, Any] = io.loads(packed({SCHEMA: text, **arrays}), trusted=allowed)
     stored = present_names()
     for part in parts_of(content):
         name = full_name(type(part))

@@ -1,4 +1,4 @@
-"""The report of a changepoint detector: every signal with its labels and what was found."""
+"""The report of a changepoint detector: signals with their labels and the changes found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def changepoint_report(
     title: str = "Changepoints",
     n_signals: int = 12,
 ) -> Page:
-    """Build a page on a fitted detector and labelled signals, those with the most label errors first.
+    """Build the page of a fitted detector on labelled signals, most label errors first.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _roc_section(roc: PenaltyROC) -> Section:
     drawn = axes.picture(*labels, inside, "ROC curve of the labels")
     text = (
         "Each constant added to all log penalties gives a point; the dot is the constant 0, the "
-        "detector as it is. Label errors need not fall as the penalty grows, so the curve may loop."
+        "detector itself. Label errors need not decrease as the penalty grows, so the curve may loop."
     )
     return Section("roc-curve", "ROC curve", f"<figure>{drawn}</figure>" + paragraph(text, "fine"))
 

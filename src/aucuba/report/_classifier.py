@@ -38,16 +38,16 @@ def classifier_report(
     model : estimator
         A fitted classifier of this library (the last step, where it is a pipeline).
     sample : ScoredSample
-        Labels and scores, with those of a baseline if there is one. The scores are those of the
-        model's ``decision_function``, with the sign turned where its ``pos_label_`` is the first
-        class, as `ScoredSample.from_models` does it.
+        Labels with the scores of the model and, if there is one, of a baseline. The scores are the
+        model's ``decision_function``, negated if its ``pos_label_`` is the first class;
+        `ScoredSample.from_models` computes them.
     fpr_range : (float, float), default=(0.0, 0.05)
         The region.
     X : array, sparse matrix or DataFrame, default=None
-        What the model's ``decision_function`` takes: for kinds of columns and missing values, and
-        for the line-search explorer of an `aucuba.AUMClassifier`.
+        The input of the model's ``decision_function``, for the kinds of columns, missing values and
+        the line-search explorer of an `aucuba.AUMClassifier`.
     table : DataFrame or array, default=None
-        The rows before any preprocessing, where X is what came out of it.
+        The rows before preprocessing, if X is preprocessed.
     feature_names : sequence of str, default=None
         Names of the columns of ``X``.
     title : str

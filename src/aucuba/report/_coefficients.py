@@ -13,20 +13,22 @@ from aucuba._base._typing import FloatArray
 from aucuba.report._page import Section, paragraph
 
 _TOP = 20
-# Half of a bar's drawing in its own units; the page stretches it.
+# Length of the longest bar in drawing units; the page stretches it.
 _REACH = 100.0
 
 
 def coefficient_section(model: Any, feature_names: Sequence[str] | None, sign: int = 1) -> Section:
-    """Return the largest coefficients, or a sentence where there is not one for each feature.
+    """List the largest coefficients, if the model has one per feature.
 
-    Coefficients of scikit-learn's classifiers speak for ``classes_[1]``; those on the page, which are
-    ``sign`` times as large, for its positive class.
+    Coefficients of scikit-learn's classifiers point towards ``classes_[1]``. Multiplied by ``sign``
+    they point towards the positive class of the page.
     """
     key, title = "coefficients", "Coefficients"
     coef = vars(model).get("coef_")
     if coef is None or "feature_map_" in vars(model):
-        return Section(key, title, paragraph("This model has no coefficient for each feature."))
+        return Section(
+            key, title, paragraph("This model does not have one coefficient per feature.")
+        )
     coef = sign * np.ravel(coef)
     if not coef.any():
         return Section(key, title, paragraph("All coefficients are zero."))
@@ -34,24 +36,24 @@ def coefficient_section(model: Any, feature_names: Sequence[str] | None, sign: i
     if names is None:
         names = vars(model).get("feature_names_in_", [f"x{k}" for k in range(coef.size)])
     order = np.argsort(-np.abs(coef), kind="stable")[:_TOP]
-    text = f"The {order.size} largest of {coef.size}, on the scale of the numbers the model sees."
+    text = f"The {order.size} largest of {coef.size}, on the scale of the model's input."
     body = bar_table([str(names[k]) for k in order], coef[order]) + paragraph(text, "fine")
     return Section(key, title, body)
 
 
 def last_step(model: Any, feature_names: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
-    """Return the last step of a pipeline, with the names of the numbers that reach it."""
+    """Return the last step of a pipeline, with the names of its input columns."""
     if not isinstance(model, Pipeline) or len(model.steps) == 1:
         return (model[-1] if isinstance(model, Pipeline) else model), feature_names
     try:
         return model[-1], list(model[:-1].get_feature_names_out(feature_names))
     except (AttributeError, ValueError):
-        # A step that cannot name its columns, or names that are not those of the training rows.
+        # A step cannot name its columns, or the names are not those of the training rows.
         return model[-1], None
 
 
 def bar_table(names: Sequence[str], values: FloatArray) -> str:
-    """Return the rows of name, bar and number; long names wrap, so that the number stays in sight."""
+    """Build a table of names, bars and numbers; long names wrap, so that numbers stay visible."""
     largest = float(np.abs(values).max())
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{_bar(float(value) / largest)}</td>'

@@ -1,7 +1,8 @@
-"""The data section: rows, classes, columns and what is missing in them."""
+"""The data section: rows, classes, columns and missing values."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,9 +23,9 @@ def data_section(
     X: Any = None,
     feature_names: Sequence[str] | None = None,
 ) -> Section:
-    """Say what is known of the rows; of the columns only where X says more than numbers.
+    """Describe the rows and, if X is a DataFrame, the kinds of its columns.
 
-    There may be more features than columns of X, where categories were encoded.
+    There can be more features than columns of X if categories were encoded.
     """
     n_rows, n_positive = int(sample.y.size), int(sample.y.sum())
     entries: dict[str, Any] = {
@@ -48,19 +49,14 @@ def _is_frame(X: Any) -> bool:
 
 
 def _kinds(X: Any) -> dict[str, str]:
-    """Count how many columns of each kind a DataFrame has; an array does not tell."""
-    if not _is_frame(X):
-        return {}
-    names, counts = np.unique([_kind(dtype) for dtype in X.dtypes], return_counts=True)
-    return {f"of kind {name}": str(count) for name, count in zip(names, counts, strict=True)}
-
-
-def _kind(dtype: Any) -> str:
-    return _KINDS.get(getattr(dtype, "kind", "O"), "category or text")
+    """Count the columns of a DataFrame by kind; return nothing for arrays."""
+    letters = [getattr(dtype, "kind", "O") for dtype in X.dtypes] if _is_frame(X) else []
+    counts = Counter(_KINDS.get(letter, "category or text") for letter in letters)
+    return {f"of kind {name}": str(count) for name, count in sorted(counts.items())}
 
 
 def _missing(X: Any, feature_names: Sequence[str] | None) -> str:
-    """Build a table of the columns with missing values, most of them first."""
+    """Build a table of the columns with missing values, those with the most first."""
     counts = _missing_counts(X)
     if not counts.any():
         return paragraph("No value is missing.", "fine") if _is_frame(X) else ""

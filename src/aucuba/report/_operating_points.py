@@ -1,4 +1,4 @@
-"""The section about thresholds: what rates they have on these rows, and which one the model uses."""
+"""The section about thresholds: their rates on these rows, and the threshold of the model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
 def operating_point_section(
     model: Any, sample: ScoredSample, fpr_range: tuple[float, float], promise: bool
 ) -> Section:
-    """Return thresholds for a few rates, and the rates at the threshold of ``predict``.
+    """List thresholds for a few rates, and the rates at the threshold of ``predict``.
 
-    A promised threshold has a section of its own.
+    With ``promise``, another section shows the threshold of ``predict``.
     """
     rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
     rows = []
@@ -35,12 +35,12 @@ def operating_point_section(
         )
     header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
     text = (
-        "The lowest threshold on these rows that keeps the false positive rate, with 95 % intervals of "
-        "the TPR (sensitivity, recall) at that rate, the uncertainty of the threshold included. A "
-        "threshold chosen and measured on the same rows is optimistic"
+        "The lowest threshold that keeps the false positive rate on these rows, with a 95 % interval "
+        "of the TPR (sensitivity, recall) at that rate, which includes the uncertainty of the "
+        "threshold. A threshold chosen and measured on the same rows is optimistic"
     )
     text += (
-        "; this model's own is 0, with the promise above."
+        "; this model's threshold is the score 0, with the promise above."
         if promise
         else "; for a promise on new rows use FixedFPRClassifier."
     )
@@ -68,7 +68,7 @@ def rates_above_zero(sample: ScoredSample) -> str:
 
 
 def _rates(sample: ScoredSample) -> list[list[str]]:
-    """Write FPR and TPR of the rows above 0 with their intervals."""
+    """Write FPR and TPR at the score 0 with their intervals."""
     rows = []
     for label, name in enumerate(("FPR", "TPR")):
         rows_of = sample.rows.positive == bool(label)

@@ -1,4 +1,4 @@
-"""The report of a structured ranker: every graph as its ranking, with the pairs as arcs."""
+"""The report of a structured ranker: graphs as rankings, with pairs as arcs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ranking_report(
     graph_names: Sequence[str] | None = None,
     n_graphs: int = 6,
 ) -> Page:
-    """Make a page on a fitted ranker and labelled graphs, those of least AUC first.
+    """Build the page of a fitted ranker on labelled graphs, lowest AUC first.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ def _coefficient_section(
         states = zip(("both", "neither", "one"), ranker.state_coef_, strict=True)
         kinds[2:2] = [(f"edge, {state}", coef, edge_names) for state, coef in states]
         text += (
-            " It comes from the weights of a pair by how many of its items a top-ranked set holds: "
-            "both + neither - 2 one."
+            " It is computed from the weights of a pair by how many of its items a top-ranked set "
+            "contains: both + neither - 2 one."
         )
     for kind, coef, names in kinds:
         rows += _largest(kind, coef, names)
@@ -184,7 +184,7 @@ def _coefficient_section(
 
 
 def _largest(kind: str, coef: FloatArray, names: Sequence[str] | None) -> list[list[str]]:
-    """Return one row for each of the 20 largest coefficients."""
+    """List the 20 largest coefficients, one row each."""
     word = kind.split(",")[0]
     named = names or [f"{word} feature {k}" for k in range(coef.size)]
     if len(named) != coef.size:

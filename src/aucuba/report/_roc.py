@@ -80,7 +80,7 @@ def _kept(curve: RocCurve) -> IntArray:
         return corners
     along = (curve.fpr + curve.tpr)[corners]
     even = np.searchsorted(along, np.linspace(0, 2, _MOST_VERTICES))
-    return corners[np.unique(np.minimum(even, corners.size - 1))]
+    return np.asarray(corners[np.unique(np.minimum(even, corners.size - 1))])
 
 
 def _points(sample: ScoredSample, curve: RocCurve, kept: IntArray) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""The numbers of a report: curve with intervals, metrics of the region, thresholds."""
+"""Scored rows of a report, with their curve, operating points and measures of the region."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from aucuba._base._positive_scores import positive_scores
-from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
     finite_scores,
+    identifiers,
     query_index,
     row_weights,
 )
@@ -31,17 +32,17 @@ from aucuba.metrics import (
     score_interval,
 )
 
-# Of weighted rows at one rate; more move the limits by less than their last digit shown.
+# Bootstrap resamples of weighted rows; more do not change the digits shown.
 _RESAMPLES = 500
 
 
 class ScoredSample:
-    """Labels with the scores of a model, and those of a baseline on the same rows.
+    """Labels with the scores of a model and, if given, of a baseline on the same rows.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Two labels, of which the larger in sorted order is positive unless ``pos_label`` says otherwise.
+        Two labels; the last in sorted order is positive unless ``pos_label`` is given.
     score : array-like of shape (n_rows,)
         Finite scores that grow towards the positive class.
     baseline : array-like of shape (n_rows,), default=None
@@ -78,7 +79,7 @@ class ScoredSample:
         qid: ArrayLike | None = None,
         pos_label: Any = None,
     ) -> None:
-        given = _column(y, "y")
+        given = identifiers(y, "y")
         positive, n_rows = binary_target(given, pos_label), given.size
         self.rows = Sample(positive, row_weights(sample_weight, n_rows), query_index(qid, n_rows))
         self.score = _scores(score, "score", n_rows)
@@ -132,7 +133,7 @@ class ScoredSample:
         return cls(y, score, other, sample_weight=sample_weight, qid=qid, pos_label=label)
 
     def curve(self, score: FloatArray | None = None) -> RocCurve:
-        """Compute the ROC curve of all rows together."""
+        """Compute the ROC curve of all rows, pooled over queries."""
         score = self.score if score is None else score
         return roc_curve(RankingSample.from_arrays(self.rows.positive, score, self.weight))
 
@@ -155,7 +156,7 @@ class ScoredSample:
         point = operating_point(y, self.score, fpr=fpr, sample_weight=weight)
         method = "conservative" if self.weight is None else "bootstrap"
         with warnings.catch_warnings():
-            # The page says how many rows there are.
+            # The page shows the number of rows.
             warnings.simplefilter("ignore", FewRowsWarning)
             interval = score_interval(
                 "tpr_at_fpr",
@@ -171,13 +172,13 @@ class ScoredSample:
         return point, interval.low, interval.high
 
     def rate_interval(self, label: int, rate: Any) -> tuple[FloatArray, FloatArray]:
-        """95 % Wilson intervals of rates of one class at a fixed threshold."""
+        """Compute 95 % Wilson intervals of rates of one class at a fixed threshold."""
         weight = self.rows.weights[self.rows.positive == bool(label)]
         return wilson_interval(rate, effective_rows(weight))
 
 
 def score_sign(model: Any) -> int:
-    """Return 1 where a classifier's ``decision_function`` grows towards its positive class, else -1."""
+    """Return 1 if the ``decision_function`` increases towards the positive class, else -1."""
     return 2 * _positive_index(model) - 1
 
 
@@ -187,20 +188,14 @@ def _positive_index(model: Any) -> int:
     return 1 if label is None else int(last.classes_[1] == label)
 
 
-def _column(values: ArrayLike, name: str) -> AnyArray:
-    column = np.asarray(values)
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
-    if column.ndim != 1:
-        raise ValueError(
-            f"{name} must have one entry per row, got shape {column.shape}. Of probabilities take the "
-            "column of the positive class."
-        )
-    return column
-
-
 def _scores(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
-    score = finite_scores(_column(values, name), name)
+    shape = np.shape(values)
+    if len(shape) != 1 and shape[1:] != (1,):
+        raise ValueError(
+            f"{name} must have one entry per row, got shape {shape}. Of probabilities, take the column "
+            "of the positive class."
+        )
+    score = finite_scores(values, name)
     if score.size != n_rows:
         raise ValueError(f"{name} has {score.size} entries for {n_rows} rows.")
     return score
@@ -208,7 +203,7 @@ def _scores(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class RegionMeasure:
-    """One measure with its interval, and the same of the baseline, paired."""
+    """A measure with its interval, and its paired comparison with the baseline."""
 
     name: str
     interval: ScoreInterval
@@ -219,7 +214,7 @@ class RegionMeasure:
 def region_measures(
     sample: ScoredSample, fpr_range: tuple[float, float], random_state: Any
 ) -> list[RegionMeasure]:
-    """Partial AUC in the range and AUC, with bootstrap intervals, against the baseline."""
+    """Measure partial AUC in the range and AUC, with intervals, and compare with the baseline."""
     measures = []
     named = {f"pAUC[{fpr_range[0]:g}, {fpr_range[1]:g}]": fpr_range, "AUC": (0.0, 1.0)}
     for name, region in named.items():

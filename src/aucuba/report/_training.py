@@ -1,4 +1,4 @@
-"""The training section: how the fit went, with its certificate."""
+"""The training section: the course of the fit and its certificate."""
 
 from __future__ import annotations
 
