@@ -11,6 +11,7 @@ import numpy as np
 
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import FEWEST_TO_TRAIN
 from aucuba.risks import Region, Sample, make_risk
 
 try:
@@ -36,8 +37,6 @@ except ImportError as error:
 __all__ = ["AUMLoss", "PartialAUCLoss"]
 
 _SURROGATES = ("tight", "direct")
-# Fewer negatives in the range than this are mostly noise.
-_NEGATIVES_TO_TRAIN = 10.0
 # Tracked thresholds: the step for one negative too many above, in standard deviations of the batch's
 # negatives, and the batches after which they are used.
 _QUANTILE_STEP = 0.05
@@ -174,7 +173,7 @@ class PartialAUCLoss(nn.Module):
 
     @property
     def is_warming_up(self) -> bool:
-        return not self._tracks and self.n_negatives_in_range < _NEGATIVES_TO_TRAIN
+        return not self._tracks and self.n_negatives_in_range < FEWEST_TO_TRAIN
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
         """Compute the loss of a batch.
@@ -234,7 +233,7 @@ class PartialAUCLoss(nn.Module):
     def _tracks(self) -> bool:
         """Whether a full bank would hold too few negatives in the range to rank by."""
         alpha, beta = self.fpr_range
-        return self.bank_size > 0 and (beta - alpha) * self.bank_size < _NEGATIVES_TO_TRAIN
+        return self.bank_size > 0 and (beta - alpha) * self.bank_size < FEWEST_TO_TRAIN
 
     def _table(self, scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return scores of shape (n_labels, n) and the masks of both classes."""
@@ -289,14 +288,14 @@ class PartialAUCLoss(nn.Module):
             return Limits(alpha * n, beta * n, total, weighted=True, from_top=from_top)
         if not self._tracks:
             # The narrowest range with this lower limit that holds enough negatives.
-            width = torch.maximum((beta - alpha) * n, n.clamp(max=_NEGATIVES_TO_TRAIN))
+            width = torch.maximum((beta - alpha) * n, n.clamp(max=FEWEST_TO_TRAIN))
             low = torch.minimum(alpha * n, n - width)
             return Limits(low, low + width, width, weighted=False, from_top=from_top)
         upper, lower, steps = self._thresholds
         scores, held = negatives.scores, negatives.held
         above = ((scores >= upper) & held).sum(-1, keepdim=True).double()
         far_above = ((scores > lower) & held).sum(-1, keepdim=True).double() * (alpha > 0)
-        wide = n.clamp(max=_NEGATIVES_TO_TRAIN)
+        wide = n.clamp(max=FEWEST_TO_TRAIN)
         started = steps >= _FIRST_STEPS
         high = torch.where(
             started, torch.maximum(above, far_above), torch.minimum(alpha * n + wide, n)
