@@ -20,8 +20,8 @@ def classifiers():
         for base in (RidgeClassifier(), DecisionTreeClassifier(random_state=0)):
             # Whole leaves of a tree are flagged: half of the rows, if more than half may be.
             yield kind(base, 0.7 if kind is AlertBudgetClassifier else 0.5, 0.5, random_state=0)
-    yield FixedFPRClassifier(RidgeClassifier(), 0.5, 0.5, cv=5, random_state=0)
-    yield FixedFPRClassifier(DecisionTreeClassifier(random_state=0), 0.5, 0.5, cv=5, random_state=0)
+    yield FixedFPRClassifier(RidgeClassifier(), 0.5, 0.5, cv=4, random_state=0)
+    yield FixedFPRClassifier(DecisionTreeClassifier(random_state=0), 0.5, 0.5, cv=4, random_state=0)
     for base in (RidgeClassifier(), DecisionTreeClassifier(random_state=0)):
         yield FixedPrecisionClassifier(base, 0.3, 0.2, on_failure="trivial", random_state=0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from sklearn.metrics import make_scorer
@@ -63,19 +62,20 @@ def make_metric_scorer(
         # decision_function, that belongs to it.
         params["pos_label"] = pos_label
     scorer: Callable[..., float] = make_scorer(
-        partial(_by_name, metric),
+        _by_name,
         response_method=("decision_function", "predict_proba"),
         greater_is_better=not measure.smaller_is_better,
+        metric=metric,
         **params,
     )
     return scorer
 
 
 def _by_name(
-    metric: str,
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    metric: str,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
