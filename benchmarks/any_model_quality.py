@@ -28,6 +28,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.ensemble._defaults import PRESETS
 from aucuba.ensemble._scores import log_odds
 from aucuba.metrics import partial_auc_score
 from reproductions.data.imbalanced import load_a9a, load_adbench
@@ -51,7 +52,7 @@ SETS = {name: (lambda name=name: load_adbench(name)) for name in NAMES}
 SETS["a9a"] = lambda: (lambda X, y: (X.toarray(), y))(*load_a9a())
 STACKS = {
     "stack": None,
-    "stack, no extra trees": ["boosting", "forest", "nystroem", "splines", "linear"],
+    "stack, no extra trees": [name for name in PRESETS["default"] if name != "extra_trees"],
     "stack, boosting and forest": ["boosting", "forest"],
 }
 BASES = ["LightGBM", "HGB", "forest"]

@@ -172,7 +172,7 @@ def test_the_first_member_is_fitted_in_any_case_and_boosting_does_less():
     X, y = numbers(300)
     stack = RegionStack(RANGE, time_limit=1e-6, random_state=0).fit(X, y)
     assert [one["member"] for one in stack.plan_] == ["splines_logistic"]
-    member = BoostingMember(Columns.from_table(X))
+    member = BoostingMember(Columns.from_table(X), 120)
     assert member.reduced(0.5).max_rounds == 60
     assert member.reduced(0.1) is None
 

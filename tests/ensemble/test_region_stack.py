@@ -164,7 +164,7 @@ def test_a_reweighted_member_shares_the_folds_of_the_stack():
 
 def test_results_do_not_depend_on_the_number_of_jobs():
     X, y = numbers(150)
-    members = ["boosting", "extra_trees", "nystroem"]
+    members = ["boosting", "extra_trees", "nystroem_logistic"]
     one, two = (
         RegionStack((0.0, 0.2), estimators=members, cv=2, n_jobs=n_jobs, random_state=3).fit(X, y)
         for n_jobs in (1, 2)
@@ -311,8 +311,8 @@ def test_presets_take_sparse_tables(preset, kind, tmp_path):
 
 def test_some_members_need_a_dense_table():
     X, y = numbers(100)
-    with pytest.raises(ValueError, match=r"'splines' needs a dense table.*X.toarray\(\)"):
-        RegionStack(RANGE, estimators=["forest", "splines"]).fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match=r"'splines_logistic' needs a dense table.*X.toarray\(\)"):
+        RegionStack(RANGE, estimators=["forest", "splines_logistic"]).fit(sparse.csr_array(X), y)
 
 
 def test_weights_reach_every_default_member():
@@ -437,7 +437,7 @@ def test_the_memory_knows_whether_metadata_is_routed(tmp_path):
 def test_the_output_that_transformers_are_set_to_does_not_matter(output):
     pytest.importorskip("pandas")
     frame, y = mixed_frame(120)
-    members = ["boosting", "splines", "nystroem"]
+    members = ["boosting", "splines_logistic", "nystroem_logistic"]
     with sklearn.config_context(transform_output=output):
         stack = RegionStack((0.0, 0.2), estimators=members, cv=2, random_state=0).fit(frame, y)
         assert np.isfinite(stack.decision_function(frame)).all()

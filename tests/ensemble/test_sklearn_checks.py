@@ -37,7 +37,7 @@ ESTIMATORS = [
 TREES = [
     RegionReweighted(HistGradientBoostingClassifier(max_iter=5), RANGE, cv=2, random_state=0),
     RegionReweighted(RandomForestClassifier(5), RANGE, cv=2, random_state=0),
-    RegionStack(RANGE, estimators=["forest", "splines", "linear"], cv=2, random_state=0),
+    RegionStack(RANGE, estimators=["forest", "splines_logistic", "linear"], cv=2, random_state=0),
 ]
 
 

@@ -295,7 +295,7 @@ class TestArrays:
         refuse(model)
 
     def test_splines(self, refuse, data):
-        model = RegionStack(RANGE, estimators=["splines"], cv=2, random_state=0).fit(*data)
+        model = RegionStack(RANGE, estimators=["splines_logistic"], cv=2, random_state=0).fit(*data)
         prepared = model.members_[0][1][0].encode_.named_transformers_["splines"]
         prepared[1].bsplines_ = prepared[1].bsplines_[:1]
         refuse(model)

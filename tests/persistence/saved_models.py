@@ -113,7 +113,7 @@ def on_tables():
         max_iter=2, max_leaf_nodes=3, min_samples_leaf=5, categorical_features=[0]
     )
     rows = frame_rows(X)
-    stack = RegionStack(RANGE, estimators=["linear", "splines"], cv=2, random_state=0)
+    stack = RegionStack(RANGE, estimators=["linear", "splines_logistic"], cv=2, random_state=0)
     yield "RegionStack", stack.fit(X, y), "decision_function", rows
     columns = Columns.from_table(X[["a", "colour"]])
     steps = columns.for_linear(PartialAUCClassifier(RANGE)).steps

@@ -1,1 +1,1 @@
-"""Rows with their class, weight and query, and how they are split and scored out of fold."""
+"""Rows with their class, weight, query and group; their splits and out-of-fold scores."""

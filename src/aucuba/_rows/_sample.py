@@ -63,12 +63,12 @@ class Sample:
         return bool(self.positive.any() and not self.positive.all())
 
     def class_weight(self, *, positive: bool) -> float:
-        """Count the number of rows of a class, counted by weight."""
+        """Total weight of the rows of a class."""
         rows = self.positive == positive
         return float(rows.sum() if self.weight is None else self.weight[rows].sum())
 
     def take(self, rows: AnyArray) -> Self:
-        """Select rows and number their queries and groups anew."""
+        """Select rows and renumber their queries and groups."""
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
         taken: dict[str, Any] = {
             name: None if one is None else one[rows] for name, one in columns.items()

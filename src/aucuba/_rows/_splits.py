@@ -24,7 +24,7 @@ from sklearn.utils import column_or_1d
 
 from aucuba._base._dates import time_index
 from aucuba._base._seeds import draw_seed
-from aucuba._base._typing import AnyArray, IntArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import query_index
 
 # Rows to train on and rows to test, by their places.
@@ -93,7 +93,7 @@ class KeptRows:
         renumbered = ((place[train], place[test]) for train, test in given)
         return [(train[train >= 0], test[test >= 0]) for train, test in renumbered]
 
-    def among_all(self, values: AnyArray, fill: float) -> AnyArray:
+    def among_all(self, values: FloatArray, fill: float) -> FloatArray:
         """Return the values of the kept rows at their places among all rows, ``fill`` elsewhere."""
         full = np.full((len(self.y), *values.shape[1:]), fill)
         full[self.index] = values
@@ -199,7 +199,8 @@ def time_blocks(time: IntArray, n_blocks: int) -> IntArray:
     place, count = np.unique(time, return_inverse=True, return_counts=True)[1:]
     earlier = np.cumsum(count) - count
     block = earlier[place] * n_blocks // time.size
-    return np.unique(block, return_inverse=True)[1].astype(np.intp)
+    number: IntArray = np.unique(block, return_inverse=True)[1].astype(np.intp)
+    return number
 
 
 def time_folds(cv: Any, time: IntArray, group: IntArray | None) -> list[Split]:

@@ -1,4 +1,4 @@
-"""Any classifier, re-weighted for a region of the ROC curve, a stack of several, and importances."""
+"""Re-weight any classifier for a region of the ROC curve, stack several, and measure importances."""
 
 from aucuba.ensemble._importances import region_importances
 from aucuba.ensemble._region_reweighted import RegionReweighted

@@ -1,4 +1,4 @@
-"""The base of the ensembles: a threshold on out-of-fold scores, and calibrated probabilities."""
+"""Base of the ensembles: a threshold on out-of-fold scores, and calibrated probabilities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._table import check_columns, is_of_dask
 
-# Splines and kernel features of a million rows would take gigabytes.
+# Rows scored at a time: splines and kernel features of a million rows would take gigabytes.
 _ROWS_AT_ONCE = 50_000
 
 
@@ -39,7 +39,7 @@ class RegionEnsemble(BinaryClassifier):
         return self._oriented(self._checked_scores(X) - self.threshold_)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Compute calibrated probabilities of both classes, which the threshold does not move.
+        """Compute calibrated probabilities of both classes; they do not depend on the threshold.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Gradient boosting as a member: the rounds that are best out of fold."""
+"""Gradient boosting as a member of a stack, with the number of rounds that is best out of fold."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from aucuba.ensemble._runner import Runner
 
 _ROUND_STEP = 10
 _FEWEST_ROUNDS = 20
-# Rounds that are added at a time, and the rounds without a better one after which none are.
+# Rounds added at a time, and rounds without improvement after which boosting stops.
 _CHUNK = 60
 _PATIENCE = 40
-# Neighbouring numbers of rounds whose partial AUC is averaged on either side; a single one is noisy.
+# Neighbours on either side over which partial AUC is averaged, since a single value is noisy.
 _NEIGHBOURS = 2
 # Decimals of partial AUC compared; smaller differences are rounding error.
 _DIGITS = 12
@@ -34,27 +34,27 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class BoostingMember(Member):
-    """Gradient boosting with the rounds that are best out of fold.
+    """Gradient boosting with the number of rounds that is best out of fold.
 
-    Log-loss ends boosting early for a ranking, so every tenth number of rounds is judged by the
-    partial AUC of its out-of-fold scores, averaged over neighbouring numbers. Where several are equal,
-    above all where the region is perfect already, log-loss decides: the fewest rounds would not.
-    The models of the folds grow until a while has passed without a better number of rounds.
+    Log-loss would stop boosting too early for a ranking, so every tenth number of rounds is judged by
+    the partial AUC of its out-of-fold scores, averaged over neighbouring numbers. Log-loss breaks ties,
+    which occur above all where the region is ranked perfectly; the fewest rounds would be a poor choice
+    there. The models of the folds grow until 40 rounds have brought no improvement.
 
     Parameters
     ----------
     columns : Columns
-    strength : float
-        Of the re-weighting for the region; 1 fits the booster as it is.
-    by_log_loss : bool
-        Whether log-loss alone chooses the rounds.
     max_rounds : int
+    strength : float, default=1.0
+        Strength of the re-weighting for the region; 1 fits the booster as it is.
+    by_log_loss : bool, default=False
+        Whether log-loss alone chooses the rounds.
     """
 
     columns: Columns
+    max_rounds: int
     strength: float = 1.0
     by_log_loss: bool = False
-    max_rounds: int = 120
 
     def ranker(self) -> Any:
         return self._booster(min(int(self.max_rounds), _CHUNK))
@@ -91,7 +91,7 @@ class BoostingMember(Member):
             added = judged[len(stages) : len(stages) + _CHUNK // _ROUND_STEP]
             grown = with_fixed_seed(self._booster(added[-1], warm_start=True), seed)
             models, scores = runner.more_stages(grown, models, added)
-            # A model that grows further is no further fit.
+            # A model that continues to grow does not count as another fit.
             runner = replace(runner, progress=Progress(None))
             stages += list(scores)
             best = self._best_stage(np.array(stages), runner.scored, region)
@@ -107,8 +107,8 @@ class BoostingMember(Member):
         return int(equal[np.argmin(losses[equal])])
 
     def _booster(self, rounds: int, *, warm_start: bool = False) -> Any:
-        # Early stopping would hide rows from the model and end by log-loss. Small trees on half of the
-        # columns ranked better in the region than the defaults, and are cheaper.
+        # Early stopping would hold rows out and stop by log-loss. Small trees on half of the columns
+        # ranked better in the region than the defaults, and are cheaper.
         booster = HistGradientBoostingClassifier(
             learning_rate=0.12,
             max_iter=rounds,
@@ -122,7 +122,7 @@ class BoostingMember(Member):
 
 
 def moving_mean(values: FloatArray) -> FloatArray:
-    """Average each place with its neighbours; at the ends with those that exist."""
+    """Average every value with its neighbours, fewer of them at the ends."""
     window = np.ones(2 * _NEIGHBOURS + 1)
     total = np.convolve(values, window)[_NEIGHBOURS : _NEIGHBOURS + values.size]
     count = np.convolve(np.ones_like(values), window)[_NEIGHBOURS : _NEIGHBOURS + values.size]

@@ -1,4 +1,4 @@
-"""Seconds that a stack may take, and what can be fitted within them."""
+"""Fit the members of a stack within a time limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from aucuba.ensemble._members import (
 from aucuba.ensemble._runner import OutOfTime, Runner
 from aucuba.ensemble._sampling import ALL_ROWS
 
-# Rows of the smaller of two trial fits: a fortieth of the table within these limits.
+# The smaller of two trial fits uses a fortieth of the rows, within these limits.
 _TRIAL_ROWS = (150, 1000)
 _TRIAL_FRACTION = 40
 _FEWEST_OF_A_CLASS = 10
@@ -38,7 +38,7 @@ class Budget:
 
     @classmethod
     def from_limit(cls, seconds: float | None) -> Budget:
-        """Start to count; without a limit there is no end."""
+        """Start the clock; None is no limit."""
         return cls(np.inf if seconds is None else time.monotonic() + seconds)
 
     @property
@@ -49,9 +49,9 @@ class Budget:
     def fit(
         self, member: Member, runner: Runner, region: Region, seed: int, at_least: float
     ) -> tuple[Member, StackedFit] | None:
-        """Fit a member, or one of its kind that does less, or nothing if time does not suffice.
+        """Fit a member, or a cheaper one of its kind, or nothing if too little time is left.
 
-        ``at_least`` is what the cheapest member took; where less is left nothing is tried.
+        ``at_least`` is the time of the cheapest member; with less than that left nothing is tried.
         """
         if np.isinf(self.end):
             return member, fit_without_repeated_warnings(member, runner, region, seed)
@@ -77,7 +77,7 @@ def fit_members(
     budget: Budget,
     verbose: int,
 ) -> list[FittedMember]:
-    """Fit one member after the other until time or a callback ends it; the first in any case."""
+    """Fit the members one after the other until time runs out or a callback stops; the first always."""
     (first, member), *others = members
     runner.progress.stage = first
     begin = time.monotonic()
@@ -102,9 +102,9 @@ def _log(verbose: int, outcome: str, name: str, n_members: int) -> None:
 
 
 def _seconds(member: Member, runner: Runner, region: Region, seed: int, remaining: float) -> float:
-    """Estimate the time of a fit from two fits on few rows: a constant, and a part per row.
+    """Estimate the time of a fit, a constant plus a part per row, from two fits on few rows.
 
-    One is enough if the time suffices even with all of it in proportion to the rows.
+    One trial is enough if the fit would be in time even if all of its time grew with the rows.
     """
     n_rows = runner.n_trained
     n_small = int(np.clip(n_rows // _TRIAL_FRACTION, *_TRIAL_ROWS))
@@ -120,17 +120,17 @@ def _seconds(member: Member, runner: Runner, region: Region, seed: int, remainin
 
 
 def _times_the_fits(member: Member, runner: Runner, trial: Runner) -> float:
-    """Count the fits of a member in those of its trial, each of its size."""
+    """Return the number of fits of a member in units of its trial's."""
     wanted, tried = (member.n_fits(one.folds, every_row=one.every_row) for one in (runner, trial))
     if tried == 1:
         return wanted
     n_folds = len(runner.folds.splits)
-    # Each of two trial folds trains on half of the rows, others on nearly all.
+    # A trial with two folds trains on half of its rows; more folds train on nearly all.
     return 2.0 * (n_folds - 1) / n_folds * wanted / tried
 
 
 def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
-    """Make a runner of few rows that remembers nothing: what is remembered takes no time."""
+    """Make a runner of few rows without a cache, from which a fit would take no time."""
     rows = _some_rows(runner.table.sample, n_rows, seed)
     table = runner.table.take(rows)
     splits = shuffled_folds(table.y, _TRIAL_FOLDS, seed)
@@ -148,14 +148,14 @@ def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
 
 
 def _timed(member: Member, runner: Runner, region: Region, seed: int) -> float:
-    """Time one fit; the first of all pays for imports too."""
+    """Time one fit, including imports if it is the first."""
     start = time.monotonic()
     fit_without_repeated_warnings(member, runner, region, seed)
     return time.monotonic() - start
 
 
 def _some_rows(sample: Sample, n_rows: int, seed: int) -> IntArray:
-    """Draw rows of both classes, as frequent as they are but some of each."""
+    """Draw rows stratified by class, but at least some of each."""
     generator = np.random.default_rng(seed)
     chosen = []
     for rows in (np.flatnonzero(sample.positive), np.flatnonzero(~sample.positive)):

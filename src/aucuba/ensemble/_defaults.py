@@ -1,4 +1,4 @@
-"""The presets of RegionStack, and the members that it knows by name."""
+"""The presets of `RegionStack`, and its members by name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from aucuba.ensemble._members import Member, PlainMember, ReweightedMember
 from aucuba.ensemble._region_reweighted import RegionReweighted
 from aucuba.linear import PartialAUCClassifier
 
-# Names of members with their settings; the cheapest comes first: it is fitted whatever the time limit.
+# Members with their settings. The cheapest comes first, because the first is always fitted.
 PRESETS: dict[str, dict[str, dict[str, int]]] = {
     "fast": {
         "splines_logistic": {},
@@ -56,7 +56,7 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
         "linear": {},
     },
 }
-# On sparse tables; LightGBM joins them where it is installed.
+# For sparse tables; LightGBM is added where it is installed.
 SPARSE_PRESETS: dict[str, dict[str, dict[str, int]]] = {
     "fast": {"linear_logistic": {}, "forest": {}},
     "default": {"linear": {}, "forest": {}, "extra_trees": {}},
@@ -67,22 +67,22 @@ SPARSE_MEMBERS = (
     "xgboost",
 )
 _FOREST_TREES, _EXTRA_TREES = 100, 150
-# On fewer rows fits are mostly overhead; smaller members keep the cost in proportion to one booster's.
+# Below this many rows overhead dominates; smaller members keep the cost in proportion to one booster.
 _FEW_ROWS = 2_000
 _ROUNDS, _ROUNDS_OF_FEW_ROWS = 240, 120
 _LANDMARKS, _LANDMARKS_OF_FEW_ROWS = 300, 200
 _STEPS, _STEPS_OF_FEW_ROWS = 400, 150
-# Nystroem features are small and many, and want a weaker penalty than columns of variance 1.
+# Nystroem features are many and small, and need a weaker penalty than columns of variance 1.
 _NYSTROEM_C = 10.0
-# A small network learns in some hundred steps what it adds to the blend; large tables take more.
+# A small network needs a few hundred steps; on large tables, five epochs are more.
 _HIDDEN, _FEWEST_EPOCHS = 32, 5
-# What scikit-learn takes for a step, where there are so many.
+# Batch size of scikit-learn's networks.
 _ROWS_PER_STEP = 200
 
 
 @dataclass(frozen=True)
 class NamedMembers:
-    """The members that a stack knows by name, for the columns of a table and a region."""
+    """Makes the members that a stack knows by name, for a table and a region."""
 
     X: Any
     region: Region
@@ -90,11 +90,11 @@ class NamedMembers:
 
     @cached_property
     def columns(self) -> Columns:
-        """Kinds of the columns, found by one scan of the table."""
+        """Kinds of the columns, found in one scan of the table."""
         return Columns.from_table(self.X)
 
     def member(self, name: str, **settings: Any) -> Member:
-        """Make one of `MEMBERS`, with the settings of a plan."""
+        """Make one of `MEMBERS` with settings from a plan."""
         if name not in MEMBERS:
             raise ValueError(
                 f"Unknown member {name!r}; the names are {', '.join(map(repr, MEMBERS))}. Give any "
@@ -127,7 +127,7 @@ class NamedMembers:
 
     def _boosting(self, max_rounds: int | None, **kind: Any) -> Member:
         rounds = max_rounds or self._by_rows(_ROUNDS_OF_FEW_ROWS, _ROUNDS)
-        return BoostingMember(self.columns, max_rounds=rounds, **kind)
+        return BoostingMember(self.columns, rounds, **kind)
 
     def lightgbm(self) -> Member:
         """LightGBM, re-weighted for the region."""
@@ -158,7 +158,7 @@ class NamedMembers:
 
     def extra_trees(self, n_trees: int = _EXTRA_TREES) -> Member:
         """Extremely randomised trees."""
-        # Entropy, which pays for pure leaves, ranks rare positives better and costs no more here.
+        # Entropy rewards pure leaves, ranks rare positives better than Gini and costs no more here.
         trees = ExtraTreesClassifier(n_trees, criterion="entropy")
         return ForestMember(self._for_trees(trees))
 
@@ -167,20 +167,13 @@ class NamedMembers:
         trees = ExtraTreesClassifier(n_trees, bootstrap=True)
         return ForestMember(self._for_trees(trees))
 
-    def nystroem(self) -> Member:
-        """Nystroem features of a Gaussian kernel, trained for the region."""
-        model = PartialAUCClassifier(**self.region.params, kernel="rbf")
-        return _trained_for_region(self.columns.for_linear(model))
-
     def nystroem_logistic(self, n_landmarks: int | None = None) -> Member:
         """Logistic regression on Nystroem features of a Gaussian kernel."""
         n_landmarks = n_landmarks or self._by_rows(_LANDMARKS_OF_FEW_ROWS, _LANDMARKS)
-        # Half of the rows suffice for landmarks, also where a fold leaves out some.
+        # At most half of the rows, so that a training fold has enough of them for the landmarks.
         features = Nystroem(n_components=min(n_landmarks, max(_num_samples(self.X) // 2, 1)))
         model = make_pipeline(features, LogisticRegression(C=_NYSTROEM_C, max_iter=300))
-        return PlainMember(
-            self.columns.for_linear(model), prepared=True, plan={"n_landmarks": n_landmarks}
-        )
+        return PlainMember(self.columns.for_linear(model), plan={"n_landmarks": n_landmarks})
 
     def network(self, n_steps: int | None = None) -> Member:
         """A network of one hidden layer."""
@@ -196,11 +189,6 @@ class NamedMembers:
         )
         return PlainMember(self.columns.for_linear(model), plan={"n_steps": n_steps})
 
-    def splines(self) -> Member:
-        """Splines of the columns, trained for the region."""
-        model = PartialAUCClassifier(**self.region.params)
-        return _trained_for_region(self.columns.for_splines(model))
-
     def splines_logistic(self) -> Member:
         """Logistic regression on splines of the columns."""
         return PlainMember(self.columns.for_splines(LogisticRegression(max_iter=300)))
@@ -208,7 +196,7 @@ class NamedMembers:
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
         model = PartialAUCClassifier(**self.region.params)
-        return _trained_for_region(self._for_linear(model))
+        return PlainMember(self._for_linear(model), for_region=True)
 
     def linear_logistic(self) -> Member:
         """Logistic regression."""
@@ -222,7 +210,7 @@ class NamedMembers:
 
     def _for_linear(self, model: Any) -> Any:
         if sparse.issparse(self.X):
-            # Zeros stay zeros.
+            # Scaling without centring keeps zeros.
             return make_pipeline(MaxAbsScaler(), model)
         return self.columns.for_linear(model)
 
@@ -231,14 +219,10 @@ MEMBERS: dict[str, Callable[..., Member]] = {
     name: getattr(NamedMembers, name)
     for name in (
         *("boosting", "boosting_tuned", "boosting_log_loss", "forest", "extra_trees"),
-        *("extra_trees_bagged", "nystroem", "nystroem_logistic", "splines", "splines_logistic"),
-        *("network", "linear", "linear_logistic", "lightgbm", "xgboost", "catboost"),
+        *("extra_trees_bagged", "nystroem_logistic", "splines_logistic", "network", "linear"),
+        *("linear_logistic", "lightgbm", "xgboost", "catboost"),
     )
 }
-
-
-def _trained_for_region(model: Any) -> Member:
-    return PlainMember(model, prepared=True, for_region=True)
 
 
 def preset_members(preset: str, *, is_sparse: bool) -> dict[str, dict[str, int]]:

@@ -1,4 +1,4 @@
-"""What a fitted stack can do: score rows, say what its columns are worth, and teach a smaller model."""
+"""Use a fitted stack: score rows, measure the importance of columns, distill a smaller model."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class FittedStack(RegionEnsemble):
             One per column or group of columns, the most important first, with intervals.
         """
         check_is_fitted(self)
-        # Many small predictions: threads would spend their time waiting for each other.
+        # With many small predictions, threads mostly wait for each other.
         with one_thread():
             return region_importances(
                 self,
@@ -152,9 +152,9 @@ class FittedStack(RegionEnsemble):
         .. math:: -\sum_i \bigl(p_i \log q_i + (1 - p_i) \log (1 - q_i)\bigr),
 
         over the training rows and synthetic ones, rows of X with about a third of their columns taken
-        from another row. What it loses is measured, and its probabilities and threshold are set, on
-        rows that neither it nor its stack has seen: stack and student are fitted anew for each of
-        ``cv`` folds, so that this takes ``cv`` fits of the stack.
+        from another row. Its loss is measured, and its probabilities and threshold are set, on rows
+        that neither it nor its stack has seen: stack and student are refitted for each of ``cv`` folds,
+        which takes ``cv`` fits of the stack.
 
         Parameters
         ----------
@@ -176,7 +176,7 @@ class FittedStack(RegionEnsemble):
         RegionStack
             A fitted stack whose only member is the student. Its ``distilled_`` is a dict of the
             cross-fitted partial AUC of ``"teacher"`` and ``"student"``, their difference ``"loss"``
-            and its ``"standard_error"``. It is saved as any other; a clone would be fitted to labels.
+            and its ``"standard_error"``. It can be saved; a clone would be fitted to labels.
         """
         check_is_fitted(self)
         check_distillable(X, n_synthetic)

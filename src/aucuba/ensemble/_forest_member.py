@@ -1,4 +1,4 @@
-"""Forests as members: scored out of bag where rows are free, else by smaller forests of the folds."""
+"""Forests as members of a stack, scored out of bag where possible, else by smaller forests per fold."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from aucuba.ensemble._members import Member, StackedFit
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._scores import bounded_log_odds, final_step
 
-# More trees tell rates near the ends apart, where ranges lie. Out-of-fold scores need fewer, since the
-# blend only learns from them how much a member is worth; those of 300 trees cost three times as much
-# and blended no better.
+# More trees resolve probabilities near 0 and 1, where narrow ranges lie. Out-of-fold scores need fewer,
+# because they only tell the blend how much a member is worth: 300 trees per fold cost three times as
+# much and blended no better.
 _TREES_PER_FOLD_TREE = 3
 _FEWEST_TREES = 50
 
@@ -26,9 +26,9 @@ _FEWEST_TREES = 50
 class ForestMember(Member):
     """A pipeline that ends in a forest.
 
-    A tree that is grown on a bootstrap sample has not seen a third of the rows. Its votes on these are
-    out-of-fold scores that cost nothing, but folds that keep groups or time apart have none, and a
-    heavy row may be in every sample.
+    A tree grown on a bootstrap sample has not seen a third of the rows, and its votes on them are
+    out-of-fold scores that cost nothing. They cannot be used with groups or times, which bootstrap
+    samples do not respect, nor with weights, since a heavy row may be in every sample.
     """
 
     estimator: Any
@@ -62,7 +62,7 @@ class ForestMember(Member):
         return 1 if self._is_free(folds, every_row=every_row) else len(folds.splits) + 1
 
     def _is_free(self, folds: Folds, *, every_row: bool) -> bool:
-        # Rows that are not trained on have no trees that left them out.
+        # Out-of-bag scores exist only for rows that train.
         bootstrap: bool = final_step(self.estimator).bootstrap
         return folds.interchangeable and bootstrap and every_row
 
@@ -73,16 +73,16 @@ class ForestMember(Member):
         scores: FloatArray = bounded_log_odds(
             forest.oob_decision_function_[:, 1], 0.5 / forest.n_estimators
         )
-        # One row of them per training row, which a saved model has no use for.
+        # A saved model has no use for one entry per training row.
         del forest.oob_decision_function_, forest.oob_score_
         forest.set_params(oob_score=False)
         return StackedFit(model, scores)
 
 
 def _grown(base: Any, runner: Runner) -> Any:
-    """Fit on all rows, trees in parallel: one forest on one core would leave the other jobs idle."""
+    """Fit on all rows with trees in parallel, since a single fit would leave the other jobs idle."""
     final_step(base).set_params(n_jobs=runner.n_jobs)
     (model,) = runner.fit(base, [runner.table])
-    # Trees do not depend on it, and a saved model should not.
+    # The trees do not depend on n_jobs, and a saved model should not carry it.
     final_step(model).set_params(n_jobs=None)
     return model

@@ -1,4 +1,4 @@
-"""What the columns of a table are worth in a region of the ROC curve."""
+"""Importance of the columns of a table in a region of the ROC curve."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def region_importances(
     .. math::
         \mathrm{pAUC}(X) - \frac1R \sum_{r=1}^{R} \mathrm{pAUC}(X^{(r)})
 
-    with :math:`X^{(r)}` the table in which the values of the columns have changed their rows. Columns
-    that say the same stand in for each other, and shuffled one by one each looks worthless: name them
-    together in ``columns``. Use rows that did not train the classifier.
+    with :math:`X^{(r)}` the table in which the values of the columns are shuffled over the rows.
+    Columns with the same information replace each other, and shuffled one by one each looks worthless:
+    name them together in ``columns``. Use rows that did not train the classifier.
 
     Parameters
     ----------
@@ -58,8 +58,8 @@ def region_importances(
     n_repeats : int, default=5
         Shuffles per group of columns.
     confidence : float, default=0.95
-        Confidence of the intervals, which count the rows' sampling error (by placement values of the
-        difference) and that of the shuffles.
+        Confidence of the intervals, which include the sampling error of the rows (by placement values
+        of the difference) and that of the shuffles.
     sample_weight : array-like of shape (n_samples,), default=None
         A row of weight k counts as k equal rows.
     random_state : int, RandomState instance or None, default=None
@@ -88,7 +88,7 @@ def region_importances(
     region = Region.from_params(fpr_range, fpr_weight, min_tpr)
     n_repeats = int(check_positive_number(n_repeats, "n_repeats", integer=True))
     quantile = float(stats.norm.ppf((1.0 + check_fraction(confidence, "confidence")) / 2))
-    table = _Table(X)
+    table = _ShuffledTable(X)
     classes = list(estimator.classes_)
     positive = getattr(estimator, "pos_label_", classes[-1])
 
@@ -122,8 +122,8 @@ def region_importances(
     return sorted(found, key=lambda row: -row["importance"])
 
 
-class _Table:
-    """A dense table, an array or a data frame, whose columns can be shuffled."""
+class _ShuffledTable:
+    """A dense array or data frame whose columns can be shuffled."""
 
     def __init__(self, X: Any) -> None:
         if sparse.issparse(X):
@@ -153,7 +153,7 @@ class _Table:
             yield group, np.array([self.names.index(one) for one in members])
 
     def shuffled(self, places: IntArray, n_repeats: int, rng: Any) -> Iterator[Any]:
-        """Yield copies of the table in which some columns have changed their rows together."""
+        """Yield copies of the table in which some columns are shuffled over the rows together."""
         for _ in range(n_repeats):
             order = rng.permutation(self.n_rows)
             copy = self.X.copy()

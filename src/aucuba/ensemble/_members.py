@@ -1,4 +1,4 @@
-"""The members of a stack: fitted on all rows, with scores of rows they have not seen."""
+"""Members of a stack: models fitted on all rows, with scores of rows they have not seen."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ class Member(ABC):
 
     @abstractmethod
     def ranker(self) -> Any:
-        """Return a classifier of this kind that may rank rows before the member is fitted."""
+        """Return a classifier of this kind to rank rows before the member is fitted."""
 
     @property
     def for_region(self) -> bool:
-        """Whether the out-of-fold scores are of models trained for the region, not by log-loss."""
+        """Whether the out-of-fold scores come from models trained for the region, not by log-loss."""
         return False
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a plan has to say of this member besides its name."""
+        """Settings that a plan records beside the name of this member."""
         return {}
 
     def reduced(self, fraction: float) -> Member | None:
-        """Return a member of this kind that takes a fraction of its time; None if there is none."""
+        """Return a cheaper member that takes a fraction of the time, or None."""
         return None
 
 
@@ -81,13 +81,11 @@ class Member(ABC):
 class PlainMember(Member):
     """Any classifier, as it is.
 
-    With ``prepared`` it comes with columns made for it, splines for instance, and advice about their
-    scale would not be for the user. ``for_region`` tells a `PartialAUCClassifier` of the stack's own
-    from other classifiers; ``plan`` has the settings that the stack chose for its own.
+    ``for_region`` marks the stack's own `PartialAUCClassifier`, whose columns the stack prepares:
+    advice about their scale would not help the user. ``plan`` holds settings that the stack has chosen.
     """
 
     estimator: Any
-    prepared: bool = False
     for_region: bool = False
     plan: Mapping[str, Any] = field(default_factory=dict)
 
@@ -101,7 +99,7 @@ class PlainMember(Member):
     def fit(self, runner: Runner, region: Region, seed: int) -> StackedFit:
         base = with_fixed_seed(clone(self.estimator), seed)
         with warnings.catch_warnings():
-            if self.prepared:
+            if self.for_region:
                 warnings.simplefilter("ignore", ScaleAdvice)
             scores = runner.scores(base)
             return StackedFit(runner.fit(base, [runner.table])[0], scores)
@@ -112,7 +110,7 @@ class PlainMember(Member):
 
 @dataclass(frozen=True)
 class ReweightedMember(Member):
-    """A `RegionReweighted` with a region of its own, on the folds of the stack."""
+    """A `RegionReweighted`, which keeps its region, on the folds of the stack."""
 
     estimator: RegionReweighted
 
@@ -153,7 +151,7 @@ def fit_without_repeated_warnings(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewRowsWarning)
         warnings.filterwarnings("ignore", message="Found unknown categories", category=UserWarning)
-        # Logistic regression on many columns ends at its limit with a usable direction.
+        # Logistic regression on many columns stops at max_iter with a usable direction.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return member.fit(runner, region, seed)
 

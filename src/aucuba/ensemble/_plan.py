@@ -1,4 +1,4 @@
-"""Which members a stack is to fit: those of a preset, of a list, or of the plan of another fit."""
+"""Choose the members of a stack: from a preset, a list, or the plan of an earlier fit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def checked_limit(time_limit: Any, plan: Any) -> float | None:
     if time_limit is None:
         return None
     if plan is not None:
-        raise ValueError("plan says what is fitted, however long it takes; leave time_limit out.")
+        raise ValueError("plan fits the same members however long it takes; leave time_limit out.")
     return check_positive_number(time_limit, "time_limit")
 
 

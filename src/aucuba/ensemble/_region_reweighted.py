@@ -1,4 +1,4 @@
-"""Any classifier with sample weights, turned towards a region of the ROC curve."""
+"""Re-weight any classifier that takes sample weights for a region of the ROC curve."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     For any scikit-learn classifier that takes ``sample_weight``: boosting (LightGBM, XGBoost and
     CatBoost through their scikit-learn classes), forests, pipelines that end in one of them.
     Out-of-fold scores tell which rows lie around the thresholds of the region; these rows get up to
-    ``strength`` times the weight in one refit. X is passed on as it is: categories and missing values
-    are the estimator's concern (CatBoost wants ``cat_features`` as a tuple, so that it can be cloned).
+    ``strength`` times the weight in one refit. X is passed on as it is, so the estimator must handle
+    categories and missing values (CatBoost can be cloned only if ``cat_features`` is a tuple).
     Cost: ``2 cv + 2`` fits of the estimator.
 
     For linear models use `PartialAUCClassifierCV` instead: there, re-weighting lost in our study.
@@ -67,17 +67,17 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         Folds for the out-of-fold scores: for a number stratified and shuffled, or of whole ``groups``,
         or blocks of ``time``, as given to `fit`. Other splits must test every row exactly once.
     max_rows : int, default=None
-        Train every model on at most this many rows, for tables of which a narrow region needs few: all
-        positives (a sample where they exceed half), the negatives that a first model on a sample
-        ranks highest, up to 20 times the upper limit of the region or half of the rest, and a uniform
-        sample of the others with weights that make up for those left out. Thresholds, weights and
-        out-of-fold scores still come from all rows. One more fit; None trains on all.
+        Train every model on at most this many rows, for large tables and narrow regions: all positives
+        (a sample if they exceed half), the negatives that a first model ranks highest, up to 20 times
+        the upper limit of the region or half of the rest, and a uniform sample of the others with
+        weights that make up for those left out. Thresholds, weights and out-of-fold scores still come
+        from all rows. This takes one more fit; None trains on all rows.
     pos_label : label, default=None
-        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
+        The class to be found, to which the region refers; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
-        depend on it. LightGBM, XGBoost and CatBoost have a thread number of their own: set it to 1.
+        depend on it. LightGBM, XGBoost and CatBoost have their own number of threads: set it to 1.
     memory : str, joblib.Memory or None, default=None
         Where to cache fits, so that another region on the same rows need not repeat them.
     random_state : int, RandomState instance or None, default=None
@@ -161,9 +161,9 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         X : {array-like, DataFrame, Dask collection} of shape (n_samples, n_features)
             Whatever the estimator takes. A Dask array or DataFrame stays in its blocks: the estimator
             is then that of ``xgboost.dask`` or ``lightgbm.dask``, a number ``cv`` splits by a hash of
-            the row number, and the fitted models are plain ones that need no cluster. Where a worker
-            is lost, the fit ends, or ``aucuba.lost-worker-timeout`` of Dask's configuration later
-            (20 seconds unless set) there is one error.
+            the row number, and the fitted models are plain ones that need no cluster. If a worker is
+            lost and the fit does not recover within ``aucuba.lost-worker-timeout`` of Dask's
+            configuration (20 seconds by default), an error is raised.
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -225,7 +225,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         slope, intercept = self.calibration_
-        return slope * scores + intercept
+        log_odds: FloatArray = slope * scores + intercept
+        return log_odds
 
     def _scores(self, X: Any) -> FloatArray:
         return (log_odds(self.estimator_, X) + log_odds(self.weighted_estimator_, X)) / 2

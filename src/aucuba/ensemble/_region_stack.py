@@ -1,4 +1,4 @@
-"""The strongest model for a table and a region of the ROC curve: a stack of several."""
+"""Stack several models for a region of the ROC curve."""
 
 from __future__ import annotations
 
@@ -69,28 +69,28 @@ class RegionStack(FittedStack):
         - ``"boosting"`` (rounds chosen by partial AUC, then re-weighted for the region),
           ``"boosting_tuned"`` (without re-weighting), ``"boosting_log_loss"`` (rounds by log-loss);
         - ``"forest"``, ``"extra_trees"``, ``"extra_trees_bagged"`` (on bootstrap samples);
-        - ``"linear"``, ``"splines"``, ``"nystroem"``: `PartialAUCClassifier` on the columns, on splines
-          of them, on features of a Gaussian kernel; ``"linear_logistic"``, ``"splines_logistic"``,
-          ``"nystroem_logistic"``: logistic regression on the same;
+        - ``"linear"``: `PartialAUCClassifier` on the columns; ``"linear_logistic"``,
+          ``"splines_logistic"``, ``"nystroem_logistic"``: logistic regression on the columns, on
+          splines of them, on Nystroem features of a Gaussian kernel;
         - ``"network"``: a neural network of one hidden layer;
         - ``"lightgbm"``, ``"xgboost"``, ``"catboost"``, if installed, re-weighted for the region.
 
         A `RegionReweighted` keeps its own region and is fitted on the folds of the stack.
     preset : {"fast", "default", "best"}, default="default"
-        How much to spend: "fast" leaves out the folds of extremely randomised trees, the kernel
-        features and the network, and does not train for the region beyond the rounds of boosting;
-        "best" has more of everything. The guide has their quality and cost.
+        How much to spend: "fast" scores its trees out of bag, leaves out the kernel features and the
+        network, and trains for the region only by choosing the rounds of boosting; "best" has more
+        rounds, trees and landmarks. The guide has their quality and cost.
     time_limit : float, default=None
         Seconds after which no further member is begun. The first member (the cheapest of a preset) is
-        always fitted; others if two short trials say that time suffices, with fewer rounds or trees if
-        need be. What was fitted then depends on the speed of the machine; ``plan_`` repeats it.
+        always fitted; others if two short trials predict that time suffices, with fewer rounds or trees
+        if necessary. The result then depends on the speed of the machine; ``plan_`` repeats it.
     plan : list of dict, default=None
         ``plan_`` of an earlier fit: the same members with the same settings, instead of ``preset`` and
         without a time limit. Pairs (name, classifier) that it names are taken from ``estimators``.
     strength : float, default=10.0
         Strength of the re-weighting of ``"boosting"``, ``"lightgbm"``, ``"xgboost"`` and
-        ``"catboost"``. Larger than for `RegionReweighted` alone: the blend can turn down a member that
-        it harms.
+        ``"catboost"``. Larger than for `RegionReweighted` alone, because the blend gives less weight to
+        a member that suffers from it.
     cv : int, splitter or iterable of splits, default=5
         As in `RegionReweighted`. With a number, and neither groups nor time, forests on bootstrap
         samples are scored out of bag instead.
@@ -98,14 +98,14 @@ class RegionStack(FittedStack):
         Train every member on at most this many rows, as in `RegionReweighted`; a first model of the
         first member's kind ranks the negatives.
     pos_label : label, default=None
-        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and the
+        The class to be found, to which the region refers; None is ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
         Number of fits, or of trees of one forest, that run in parallel, each on one thread of BLAS and
         OpenMP; the result does not depend on it.
     memory : str, joblib.Memory or None, default=None
-        Where to cache fits: another region on the same rows, or a run after an interruption, finds
-        there what does not change. Entries are written completely or not at all.
+        Where to cache fits, so that another region on the same rows, or a run after an interruption,
+        need not repeat them. Entries are written completely or not at all.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds, and of every ``random_state`` that members leave at None.
     verbose : int, default=0

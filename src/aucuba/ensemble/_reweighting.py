@@ -1,4 +1,4 @@
-"""The procedure of re-weighting: score out of fold, weight the region's rows, refit and score."""
+"""Re-weight: score rows out of fold, weight those of the region, refit and score again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._table import Table
 from aucuba.ensemble._weights import region_weights
 
-# A region that holds fewer negatives of a fold is extended to so many, to find its end.
+# The end of the region in a fold is found among at least this many negatives.
 _FEWEST_NEGATIVES = 20
 
 
@@ -26,9 +26,9 @@ class ReweightedPair:
     scores : ndarray of shape (n_scored,)
         Out-of-fold scores of the plain model.
     mean_scores : ndarray of shape (n_scored,)
-        Mean of the out-of-fold scores of both models, or in its place those of the plain model, moved
-        by as much as the mean is in one fold. The factors come from scores of all rows, so a held-out
-        row has influenced the weights, but not the labels, that its fold is trained with.
+        Mean of the out-of-fold scores of both models, or instead those of the plain model, shifted by
+        as much as the mean is shifted in one fold. The factors come from scores of all rows, so a
+        held-out row has influenced the weights, but not the labels, that its fold is trained with.
     factors : ndarray of shape (n_rows,)
         The region's factor for the weight of every row; 1 for a row that is not scored.
     """
@@ -51,8 +51,8 @@ def fit_reweighted(
 ) -> ReweightedPair:
     """Fit both models on the rows of a runner; out-of-fold ``scores`` are computed if not given.
 
-    Without ``every_fold`` the re-weighted model is fitted for one fold alone. A blend of several
-    members learns the same weight for the mean as for its plain half.
+    Without ``every_fold`` the re-weighted model is fitted for one fold only: a blend of several members
+    learns the same weight for the mean as for its plain half.
     """
     if scores is None:
         scores = runner.scores(base)

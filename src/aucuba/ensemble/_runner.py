@@ -33,11 +33,11 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Runner:
-    """What is common to all members of an ensemble: rows, folds, jobs and cache.
+    """Fits the members of an ensemble on the same rows and folds.
 
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
-    depend on ``n_jobs``. (Boosting on tables of some thousand rows is also many times slower when its
-    threads wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
+    depend on ``n_jobs``. (On a few thousand rows, boosting is also many times slower with threads that
+    wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
     depend on the region is found there when the same rows are fitted for another region. ``kept`` tells
     which of the rows given to ``fit`` these are; None is all. With a
     ``sampling`` models are trained on fewer rows; all rows are scored. No task is begun after the
@@ -119,8 +119,8 @@ class Runner:
         cached = self.memory.cache(task)
         in_time = itertools.takewhile(lambda _: time.monotonic() < self.deadline, items)
         with warnings.catch_warnings():
-            # joblib blames large arguments whenever its summary of a call took half a second to
-            # write; on a slow disk or a busy core that says nothing a user could act on.
+            # joblib warns whenever writing the summary of a call took half a second; on a slow disk or
+            # a busy core the user can do nothing about it.
             warnings.filterwarnings("ignore", "Persisting input arguments", UserWarning)
             done = map_parallel(
                 cached, in_time, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress

@@ -1,4 +1,4 @@
-"""Fewer rows to train on: those that a narrow region depends on, and a weighted sample of the rest."""
+"""Choose fewer rows to train on: those that matter in a narrow region, and a sample of the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aucuba._roc._region import Region
 from aucuba._rows._splits import Split
 from aucuba.ensemble._table import Table
 
-# Negatives up to so many times the upper limit of the region are kept, as far as there is room.
+# Negatives up to this many times the upper limit of the region are kept if there is room.
 _TIMES_UPPER_LIMIT = 20.0
 _FEWEST_ROWS = 100
 
@@ -26,16 +26,16 @@ class RowSampling:
     Parameters
     ----------
     rows : ndarray of int or None
-        Places of the rows in order; None where all are trained on.
+        Places of the rows in order; None where all rows train.
     factor : ndarray of float or None
-        A factor for every row of the table, 1 where nothing stands for it but itself.
+        A factor for every row of the table, 1 for a row that represents only itself.
     """
 
     rows: IntArray | None = None
     factor: FloatArray | None = None
 
     def restricted(self, splits: list[Split]) -> list[Split]:
-        """Train on the sampled rows alone; test on all."""
+        """Train on the sampled rows only; test on all."""
         if self.rows is None:
             return splits
         return [(np.intersect1d(train, self.rows), test) for train, test in splits]
@@ -67,10 +67,10 @@ def sample_rows(
 ) -> RowSampling:
     """Choose at most ``max_rows`` rows to train on.
 
-    All positives are kept, or a uniform sample of them where they exceed half of ``max_rows``. Of the
-    negatives those that a first model, fitted on a uniform sample, ranks highest: 20 times the upper
-    limit of the region, or as many as half of the rest holds. The other half is a uniform sample of all
-    other negatives, each standing for as many of them as the sample leaves out.
+    All positives are kept, or a uniform sample of them if they exceed half of ``max_rows``. Half of the
+    remaining room, at most, is for the negatives that a first model, fitted on a uniform sample, ranks
+    highest, up to 20 times the upper limit of the region. The rest is a uniform sample of all
+    other negatives, weighted to represent those left out.
     """
     positive = table.sample.positive
     if max_rows is None or max_rows >= positive.size:
@@ -90,7 +90,7 @@ def sample_rows(
 
 
 def _drawn(rows: IntArray, most: int, factor: FloatArray, rng: Any) -> IntArray:
-    """Draw at most so many rows uniformly and set the factors of those drawn."""
+    """Draw at most ``most`` rows uniformly and set the factors of those drawn."""
     if rows.size <= most:
         return rows
     drawn = rng.choice(rows, most, replace=False)

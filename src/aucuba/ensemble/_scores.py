@@ -1,4 +1,4 @@
-"""Scores of any classifier on one scale: log-odds where it gives probabilities."""
+"""Scores of any classifier on one scale: log-odds where it has probabilities."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from aucuba._base._typing import AnyArray, FloatArray
 def log_odds(model: Any, X: Any) -> FloatArray:
     """Compute ``log(p / (1 - p))`` of the second class, or take the model's own raw scores.
 
-    Probabilities of 0 and 1 have no log-odds. A forest of T trees cannot tell rates below
-    ``1 / (2 T)`` from 0, so its probabilities are held at that distance from the ends; those of
-    other models at the precision of their floating-point type.
+    Probabilities of 0 and 1 have no finite log-odds. A forest of T trees cannot resolve probabilities
+    below ``1 / (2 T)``, so it is clipped there; other models are clipped at the precision of their
+    floating-point type.
     """
     scores, are_probabilities = positive_scores(model, X)
     if not are_probabilities:
@@ -29,7 +29,7 @@ def log_odds(model: Any, X: Any) -> FloatArray:
 
 
 def bounded_log_odds(probability: AnyArray, end: float) -> FloatArray:
-    """Compute the log-odds of probabilities that are held at a distance from 0 and 1."""
+    """Compute the log-odds of probabilities clipped at a distance from 0 and 1."""
     p = np.clip(probability.astype(np.float64), end, 1.0 - end)
     return np.asarray(np.log(p) - np.log1p(-p))
 
@@ -40,7 +40,7 @@ def final_step(model: Any) -> Any:
 
 
 def _n_trees(model: Any) -> int:
-    """Count the trees whose votes a probability is the mean of; 0 for other models."""
+    """Count the trees over which a probability is averaged; 0 for other models."""
     last = final_step(model)
     if hasattr(last, "best_estimator_"):
         return _n_trees(last.best_estimator_)

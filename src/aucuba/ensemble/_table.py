@@ -1,4 +1,4 @@
-"""Validated rows for meta-estimators: X is only ever cut into rows, never converted."""
+"""Validated rows of meta-estimators; X is only indexed by rows, never converted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from aucuba.ensemble._scores import log_odds
 
 @dataclass(frozen=True)
 class Table:
-    """A table of any kind whose rows can be indexed, with their classes and weights."""
+    """A table of any kind whose rows can be indexed, with their `Sample`."""
 
     X: Any
     sample: Sample
@@ -126,7 +126,7 @@ def check_range_is_covered(sample: Sample, region: Region) -> None:
     if covered < 1.0:
         raise ValueError(
             f"The range [{low:g}, {high:g}] of false positive rates holds {covered:.2g} of the "
-            f"{n_negatives} negatives, so no row tells what happens inside it. Make it at least "
+            f"{n_negatives} negatives, too few to learn from. Make it at least "
             f"{1.0 / n_negatives:.2g} wide, or add negatives."
         )
 
@@ -134,7 +134,7 @@ def check_range_is_covered(sample: Sample, region: Region) -> None:
 def fit_weighted(estimator: Any, table: Table) -> Any:
     """Fit, with the weights passed to the steps that request them, else to the last of a pipeline.
 
-    The weights of a region are ours, not metadata that a user would have to route.
+    The weights of a region are not metadata that a user would have to route.
     """
     weight = table.sample.weight
     if weight is None:
@@ -160,12 +160,12 @@ def weight_keyword(estimator: Any) -> str:
     named = any(p.name == "sample_weight" for p in parameters)
     anything = any(p.kind is p.VAR_KEYWORD for p in parameters)
     if anything and not named and hasattr(estimator, "estimator"):
-        # A search passes every keyword on.
+        # A search passes every keyword to its estimator.
         return weight_keyword(estimator.estimator)
     if not named and not anything:
         raise ValueError(
-            f"{type(estimator).__name__}.fit takes no sample_weight, and training for a range works "
-            "through row weights. Use a classifier that takes them, such as "
+            f"{type(estimator).__name__}.fit takes no sample_weight, which training for a region "
+            "needs. Use a classifier that takes it, such as "
             "HistGradientBoostingClassifier, RandomForestClassifier or LogisticRegression."
         )
     return "sample_weight"

@@ -1,4 +1,4 @@
-"""Row weights that turn a classifier's attention to a region of the ROC curve."""
+"""Row weights that make a classifier focus on a region of the ROC curve."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aucuba._roc._region import Region
 from aucuba._roc._threshold import first_beyond
 from aucuba._rows._sample import Sample
 
-# Widths of the bumps in units of the scores' standard deviation.
+# Widths of the bumps, in standard deviations of the scores.
 _NEGATIVE_WIDTH = 0.1
 _POSITIVE_WIDTH = 0.5
 
@@ -30,9 +30,10 @@ def region_weights(
 
     with :math:`t_u` the score of the first negative below the false positive rate u and
     :math:`e = t_b`, the end of the region. Negatives that can enter the region count more, and so do
-    positives near its end, whose side of the threshold is open; each class is rescaled to mean 1, so
-    class priors stay as they are. The lower limit of the range is not used: it moves the weights
-    little, and ignoring it was at least as good; nor are weights of the rates inside it.
+    positives near its end, which may fall on either side of the threshold; each class is rescaled to
+    mean 1, which keeps the class priors. The lower limit of the range and the weights of the rates
+    inside it are not used: the lower limit changes the weights little, and ignoring it was at least as
+    good.
 
     With r > 0 only the positives below the top fraction r count, the highest of which has the score
     :math:`q`: then :math:`e = \min(t_b, q)`, and the bump of the positives is multiplied by
