@@ -257,7 +257,7 @@ def test_bad_input(cluster):
         RegionReweighted(booster, BAND, n_jobs=2).fit(blocks, y)
     with pytest.raises(ValueError, match="groups has 399 entries for 400 rows"):
         RegionReweighted(booster, BAND).fit(blocks, y, groups=y[1:])
-    with pytest.raises(ValueError, match="y has 399 entries for the 400 rows"):
+    with pytest.raises(ValueError, match="y has 399 entries for 400 rows"):
         RegionReweighted(booster, BAND).fit(blocks, y[1:])
     with pytest.raises(ValueError, match="at least two folds and two rows of each class; got cv=1"):
         RegionReweighted(booster, BAND, cv=1).fit(blocks, y)

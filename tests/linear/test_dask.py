@@ -337,7 +337,7 @@ def test_bad_collections(rows):
         model.fit(da.from_array(X.astype(object), chunks=(250, -1)), y)
     with pytest.raises(ValueError, match="two dimensions, got 1"):
         model.fit(da.from_array(y, chunks=250), y)
-    with pytest.raises(ValueError, match="y has 1199 entries for the 1200 rows of X"):
+    with pytest.raises(ValueError, match="y has 1199 entries for 1200 rows"):
         model.fit(KINDS["dense"](X), y[1:])
     with pytest.raises(ValueError, match="n_jobs is for tables in memory"):
         PartialAUCClassifierCV(n_jobs=2, cv=2).fit(KINDS["dense"](X), y)

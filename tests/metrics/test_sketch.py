@@ -272,7 +272,7 @@ def test_bad_input():
         RocSketch((0.1, 0.1))
     with pytest.raises(ValueError, match="NaN or infinite"):
         RocSketch().update([0, 1], [np.nan, 1.0])
-    with pytest.raises(ValueError, match="inconsistent numbers"):
+    with pytest.raises(ValueError, match="y_true has 2 entries for 1 rows"):
         RocSketch().update([0, 1], [1.0])
     with pytest.raises(ValueError, match="non-negative"):
         RocSketch().update([0, 1], [1.0, 2.0], [1.0, -1.0])

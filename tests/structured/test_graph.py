@@ -110,7 +110,7 @@ def test_bad_data_sets():
     ranker = StructuredRanker()
     with pytest.raises(ValueError, match="2 graphs but 1 arrays"):
         ranker.fit(graphs, labels[:1])
-    with pytest.raises(ValueError, match=r"labels\[1\] has 2 entries for the 3 nodes"):
+    with pytest.raises(ValueError, match=r"labels\[1\] has 2 entries for 3 nodes"):
         ranker.fit(graphs, [labels[0], [0, 1]])
     with pytest.raises(ValueError, match="two values over the whole data set, got 3"):
         ranker.fit(graphs, [[0, 1, 2], [0, 1, 1]])
@@ -176,7 +176,7 @@ def test_labels_of_one_graph_in_any_container():
     expected = StructuredRanker().fit([graph], [labels]).coef_
     for given in (labels, np.array(labels), pd.Series(labels, index=[5, 6, 7, 8])):
         np.testing.assert_array_equal(StructuredRanker().fit(graph, given).coef_, expected)
-    with pytest.raises(ValueError, match=r"labels\[0\] has 0 entries for the 4 nodes"):
+    with pytest.raises(ValueError, match=r"labels\[0\] has 0 entries for 4 nodes"):
         StructuredRanker().fit(graph, [])
 
 

@@ -113,5 +113,5 @@ def test_bad_input():
         GuaranteedRocDisplay.from_predictions(y, score, simultaneous=True, confidence=0.9999999)
     with pytest.raises(ValueError, match="confidence must lie"):
         GuaranteedRocDisplay.from_predictions(y, score, confidence=2)
-    with pytest.raises(ValueError, match="y_true has 8 rows and y_score has 4"):
+    with pytest.raises(ValueError, match="y_true has 8 entries for 4 rows"):
         GuaranteedRocDisplay.from_predictions(y, score[:4])

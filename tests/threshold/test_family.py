@@ -441,7 +441,7 @@ class TestStrata:
         model = FixedFPRClassifier(prefit(), cv="prefit", strata=7)
         with pytest.raises(ValueError, match="strata=7 is not a column of X"):
             model.fit(X, y)
-        with pytest.raises(ValueError, match="3 labels for 900 rows"):
+        with pytest.raises(ValueError, match="strata has 3 entries for 900 rows"):
             model.set_params(strata=lambda X: [1, 2, 3]).fit(X, y)
         with pytest.raises(ValueError, match="strata mixes int and str"):
             model.set_params(strata=lambda X: ["a", *range(899)]).fit(X, y)

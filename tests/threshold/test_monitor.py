@@ -117,7 +117,7 @@ def test_labels():
     assert (mixed.n_counted, mixed.n_against) == (1, 1)
     with pytest.raises(ValueError, match=r"y_true has the values .*name the positive class"):
         RateMonitor(0.2).update(["a", "b"], [0, 1])
-    with pytest.raises(ValueError, match="y_true has 2 rows and y_flag has 3"):
+    with pytest.raises(ValueError, match="y_true has 2 entries for 3 rows"):
         RateMonitor(0.2).update([0, 1], [0, 1, 1])
     with pytest.raises(ValueError, match="rate='fpr' needs y_true"):
         RateMonitor(0.2).update(None, [0, 1])

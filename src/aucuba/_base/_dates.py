@@ -69,16 +69,9 @@ def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
     """
     if time is None:
         return None
-    values = identifiers(time, name)
-    if values.shape[0] != n_rows:
-        raise ValueError(f"{name} has {values.shape[0]} entries for {n_rows} rows.")
+    values = identifiers(time, name, n_rows)
     if values.dtype.kind == "U":
-        values = as_times(values, np.zeros(n_rows, dtype=bool))
-    if values.dtype.kind in "mM" and np.isnat(values).any():
-        raise ValueError(
-            f"{name} has {int(np.isnat(values).sum())} missing entries, the first in row "
-            f"{int(np.argmax(np.isnat(values)))}; drop these rows."
-        )
+        values = identifiers(as_times(values, np.zeros(n_rows, dtype=bool)), name)
     rank: IntArray = np.unique(values, return_inverse=True)[1].astype(np.intp)
     return rank
 

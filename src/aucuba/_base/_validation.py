@@ -1,7 +1,8 @@
-"""Checks shared by metrics, risks and estimators.
+"""Checks of parameters, and of columns with one entry per row.
 
-Every function returns the cleaned value or raises a ``ValueError`` that names what was seen and
-what to do. Nothing is clipped or repaired silently.
+Every estimator, metric and detector checks its labels, weights, queries, groups and times here, so
+that one mistake has one message. A function returns the cleaned value or raises a ``ValueError``
+that names what was seen and what to do. Nothing is clipped or repaired silently.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
+from sklearn.utils import assert_all_finite, column_or_1d
 
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
@@ -79,13 +80,13 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return value
 
 
-def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
+def binary_target(y_true: ArrayLike, pos_label: Any = None, n_rows: int | None = None) -> BoolArray:
     """Tell which rows are positive.
 
     Without ``pos_label`` the larger of the two labels in sorted order is positive: 1 of {0, 1} or
     {-1, 1}, and ``classes_[1]`` of every scikit-learn classifier, strings included.
     """
-    y = identifiers(y_true, "y_true")
+    y = identifiers(y_true, "y_true", n_rows)
     if y.size == 0:
         raise ValueError("y_true is empty: at least one row of each class is needed.")
     labels = np.unique(y)
@@ -108,23 +109,65 @@ def binary_target(y_true: ArrayLike, pos_label: Any = None) -> BoolArray:
     return positive
 
 
-def identifiers(values: ArrayLike, name: str) -> AnyArray:
+def labels_of_rows(y: Any, n_rows: int, estimator_name: str) -> AnyArray:
+    """Check the labels that a classifier is fitted to.
+
+    Numbers that are not finite are refused in scikit-learn's words, which its estimator checks demand.
+    """
+    if y is None:
+        raise ValueError(f"{estimator_name} requires y to be passed, but the target y is None.")
+    labels = one_per_row(y, n_rows, "y", warn=True)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    elif labels.dtype.kind == "O":
+        # The labels keep their dtype, which becomes that of ``classes_``.
+        identifiers(labels, "y")
+    return labels
+
+
+def one_per_row(
+    values: ArrayLike, n_rows: int, name: str, *, unit: str = "rows", warn: bool = False
+) -> AnyArray:
+    """Return a column of one dimension with one entry per row."""
+    column = _one_dimensional(values, name, warn=warn)
+    if column.shape[0] != n_rows:
+        raise ValueError(f"{name} has {column.shape[0]} entries for {n_rows} {unit}.")
+    return column
+
+
+def _one_dimensional(values: ArrayLike, name: str, *, warn: bool = False) -> AnyArray:
+    try:
+        column: AnyArray = column_or_1d(unmasked(values, name), warn=warn)
+    except ValueError as error:
+        shape = np.shape(values)
+        if len(shape) == 1:
+            raise
+        raise ValueError(
+            f"{name} must have one entry per row, got an array of shape {shape}."
+        ) from error
+    return column
+
+
+def identifiers(
+    values: ArrayLike, name: str, n_rows: int | None = None, *, unit: str = "rows"
+) -> AnyArray:
     """Check labels, queries or groups: one dimension, nothing missing, one kind of value."""
-    column = column_or_1d(unmasked(values, name))
+    if n_rows is None:
+        column = _one_dimensional(values, name)
+    else:
+        column = one_per_row(values, n_rows, name, unit=unit)
     if column.dtype.kind in "US" and isinstance(values, list | tuple):
         # NumPy would write numbers and missing entries of a list as text.
         column = np.array(values, dtype=object)
     if column.dtype.kind == "f":
         missing = ~np.isfinite(column)
+    elif column.dtype.kind in "mM":
+        missing = np.isnat(column)
     elif column.dtype.kind == "O":
         missing = np.array([one is None or _is_na(one) or one != one for one in column], dtype=bool)
     else:
         return column
-    if missing.any():
-        raise ValueError(
-            f"{name} has {int(missing.sum())} missing or infinite entries, the first in row "
-            f"{int(np.argmax(missing))}; drop these rows."
-        )
+    _refuse_missing(missing, name)
     if column.dtype.kind == "O":
         kinds = sorted({type(one).__name__ for one in column})
         try:
@@ -136,6 +179,14 @@ def identifiers(values: ArrayLike, name: str) -> AnyArray:
         if kinds == ["str"]:
             return column.astype(str)
     return column
+
+
+def _refuse_missing(missing: BoolArray, name: str) -> None:
+    if missing.any():
+        raise ValueError(
+            f"{name} has {int(missing.sum())} missing or infinite entries, the first in row "
+            f"{int(np.argmax(missing))}; drop these rows."
+        )
 
 
 def _is_na(value: Any) -> bool:
@@ -173,15 +224,22 @@ def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
     return score
 
 
-def row_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
-    """Non-negative finite weights, not all zero; None when every row counts once."""
+def row_weights(
+    sample_weight: ArrayLike | None, n_rows: int, unit: str = "rows"
+) -> FloatArray | None:
+    """Return non-negative finite weights, not all zero; None where every row counts once."""
     if sample_weight is None:
         return None
-    weight = column_or_1d(unmasked(sample_weight, "sample_weight")).astype(np.float64)
-    if weight.shape[0] != n_rows:
-        raise ValueError(f"sample_weight has {weight.shape[0]} entries for {n_rows} rows.")
-    if not np.all(np.isfinite(weight)):
-        raise ValueError("sample_weight contains NaN or infinite values.")
+    name = "sample_weight"
+    column = one_per_row(sample_weight, n_rows, name, unit=unit)
+    try:
+        # NumPy would read dates as numbers of days, and None as NaN.
+        weight = None if column.dtype.kind in "mM" else column.astype(np.float64)
+    except (TypeError, ValueError):
+        weight = None
+    if weight is None:
+        raise ValueError(f"{name} must be numeric, got dtype {column.dtype}.")
+    _refuse_missing(~np.isfinite(weight), name)
     if weight.min(initial=0.0) < 0:
         raise ValueError(
             f"sample_weight must be non-negative, got {weight.min()} in row {int(weight.argmin())}."
@@ -211,12 +269,10 @@ def largest_entry(values: AnyArray) -> float:
 
 
 def query_index(qid: ArrayLike | None, n_rows: int, name: str = "qid") -> IntArray | None:
-    """Queries (or groups) numbered 0, 1, ... in sorted order of their identifiers."""
+    """Number queries (or groups) 0, 1, ... in sorted order of their identifiers."""
     if qid is None:
         return None
-    named = identifiers(qid, name)
-    if named.shape[0] != n_rows:
-        raise ValueError(f"{name} has {named.shape[0]} entries for {n_rows} rows.")
+    named = identifiers(qid, name, n_rows)
     query: IntArray = np.unique(named, return_inverse=True)[1].astype(np.intp)
     return query
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import check_consistent_length
 
 from aucuba._base._arrays import NUMPY, Arrays, arrays_of, on_host
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
@@ -165,10 +164,10 @@ class RankingSample(Sample):
         y_true, y_score = on_host(y_true), on_host(y_score)
         sample_weight, qid = on_host(sample_weight), on_host(qid)
         score = finite_scores(y_score)
-        check_consistent_length(y_true, score)
+        positive = binary_target(y_true, pos_label, score.size)
         weight = row_weights(sample_weight, score.size)
         query = query_index(qid, score.size)
-        sample = cls(binary_target(y_true, pos_label), weight, query, score=score)
+        sample = cls(positive, weight, query, score=score)
         if weight is None or weight.all():
             return sample
         sample = sample.take(weight > 0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import query_index
 from aucuba._rows._splits import Split, group_folds, is_number, splits_by
 
 # Rows that agree in a feature to the last digit, in as many and as large groups as these, are taken
@@ -23,10 +24,7 @@ def row_groups(groups: ArrayLike | None, X: FloatArray) -> IntArray | None:
     heart looks good on other sequences from them, and fails elsewhere.
     """
     if groups is not None:
-        given = np.asarray(groups)
-        if given.shape != (len(X),):
-            raise ValueError(f"groups has shape {given.shape} for {len(X)} rows.")
-        return np.unique(given, return_inverse=True)[1].astype(np.intp)
+        return query_index(groups, len(X), "groups")
     found, most = None, _FEWEST_GROUPS - 1
     for column in X.T:
         values, number = np.unique(column, return_inverse=True)

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import _num_samples, assert_all_finite, validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import row_weights
+from aucuba._base._validation import labels_of_rows, row_weights
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import KeptRows
@@ -60,11 +59,8 @@ def make_dask_table(
             "example Client(n_workers=2)."
         )
     y, sample_weight, groups, time = blocks.gather(y, sample_weight, groups, time)
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
     blocks.count(blocks.run(_num_samples))
-    if y.size != blocks.n_rows:
-        raise ValueError(f"y has {y.size} entries for the {blocks.n_rows} rows of X.")
+    y = labels_of_rows(y, blocks.n_rows, type(estimator).__name__)
     weight = row_weights(sample_weight, y.size)
     positive, kept = estimator._adopt_classes(y, weight)
     table = DaskTable(blocks, Sample(positive, weight))

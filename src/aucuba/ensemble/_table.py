@@ -11,14 +11,14 @@ from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, indexable
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._threads import one_thread
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
-from aucuba._base._validation import check_positive_number, row_weights
+from aucuba._base._validation import check_positive_number, labels_of_rows, row_weights
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
@@ -76,10 +76,6 @@ def make_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
 ) -> tuple[Table, KeptRows]:
     """Check all columns of rows; set the classes, and the number and names of the features."""
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
-        )
     if is_of_dask(X):
         raise ValueError(
             f"{type(estimator).__name__} takes tables in memory, got a Dask collection. Compute it, or "
@@ -87,10 +83,10 @@ def make_table(
         )
     check_columns(estimator, X, reset=True)
     given = X
-    X, y = indexable(as_rows(X), column_or_1d(y, warn=True))
+    (X,) = indexable(as_rows(X))
+    y = labels_of_rows(y, _num_samples(X), type(estimator).__name__)
     if len(y) == 0:
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
-    assert_all_finite(y, input_name="y")
     weight = row_weights(sample_weight, len(y))
     positive, index = estimator._adopt_classes(y, weight)
     kept = KeptRows(index, given, y).resampled_by(groups, time)

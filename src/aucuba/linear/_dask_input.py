@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from aucuba._base._typing import FloatArray
+from aucuba._base._validation import labels_of_rows
 from aucuba._rows._splits import KeptRows
 from aucuba.design import DaskBlocks, DaskDesign, RowDesign
 from aucuba.linear._inputs import check_largest, labelled_rows
@@ -31,9 +31,7 @@ class DaskInput:
         y, sample_weight, qid = DaskBlocks.gather(y, sample_weight, qid)
         design = DaskDesign(X)
         check_largest(design.largest, design.dtype)
-        y = column_or_1d(y, warn=True)
-        if y.size != design.n_rows:
-            raise ValueError(f"y has {y.size} entries for the {design.n_rows} rows of X.")
+        y = labels_of_rows(y, design.n_rows, type(estimator).__name__)
         sample, kept = labelled_rows(estimator, y, sample_weight, qid)
         # A splitter needs to know how many rows there are, not what is in them.
         rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y, qid)

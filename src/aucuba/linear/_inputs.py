@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from aucuba._base._typing import ArrayLike, IntArray
-from aucuba._base._validation import largest_entry, query_index, row_weights
+from aucuba._base._validation import labels_of_rows, largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba._rows._splits import KeptRows
 from aucuba.design import RowDesign, TableDesign
@@ -46,16 +46,16 @@ class ArrayInput:
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, KeptRows]:
         given = X
-        X, y = validate_data(
+        X = validate_data(
             estimator,
             X,
-            y,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_min_samples=2,
             ensure_all_finite=False,
         )
         largest = _check_entries(X, type(estimator).__name__)
+        y = labels_of_rows(y, X.shape[0], type(estimator).__name__)
         sample, kept = labelled_rows(estimator, y, sample_weight, qid)
         if kept.size < X.shape[0]:
             X = X[kept]

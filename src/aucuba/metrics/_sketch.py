@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from sklearn.utils import check_consistent_length
 
 from aucuba._base._arrays import on_host
-from aucuba._base._typing import ArrayLike, BoolArray
+from aucuba._base._typing import AnyArray, ArrayLike, BoolArray
 from aucuba._base._validation import (
     check_fpr_range,
     check_fraction,
     check_positive_number,
     finite_scores,
     identifiers,
+    one_per_row,
     row_weights,
 )
 from aucuba._roc._curve import RocCurve, roc_curve
@@ -140,13 +140,14 @@ class RocSketch:
         """
         y_true, y_score = on_host(y_true), on_host(y_score)
         score = finite_scores(y_score)
-        check_consistent_length(y_true, score)
-        weight = None if sample_weight is None else np.asarray(on_host(sample_weight))
-        if weight is not None and not weight.any():
-            # A chunk whose rows all count for nothing is no error of the stream.
-            check_consistent_length(weight, score)
-        elif score.size > 0:
-            self._rows.add(self._is_positive(y_true), score, row_weights(weight, score.size))
+        y = identifiers(y_true, "y_true", score.size)
+        weight = None
+        if sample_weight is not None:
+            weight = one_per_row(on_host(sample_weight), score.size, "sample_weight")
+        # A chunk whose rows all count for nothing is no error of the stream.
+        counts = score.size > 0 and (weight is None or weight.any())
+        if counts:
+            self._rows.add(self._is_positive(y), score, row_weights(weight, score.size))
         return self
 
     def merge(self, *others: RocSketch) -> RocSketch:
@@ -319,8 +320,7 @@ class RocSketch:
             "pos_label": self.pos_label,
         }
 
-    def _is_positive(self, y_true: ArrayLike) -> BoolArray:
-        y = identifiers(y_true, "y_true")
+    def _is_positive(self, y: AnyArray) -> BoolArray:
         if self.pos_label is not None:
             return np.asarray(y == self.pos_label, dtype=bool)
         if y.dtype.kind not in "biuf" or not np.isin(y, (-1, 0, 1)).all():

@@ -15,6 +15,7 @@ from aucuba._base._validation import (
     binary_target,
     finite_scores,
     identifiers,
+    one_per_row,
     query_index,
     row_weights,
 )
@@ -195,10 +196,7 @@ def _scores(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
             f"{name} must have one entry per row, got shape {shape}. Of probabilities, take the column "
             "of the positive class."
         )
-    score = finite_scores(values, name)
-    if score.size != n_rows:
-        raise ValueError(f"{name} has {score.size} entries for {n_rows} rows.")
-    return score
+    return finite_scores(one_per_row(values, n_rows, name), name)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._validation import identifiers, row_weights
 from aucuba._base._warnings import warn_user
 from aucuba.structured._checks import check_size_of_features
 from aucuba.structured._graph import RankingGraph
@@ -88,14 +88,10 @@ def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
         listed = [listed]
     if len(listed) != len(graphs):
         raise ValueError(f"There are {len(graphs)} graphs but {len(listed)} arrays of labels.")
-    columns = [column_or_1d(values) for values in listed]
-    for index, (values, graph) in enumerate(zip(columns, graphs, strict=True)):
-        if values.size != graph.n_nodes:
-            raise ValueError(
-                f"labels[{index}] has {values.size} entries for the {graph.n_nodes} nodes of its graph."
-            )
-        if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
-            raise ValueError(f"labels[{index}] contains NaN or infinite values.")
+    columns = [
+        identifiers(values, f"labels[{index}]", graph.n_nodes, unit="nodes")
+        for index, (values, graph) in enumerate(zip(listed, graphs, strict=True))
+    ]
     distinct = np.unique(np.concatenate(columns))
     if distinct.size != 2:
         shown = ", ".join(str(label) for label in distinct[:5])
@@ -121,16 +117,13 @@ def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
 
 def graph_weights(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> FloatArray:
     """Return the weights of the kept graphs in the mean."""
-    if sample_weight is None:
+    checked = row_weights(sample_weight, n_graphs, "graphs")
+    if checked is None:
         return np.full(len(kept), 1.0 / len(kept))
-    weight = column_or_1d(sample_weight).astype(float)
-    if weight.size != n_graphs:
-        raise ValueError(f"sample_weight has {weight.size} entries for {n_graphs} graphs.")
-    if not np.all(np.isfinite(weight)) or weight.min() < 0 or not weight[kept].any():
-        raise ValueError(
-            "sample_weight must be finite and non-negative, with weight on a graph of both classes."
-        )
-    return weight[kept] / weight[kept].sum()
+    weight = checked[kept]
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every graph that has both classes.")
+    return weight / weight.sum()
 
 
 def _stacked(matrices: Sequence[FloatArray]) -> FloatArray:

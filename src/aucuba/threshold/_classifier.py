@@ -25,6 +25,7 @@ from aucuba._base._validation import (
     check_choice,
     check_fraction,
     finite_scores,
+    labels_of_rows,
     query_index,
     row_weights,
 )
@@ -32,11 +33,10 @@ from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
 from aucuba.threshold._held_out import (
-    checked_target,
     fitted_classes,
     held_out_splits,
-    known_target,
     params_of_rows,
+    require_known,
 )
 from aucuba.threshold._promise import ALERTS, Promise
 from aucuba.threshold._rules import Cut, Rule
@@ -247,19 +247,19 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
     ) -> tuple[Any, AnyArray, Sample]:
         """Return rows that can be indexed, checked labels and the sample; set the classes."""
-        if y is None and not (self._is_prefit and self._promise is ALERTS):
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        X, y, sample_weight, groups = indexable(X, y, sample_weight, groups)
+        (X,) = indexable(X)
         n_rows = _num_samples(X)
+        if y is None and self._is_prefit and self._promise is ALERTS:
+            # An alert rate needs no labels and counts all rows alike.
+            target = np.full(n_rows, fitted_classes(self.estimator)[0])
+        else:
+            target = labels_of_rows(y, n_rows, type(self).__name__)
         weight = row_weights(sample_weight, n_rows)
         if self._is_prefit:
             self.classes_ = fitted_classes(self.estimator)
-            target = known_target(y, self.classes_, n_rows)
+            require_known(target, self.classes_)
             positive = self._adopt_positive_class(target, weight)
         else:
-            target = checked_target(y)
             positive, _ = self._adopt_classes(target, weight)
         group, ranks = query_index(groups, n_rows, "groups"), time_index(time, n_rows)
         return X, target, Sample(positive, weight, group=group, time=ranks)

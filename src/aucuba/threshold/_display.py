@@ -128,10 +128,8 @@ class GuaranteedRocDisplay:
             The display, drawn.
         """
         confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
-        positive = binary_target(y_true, pos_label)
         score = finite_scores(y_score)
-        if score.shape != positive.shape:
-            raise ValueError(f"y_true has {positive.size} rows and y_score has {score.size}.")
+        positive = binary_target(y_true, pos_label, score.size)
         curve = _simultaneous_curve if simultaneous else _pointwise_curve
         max_fpr, threshold, lower, upper = curve(
             np.sort(score[~positive]), np.sort(score[positive]), 1.0 - confidence

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedGroupKFold
-from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -55,26 +55,15 @@ def held_out_splits(
     return splits
 
 
-def checked_target(y: Any) -> AnyArray:
-    """Return labels as one column without missing values."""
-    target: AnyArray = column_or_1d(y, warn=True)
-    assert_all_finite(target, input_name="y")
+def require_known(target: AnyArray, classes: AnyArray) -> None:
+    """Raise if a label is not a class of the fitted estimator."""
     check_classification_targets(target)
-    return target
-
-
-def known_target(y: Any, classes: AnyArray, n_rows: int) -> AnyArray:
-    """Return labels that a fitted estimator knows, or its first class for all rows without labels."""
-    if y is None:
-        return np.full(n_rows, classes[0])
-    target = checked_target(y)
     unknown = np.setdiff1d(target, classes)
     if unknown.size:
         raise ValueError(
             f"y has labels {unknown[:5].tolist()} that the fitted estimator does not know; its "
             f"classes are {classes.tolist()}."
         )
-    return target
 
 
 def fitted_classes(estimator: Any) -> AnyArray:

@@ -7,10 +7,9 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
-from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray
-from aucuba._base._validation import check_fraction, check_positive_number, query_index
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
+from aucuba._base._validation import check_fraction, check_positive_number, identifiers, query_index
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._sequences import (
     CHANGES,
@@ -298,10 +297,7 @@ class RateMonitor:
             if self._promise is not ALERTS:
                 raise ValueError(f"rate={self.rate!r} needs y_true, the labels of the rows.")
             return np.zeros(flagged.shape, dtype=bool)
-        positive = _flags(y_true, self.pos_label, "y_true")
-        if positive.shape != flagged.shape:
-            raise ValueError(f"y_true has {positive.size} rows and y_flag has {flagged.size}.")
-        return positive
+        return _flags(y_true, self.pos_label, "y_true", flagged.size)
 
     def _advance(self, n: FloatArray, s: FloatArray, states: FloatArray) -> None:
         evidence = log_evidence_above(n, s, self._allowed)
@@ -328,9 +324,9 @@ class RateMonitor:
         return self
 
 
-def _flags(values: ArrayLike, pos_label: Any, name: str) -> BoolArray:
+def _flags(values: ArrayLike, pos_label: Any, name: str, n_rows: int | None = None) -> BoolArray:
     """Return booleans from labels; without ``pos_label`` they must be booleans, or 0 and 1."""
-    array: AnyArray = column_or_1d(values)
+    array = identifiers(values, name, n_rows)
     if array.dtype != bool and pos_label is not None:
         array = array == pos_label
     elif array.dtype != bool:

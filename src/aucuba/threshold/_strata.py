@@ -58,13 +58,7 @@ def stratum_labels(strata: Any, X: Any) -> AnyArray:
     column = strata(X) if callable(strata) else _column(X, strata)
     if not isinstance(column, list | tuple):
         column = np.ravel(column.toarray() if sp.issparse(column) else np.asarray(column))
-    labels = identifiers(column, "strata")
-    n_rows = _num_samples(X)
-    if labels.shape[0] != n_rows:
-        raise ValueError(
-            f"strata gave {labels.shape[0]} labels for {n_rows} rows; it must name one per row."
-        )
-    return labels
+    return identifiers(column, "strata", _num_samples(X))
 
 
 def stratum_index(labels: AnyArray, known: AnyArray) -> IntArray:
