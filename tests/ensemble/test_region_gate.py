@@ -76,8 +76,8 @@ def test_equal_scorers_are_no_error_apart():
     y = np.random.default_rng(1).random(100) < 0.3
     column = scores_of(y, 1.0)[:, 0]
     comparison = RegionComparison(Sample(y), np.array([column, column, 2.0 * y]), WHOLE)
-    assert comparison.lead_in_errors(0, 1) == 0.0
-    assert comparison.lead_in_errors(2, 0) == -comparison.lead_in_errors(0, 2) > 3.0
+    assert comparison.lead(0, 1).z == 0.0
+    assert comparison.lead(2, 0).z == -comparison.lead(0, 2).z > 3.0
 
 
 def test_the_merged_blend_is_between_the_two_on_the_log_odds_scale():

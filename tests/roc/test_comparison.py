@@ -102,7 +102,7 @@ def test_comparison_is_paired_and_counts_weights_as_rows():
     alone = standard_error(Sample(y), influence, meaning="replication")
     assert 0 < weighted.error(0, 1) < 0.7 * alone
     assert weighted.error(0, 0) == 0
-    assert not weighted.beats(0, 0, 0.0)
+    assert not weighted.lead(0, 0).exceeds(0.0)
 
 
 def test_queries_are_compared_by_their_means():
@@ -114,7 +114,7 @@ def test_queries_are_compared_by_their_means():
     for row, value in zip(scores, comparison.values, strict=True):
         want = partial_auc_score(y, row, fpr_range=(0, 0.2), qid=group)
         assert value == pytest.approx(want)
-    assert comparison.beats(0, 1, 2.0)
+    assert comparison.lead(0, 1).exceeds(2.0)
 
 
 @pytest.mark.parametrize("n_queries", [3, 20])
@@ -128,7 +128,7 @@ def test_fits_and_tests_have_one_standard_error_over_queries(n_queries):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewRowsWarning)
         test = compare_scores("partial_auc", y, *scores, qid=query, fpr_range=(0.0, 0.2))
-    t = abs(inside.lead_in_errors(0, 1))
+    t = abs(inside.lead(0, 1).z)
     assert test.p_value == pytest.approx(2 * stats.t.sf(t, n_queries - 1))
 
 
@@ -150,7 +150,7 @@ def test_chance_is_the_fraction_of_resamples_in_which_a_scorer_is_ahead(lead):
     rng = np.random.default_rng(7)
     y, score = draw(rng, 150, 600)
     scores = np.stack([score, score + lead * y + 0.5 * rng.normal(size=y.size)])
-    chance = RegionComparison(Sample(y), scores, region()).chance(1, 0)
+    chance = RegionComparison(Sample(y), scores, region()).lead(1, 0).probability()
     ahead = []
     for _ in range(1000):
         rows = np.concatenate([rng.integers(150, size=150), 150 + rng.integers(600, size=600)])
@@ -167,8 +167,10 @@ def test_chance_is_the_normal_distribution_of_the_lead_in_errors():
         Sample(y), np.stack([score, score + 0.3 * rng.normal(size=y.size)]), region()
     )
     lead = (comparison.values[1] - comparison.values[0]) / comparison.error(1, 0)
-    assert comparison.chance(1, 0) == pytest.approx((1 + erf(lead / np.sqrt(2))) / 2)
-    assert comparison.chance(0, 1) == pytest.approx(1 - comparison.chance(1, 0))
+    assert comparison.lead(1, 0).probability() == pytest.approx((1 + erf(lead / np.sqrt(2))) / 2)
+    assert comparison.lead(0, 1).probability() == pytest.approx(
+        1 - comparison.lead(1, 0).probability()
+    )
 
 
 def test_chance_grows_with_the_evidence_and_reaches_both_ends():
@@ -177,7 +179,7 @@ def test_chance_grows_with_the_evidence_and_reaches_both_ends():
     noise = rng.normal(size=y.size)
     scores = np.stack([score] + [score + noise + lead * y for lead in np.linspace(-4, 14, 73)])
     comparison = RegionComparison(Sample(y), scores, region())
-    chances = np.array([comparison.chance(k, 0) for k in range(1, len(scores))])
+    chances = np.array([comparison.lead(k, 0).probability() for k in range(1, len(scores))])
     # The standard error moves too, so the chance may fall by a trifle where it is nearly 0 or 1.
     assert np.diff(chances).min() > -1e-3
     assert np.sum((chances > 0.01) & (chances < 0.99)) >= 2
@@ -189,8 +191,8 @@ def test_scorers_that_the_rows_do_not_tell_apart_have_no_chance_of_being_better(
     # Without a standard error, whatever is ahead is ahead for sure.
     apart = np.stack([score, score, y.astype(float), -y.astype(float)])
     comparison = RegionComparison(Sample(y), apart, region())
-    assert comparison.chance(1, 0) == comparison.chance(0, 1) == 0
-    assert (comparison.chance(2, 3), comparison.chance(3, 2)) == (1, 0)
+    assert comparison.lead(1, 0).probability() == comparison.lead(0, 1).probability() == 0
+    assert (comparison.lead(2, 3).probability(), comparison.lead(3, 2).probability()) == (1, 0)
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])
@@ -205,7 +207,7 @@ def test_weights_in_any_unit_give_the_same_comparison(factor):
     # Weights count as rows, so the error falls as they grow.
     assert np.isfinite(scaled.error(0, 1))
     assert (scaled.error(0, 1) > plain.error(0, 1)) == (factor < 1)
-    assert scaled.chance(0, 1) == pytest.approx(0.5 if factor < 1 else 1)
+    assert scaled.lead(0, 1).probability() == pytest.approx(0.5 if factor < 1 else 1)
 
 
 @pytest.mark.parametrize("group", [None, np.arange(4) // 2])
@@ -214,5 +216,5 @@ def test_rows_without_a_pair_are_no_comparison(group):
     labels = Sample(positive, None, group)
     comparison = RegionComparison(labels, np.zeros((2, labels.positive.size)), region())
     assert np.isnan(comparison.values).all()
-    assert not comparison.beats(1, 0, 0.5)
-    assert comparison.chance(1, 0) == 0
+    assert not comparison.lead(1, 0).exceeds(0.5)
+    assert comparison.lead(1, 0).probability() == 0

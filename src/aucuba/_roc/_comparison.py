@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtr
 
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import top_of_curve
 from aucuba._roc._placements import Placements, placements, region_average
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import error_of_mean, standard_error
+from aucuba._rows._lead import Lead
 from aucuba._rows._sample import RankingSample, Sample, SortedRows
 
 
@@ -78,28 +78,9 @@ class RegionComparison:
             cluster = np.unique(cluster[rows], return_inverse=True)[1]
         return RegionComparison(alone, scores, self.region, cluster).error(0, 1)
 
-    def lead_in_errors(self, a: int, b: int) -> float:
-        """Express how far scorer a is above scorer b in paired standard errors."""
-        ahead, error = self.values[a] - self.values[b], self.error(a, b)
-        with np.errstate(divide="ignore"):
-            return 0.0 if ahead == 0.0 else float(np.divide(ahead, error))
-
-    def beats(self, a: int, b: int, n_errors: float) -> bool:
-        """Tell whether scorer a is above scorer b by more than a number of paired standard errors."""
-        ahead = self.values[a] - self.values[b]
-        return bool(ahead > 0 and ahead > n_errors * self.error(a, b))
-
-    def chance(self, a: int, b: int) -> float:
-        """Compute the probability that scorer a is better than scorer b on new rows.
-
-        That is ``Phi(difference / its standard error)``, the normal approximation of the fraction of
-        resamples of the rows in which a is ahead: 1/2 where neither is, and 0 where the rows do not
-        tell the two apart at all.
-        """
-        ahead, error = float(self.values[a] - self.values[b]), self.error(a, b)
-        if not error > 0:
-            return float(ahead > 0)
-        return float(ndtr(ahead / error))
+    def lead(self, a: int, b: int) -> Lead:
+        """Compute how far scorer a is above scorer b, with the paired standard error."""
+        return Lead(float(self.values[a] - self.values[b]), self.error(a, b))
 
     @cached_property
     def _by_query(self) -> FloatArray:

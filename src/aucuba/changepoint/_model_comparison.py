@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
+from aucuba._rows._lead import Lead
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class Comparison:
 
     def pays(self, standard_errors: float) -> bool:
         """Whether the second model is better by more than so many standard errors."""
-        gain = self.before - self.after
-        return gain > 0 and gain > standard_errors * self.error
+        return Lead(self.before - self.after, self.error).exceeds(standard_errors)
 
     def describe(self, unit: str) -> str:
         """Say both totals and the standard error of their difference."""

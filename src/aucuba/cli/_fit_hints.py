@@ -17,6 +17,7 @@ from aucuba._columns._kinds import CATEGORY, DATE
 from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
+from aucuba._rows._lead import Lead
 from aucuba._rows._splits import shuffled_folds
 from aucuba.cli._console import progress_bar
 from aucuba.cli._fit_models import Plan
@@ -110,7 +111,7 @@ class Probe:
     @property
     def is_clear(self) -> bool:
         """Whether the trees are ahead by more than two paired standard errors."""
-        return self.boosting - self.linear > _ERRORS * self.standard_error
+        return Lead(self.boosting - self.linear, self.standard_error).exceeds(_ERRORS)
 
 
 def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: int) -> Probe | None:

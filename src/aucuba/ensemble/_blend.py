@@ -13,6 +13,7 @@ from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import WeightMeaning, standard_error
+from aucuba._rows._lead import Lead
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import Split
 
@@ -150,8 +151,7 @@ class StackedBlend:
         if 0 < plain.size < for_region.size:
             others = CrossFittedBlend.from_scores(scores, sample, splits, shrinkage, plain)
             rivals = np.array([log_odds, others.log_odds(scores, splits)])
-            z = RegionComparison(sample, rivals, region, sample.group).lead_in_errors(0, 1)
-            weight = float(np.clip((1.0 + z) / 2.0, 0.0, 1.0))
+            weight = RegionComparison(sample, rivals, region, sample.group).lead(0, 1).ramp()
             if weight < 1.0:
                 pairs = zip(folds.blends, others.blends, strict=True)
                 merged = [one.merged(other, plain, weight) for one, other in pairs]
@@ -208,9 +208,9 @@ def _chosen_shrinkage(
     )
     of_drawn, of_plain = (one.log_odds(scores, splits) for one in (drawn, plain))
     mean, sd = mean_and_scale(_losses(of_drawn, sample) - _losses(of_plain, sample), sample.weight)
-    if mean <= sd / np.sqrt(sample.weights.sum()):
-        return _SHRINKAGE, drawn, of_drawn
-    return 0.0, plain, of_plain
+    if Lead(float(mean), float(sd / np.sqrt(sample.weights.sum()))).exceeds(1.0):
+        return 0.0, plain, of_plain
+    return _SHRINKAGE, drawn, of_drawn
 
 
 def _columns(scores: FloatArray, members: IntArray | None) -> FloatArray:

@@ -106,11 +106,13 @@ def cross_taught(
 def loss_of_student(scores: FloatArray, sample: Sample, region: Region) -> dict[str, float]:
     """Compare the cross-fitted scores of teacher and student in the region."""
     compared = RegionComparison(sample, scores, region)
+    teacher, student = map(float, compared.values)
+    lead = compared.lead(0, 1)
     return {
-        "teacher": float(compared.values[0]),
-        "student": float(compared.values[1]),
-        "loss": float(compared.values[0] - compared.values[1]),
-        "standard_error": compared.error(0, 1),
+        "teacher": teacher,
+        "student": student,
+        "loss": lead.difference,
+        "standard_error": lead.error,
     }
 
 

@@ -59,22 +59,22 @@ class ChosenBlend:
         """
         first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
         comparison = RegionComparison(tested, np.stack([first, second]), region)
-        weight = comparison.chance(1, 0)
+        lead = comparison.lead(1, 0)
+        weight = lead.probability()
         blended = RegionComparison(tested, ((1 - weight) * first + weight * second)[None], region)
         plain, best = map(float, comparison.values)
         values = {"logistic": plain, "blend": float(blended.values[0]), "region": best}
-        error = comparison.error(1, 0)
-        if np.isnan(error):
+        if np.isnan(lead.error):
             status = (
                 "Logistic regression kept: no held-out positive has a negative to compare with."
             )
         else:
             status = (
                 f"The region's own model has weight {weight:.2f}, the probability that it is better "
-                f"than logistic regression: {best - plain:+.4f} of held-out partial AUC, standard "
-                f"error {error:.4f}."
+                f"than logistic regression: {lead.difference:+.4f} of held-out partial AUC, standard "
+                f"error {lead.error:.4f}."
             )
-        return cls(weight, status, values, {"region - logistic": error})
+        return cls(weight, status, values, {"region - logistic": lead.error})
 
 
 def choose_C(
@@ -89,7 +89,9 @@ def choose_C(
     comparison = RegionComparison(tested, logistic.scores, region)
     results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
     best = int(np.argmin(losses))
-    ahead = [k for k in range(Cs.size) if comparison.beats(k, best, _ERRORS_FOR_C)]
+    # Errors take longer than values, and only those of the better ones matter.
+    better = np.flatnonzero(comparison.values > comparison.values[best])
+    ahead = [int(k) for k in better if comparison.lead(int(k), best).exceeds(_ERRORS_FOR_C)]
     return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best, results
 
 
