@@ -486,6 +486,18 @@ class TestRowsNeeded:
             rows_needed("precision", 0.9, group_rate="any")
 
 
+def test_a_second_fit_forgets_what_it_does_not_set():
+    X, y = sample(1000)
+    pd = pytest.importorskip("pandas")
+    model = FixedFPRClassifier(LogisticRegression(), 0.3, min_tpr=0.5, random_state=0)
+    model.fit(pd.DataFrame(X, columns=["x"]), y)
+    assert model.threshold_range_.shape == (2,)
+    model.set_params(min_tpr=None).fit(X, y, groups=np.arange(1000) // 2)
+    for name in ("rank_", "threshold_range_", "feature_names_in_"):
+        assert not hasattr(model, name)
+    assert model.n_features_in_ == 1
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_fits_leave_parameters_alone_and_are_repeatable(kind):
     X, y = sample(1000)

@@ -17,8 +17,8 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     .. math:: P(\text{fraction of new rows flagged} > \mathtt{max\_alert\_rate})
        \le 1 - \mathtt{confidence}
 
-    For a team that can look at so many cases a day. The threshold is an order statistic of the
-    held-out rows' scores, by the rule of :class:`FixedFPRClassifier`; labels train the base and do
+    For a team that can review only so many cases. The threshold is an order statistic of the scores
+    of the held-out rows, by the rule of :class:`FixedFPRClassifier`; labels train the base and do
     not enter the threshold. The promise is for the prevalence at which the held-out rows were
     drawn, so they are a plain random part, not a stratified one.
 
@@ -30,9 +30,9 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         The promised fraction of rows flagged, in (0, 1). A list gives ``thresholds_``, one per
         rate; ``predict`` uses that of the lowest.
     confidence : float, default=0.95
-        The probability, over the held-out rows, that the rate is kept.
+        Probability, over the draw of the held-out rows, that the rate is kept; in (0, 1).
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
-        Where the held-out rows come from, as in :class:`FixedFPRClassifier`; with ``"prefit"``
+        Which rows are held out, as in :class:`FixedFPRClassifier`; with ``"prefit"``
         ``fit`` needs no y.
     joint : bool, default=True
         Whether several rates, or several strata, hold together at ``confidence``.
@@ -42,21 +42,21 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         With ``groups``: promise the expected fraction of flagged rows in a new group, the
         probability that it has any flagged row, or the rate per row.
     max_group_size : int, default=None
-        The most rows that a group of the population can have, for ``group_rate="row"``.
+        Largest number of rows in any group of the population, for ``group_rate="row"``.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``.
     max_weight : float, default=None
-        An upper limit of the weights that holds for the population.
+        Upper limit of the weights in the population, not only in these rows.
     on_failure : {"error", "trivial"}, default="error"
-        Where the rows cannot carry the promise: stop, or warn and flag nothing.
+        What to do if the rows cannot carry the promise: raise an error, or warn and flag nothing.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Where scores come from.
+        Method of ``estimator`` that gives the scores.
     n_jobs : int, default=None
-        Number of folds fitted at a time.
+        Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
-        Draws the held-out rows when ``cv`` is a fraction.
+        Seeds the draw of the held-out rows if ``cv`` is a fraction.
 
     Attributes
     ----------

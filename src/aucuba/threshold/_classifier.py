@@ -120,9 +120,9 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
             Groups of rows, such as patients: held out whole, and the independent units of the
             promise.
         time : array-like of shape (n_samples,), default=None
-            When each row was seen: numbers, dates, or dates as ISO text. With ``cv`` a fraction, the
-            latest rows are held out instead of a random part, with all rows of the earliest time among
-            them, and earlier rows of a group held out do not train. The promise is then about rows
+            When each row was seen: numbers, dates, or dates as ISO text. ``cv`` must be a fraction;
+            the latest rows are held out instead of a random part, with all rows of their earliest
+            time, and earlier rows of a held-out group do not train. The promise is then about rows
             like these latest ones.
         **params : dict
             Further fit parameters of the base estimator.
@@ -155,10 +155,13 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         else:
             routed = self._route(sample.weight, groups, time, params)
             scored = self._fit_and_score_splits(X, y, sample, rule, routed)
-        self._set_thresholds(rule, scored)
+        # Not every fit sets these, so none may remain from an earlier one.
+        for name in ("rank_", "threshold_range_", "n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+        self._set_thresholds(rule, scored)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -290,16 +293,8 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         self, X: Any, y: AnyArray, sample: Sample, rule: Rule, routed: Bunch
     ) -> RankingSample:
         """Fit the base on the training rows of every split and score the rows held out."""
-        fit_params = routed.estimator.fit
-        splits = held_out_splits(
-            self.cv,
-            X,
-            y,
-            sample,
-            stratified=self._stratified,
-            random_state=self.random_state,
-            groups=routed.splitter.split.get("groups"),
-        )
+        fit_params, groups = routed.estimator.fit, routed.splitter.split.get("groups")
+        splits = held_out_splits(self.cv, X, y, sample, self._stratified, self.random_state, groups)
         require_both_classes(splits, y, fit_params.get("sample_weight"))
         held_out = sample.take(np.concatenate([test for _, test in splits]))
         self.guarantee_ = len(splits) == 1
@@ -386,12 +381,10 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         several = len(cuts) > 1 or self.thresholds_.size > 1
         together = (", jointly" if self.joint else ", each singly") if several else ""
         where = f" in each of {len(cuts)} strata" if self.strata_.size else ""
-        start = (
-            f"{words[0].upper()}{words[1:]}{where}, with confidence {self.confidence:g}{together}"
-        )
-        n_units = sum(cut.units.n_units for cut in cuts)
+        sure = f"with confidence {self.confidence:g}{together}"
+        rows = f"from {sum(cut.units.n_units for cut in cuts)} held-out {cuts[0].units.noun}"
         kept = f" (kept by flagging {self._promise.trivially})" if self.trivial_ else ""
-        return f"{start}, from {n_units} held-out {cuts[0].units.noun}{kept}."
+        return f"{words[0].upper()}{words[1:]}{where}, {sure}, {rows}{kept}."
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
         return positive_scores(estimator, X, self._positive_index, self.response_method)[0]

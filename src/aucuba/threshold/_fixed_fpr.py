@@ -24,8 +24,9 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     at a = ``max_fpr`` is at most 1 - ``confidence`` (the umbrella algorithm of [1]_). A row is
     positive when its score lies strictly above the threshold, so ties only lower the rate.
 
-    The promise is about new negatives drawn like the held-out ones and independent of them, and
-    is made once: choosing among thresholds or models by looking at the same held-out rows voids it.
+    The promise is about new negatives that are drawn like the held-out ones and independently of
+    them. It is made once: choosing among thresholds or models by their results on the same held-out
+    rows voids it.
 
     Parameters
     ----------
@@ -35,10 +36,10 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         The promised false positive rate (false alarms among negatives), in (0, 1). A list gives
         ``thresholds_``, one per rate; ``predict`` uses that of the lowest.
     confidence : float, default=0.95
-        How sure the promise is, in (0, 1): the probability, over the held-out rows, that the rate
-        is kept.
+        Probability, over the draw of the held-out rows, that the rate is kept; in (0, 1).
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
-        Where the held-out rows come from.
+        Which rows are held out, by the same kinds of value as in scikit-learn's
+        :class:`~sklearn.model_selection.TunedThresholdClassifierCV`.
 
         - a fraction in (0, 1): one split holds out that part of the rows (of the groups, with
           ``groups``), the rest trains ``estimator_``; guaranteed;
@@ -50,8 +51,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
           That is a heuristic: the scores come from models other than the one that predicts, and
           ``guarantee_`` is False.
     min_tpr : float, default=None
-        Promise a true positive rate too, both together at ``confidence``. An error says which pair
-        the rows could carry if no threshold keeps both.
+        Promise a true positive rate too, both together at ``confidence``. If no threshold keeps
+        both, the error says which pair the rows could carry.
     joint : bool, default=True
         Whether several rates, or several strata, hold together at ``confidence``; if False, each
         on its own.
@@ -65,23 +66,23 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         - ``"any"``: the probability that a new group has any flagged negative;
         - ``"row"``: the rate per row over groups of unequal size; needs ``max_group_size``.
     max_group_size : int, default=None
-        The most negatives that a group of the population can have.
+        Largest number of negatives in any group of the population.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``. Weights that are
         constant within a class keep the exact rule; others need ``max_weight``.
     max_weight : float, default=None
-        An upper limit of the weights that holds for the population.
+        Upper limit of the weights in the population, not only in these rows.
     on_failure : {"error", "trivial"}, default="error"
-        What to do if the rows cannot carry the promise: stop and say how many could, or warn and
-        flag nothing.
+        What to do if the rows cannot carry the promise: raise an error that says how many rows
+        could, or warn and flag nothing.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``, the larger label.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Where scores come from; "auto" takes the first of the two that ``estimator`` has.
+        Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
     n_jobs : int, default=None
-        Number of folds fitted at a time.
+        Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
-        Draws the held-out rows when ``cv`` is a fraction.
+        Seeds the draw of the held-out rows if ``cv`` is a fraction.
 
     Attributes
     ----------
@@ -94,7 +95,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate, in the order given.
     threshold_range_ : ndarray of shape (2,)
-        Every threshold in it keeps both promises; only with ``min_tpr``.
+        Every threshold between these two keeps both promises; only with ``min_tpr``.
     strata_ : ndarray
         The strata; empty without ``strata``.
     classes_ : ndarray of shape (2,)
@@ -127,8 +128,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
 
     Notes
     -----
-    Without metadata routing ``groups`` goes to the splitter too and everything else to
-    ``estimator.fit``; with it, requests decide.
+    Without metadata routing, the splitter gets ``groups`` and ``estimator.fit`` everything else; with
+    it, requests decide.
 
     References
     ----------

@@ -22,9 +22,9 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     Precision is not monotone in the threshold, so no order statistic exists. A random tenth of the
     held-out rows (at least 20) places candidate thresholds, by its scores alone. The labels of the
     other rows test them from the strictest downwards, by exact binomial tests in a fixed order,
-    which needs no correction for their number ("learn then test" [1]_). The lowest threshold
-    certified is taken, for it finds the most positives. A model that flags nothing counts as
-    keeping its promise and is reported by ``trivial_``.
+    which needs no correction for their number ("learn then test" [1]_). The lowest certified
+    threshold is taken, because it finds the most positives. A model that flags nothing keeps its
+    promise; ``trivial_`` reports it.
 
     The promise is for the prevalence at which the held-out rows were drawn, so they are a plain
     random part, not a stratified one.
@@ -37,9 +37,9 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         The promised precision (fraction of flagged rows that are positive), in (0, 1). A list gives
         ``thresholds_``, one per rate; ``predict`` uses the highest of them.
     confidence : float, default=0.95
-        The probability, over the held-out rows, that the rate is kept.
+        Probability, over the draw of the held-out rows, that the rate is kept; in (0, 1).
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
-        Where the held-out rows come from, as in :class:`FixedFPRClassifier`.
+        Which rows are held out, as in :class:`FixedFPRClassifier`.
     joint : bool, default=True
         Whether several rates, or several strata, hold together at ``confidence``.
     strata : str, int or callable, default=None
@@ -47,21 +47,21 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     group_rate : {"mean", "row"}, default="mean"
         With ``groups``: the precision with every group counted once, or per row.
     max_group_size : int, default=None
-        The most rows that a group of the population can have, for ``group_rate="row"``.
+        Largest number of rows in any group of the population, for ``group_rate="row"``.
     weighted_promise : bool, default=False
         Whether the promise is about the population weighted by ``sample_weight``.
     max_weight : float, default=None
-        An upper limit of the weights that holds for the population.
+        Upper limit of the weights in the population, not only in these rows.
     on_failure : {"error", "trivial"}, default="error"
-        Where no threshold is certified: stop, or warn and flag nothing.
+        What to do if no threshold is certified: raise an error, or warn and flag nothing.
     pos_label : label, default=None
         The positive class; None takes ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
-        Where scores come from.
+        Method of ``estimator`` that gives the scores.
     n_jobs : int, default=None
-        Number of folds fitted at a time.
+        Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
-        Draws the held-out rows when ``cv`` is a fraction, and the rows that place thresholds.
+        Seeds the draw of the held-out rows if ``cv`` is a fraction, and the rows that place thresholds.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         if self.group_rate == "any":
             raise ValueError(
                 "A precision can be promised for group_rate='mean' or 'row', not 'any': a group "
-                "with one flagged negative has no precision of its own."
+                "with one flagged negative has no precision by itself."
             )
         rates = PRECISION.allowed_rates(self.min_precision)
         generator = check_random_state(self.random_state)

@@ -23,10 +23,9 @@ def held_out_splits(
     X: Any,
     y: AnyArray,
     sample: Sample,
-    *,
     stratified: bool,
     random_state: Any,
-    groups: Any = None,
+    groups: Any,
 ) -> list[Split]:
     """Return pairs (rows that train, rows held out); no row is held out twice or trains its scorer.
 

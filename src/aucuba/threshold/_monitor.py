@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._drawing import axes_for
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
 from aucuba._base._validation import check_fraction, check_positive_number, identifiers, query_index
 from aucuba.threshold._promise import ALERTS, promise_named
@@ -281,9 +282,28 @@ class RateMonitor:
         matplotlib Axes
             The axes drawn into.
         """
-        from aucuba.threshold._monitor_plot import draw_history
-
-        return draw_history(self, ax)
+        ax = axes_for(ax, layout="constrained")
+        rows = [row for row in self.history if row["n_counted"]]
+        n, observed, lower, upper = (
+            np.array([row[name] for row in rows], dtype=float)
+            for name in ("n_counted", "observed", "lower", "upper")
+        )
+        ax.plot(n, observed, color="C0", label=f"observed {self.rate}")
+        label = f"confidence sequences, {self.confidence:.0%} each"
+        ax.fill_between(n, lower, upper, color="C0", alpha=0.2, linewidth=0, label=label)
+        ax.axhline(self.limit, color="black", linestyle="--", label=f"limit {self.limit:g}")
+        for name, color, happened in (
+            ("broken", "C3", [row["status"] == "broken" for row in rows]),
+            ("changed", "C1", [row["changed"] for row in rows]),
+        ):
+            if any(happened):
+                first = n[int(np.argmax(happened))]
+                ax.axvline(
+                    first, color=color, linestyle=":", label=f"{name} after {first:,.0f} counted"
+                )
+        ax.set(xlabel="counted rows", ylabel=self.rate, xlim=(0, None))
+        ax.legend()
+        return ax
 
     def __repr__(self) -> str:
         start = f"RateMonitor(limit={self.limit:g}, rate={self.rate!r}): {self.status}"

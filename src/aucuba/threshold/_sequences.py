@@ -90,8 +90,8 @@ def advance_detector_by_counts(log_state: FloatArray, n: int, s: int, limit: flo
     """
     bets = detector_bets(limit)
     growth = s * np.log1p(bets * (1.0 - limit)) + (n - s) * np.log1p(-bets * limit)
-    joined: FloatArray = np.logaddexp(log_state, np.log(n))
-    return joined + growth
+    state: FloatArray = np.logaddexp(log_state, np.log(n)) + growth
+    return state
 
 
 def _log_mixture(
