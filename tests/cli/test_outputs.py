@@ -222,7 +222,8 @@ class TestSignals:
 def test_progress_of_scoring_follows_the_bytes(run, files, model, tmp_path, monkeypatch):
     monkeypatch.setattr("aucuba.cli._formats.CHUNK_ROWS", 25)
     reached = []
-    monkeypatch.setattr("aucuba.cli._console.Bar.reach", lambda bar, amount: reached.append(amount))
+    reach = "aucuba._base._progress_bar.ProgressBar.reach"
+    monkeypatch.setattr(reach, lambda bar, amount: reached.append(amount))
     for suffix in ("csv", "csv.gz", "parquet"):
         run("predict", model, files / f"test.{suffix}", "--out", tmp_path / "s.csv")
         assert len(reached) == 4

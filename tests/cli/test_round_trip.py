@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.cli._formats
 import aucuba.cli._table_file
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba._base._progress_bar import ProgressBar
 from aucuba.metrics import compare_scores, score_interval
 from aucuba.persistence import load_model, save_model
 
@@ -102,17 +103,13 @@ def test_a_terminal_shows_progress_after_a_second_only(run, files, tmp_path, mon
 
 def test_progress_follows_the_callbacks_of_scikit_learn():
     pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
-    from rich.progress import Progress
+    from aucuba.cli._console import FitProgress
 
-    from aucuba.cli._console import Bar, FitProgress
-
-    progress = Progress(disable=True)
-    bar = Bar(progress, "fit")
+    bar = ProgressBar("fit", patience=1000.0)
     X, y = make_classification(200, random_state=0)
     model = PartialAUCClassifier((0.0, 0.5), surrogate="tight", max_iter=500)
     model.set_callbacks(FitProgress(bar)).fit(X, y)
-    (task,) = progress.tasks
-    assert (task.completed, task.total) == (model.n_iter_, 500)
+    assert (bar.done, bar.total) == (model.n_iter_, 500)
 
 
 def test_predict_and_info_say_at_which_rate(run, files, model, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from aucuba._base._progress_bar import ProgressBar
 from aucuba.cli import main
 from aucuba.ensemble import RegionStack
 from aucuba.persistence import load_model
@@ -59,27 +60,24 @@ def test_the_stack_is_that_of_the_library(saved, files):
 
 def test_the_bar_names_the_members(files):
     pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks before 1.9")
-    from rich.progress import Progress, TimeRemainingColumn
+    from aucuba.cli._console import FitProgress
 
-    from aucuba.cli._console import Bar, FitProgress
-
-    class NotedBar(Bar):
-        def describe(self, description):
-            named.append(description)
-            super().describe(description)
+    class NotedBar(ProgressBar):
+        def advance(self, stage=""):
+            named.append(f"{self.name}: {stage}")
+            super().advance(stage)
 
     named = []
-    progress = Progress(TimeRemainingColumn(), disable=True)
+    bar = NotedBar("Training RegionStack", patience=1000.0)
     train = pd.read_csv(files / "train.csv")
     stack = RegionStack((0.0, 0.2), estimators=["forest", "linear"], cv=2, random_state=0)
-    stack.set_callbacks(FitProgress(NotedBar(progress, "fit")))
+    stack.set_callbacks(FitProgress(bar))
     stack.fit(train[["a", "b", "city"]], train["outcome"] == "bad")
     assert list(dict.fromkeys(named)) == [
         *("Training RegionStack: forest", "Training RegionStack: linear")
     ]
-    (task,) = progress.tasks
     # The forest is scored out of bag: one fit. The linear model: two folds and one.
-    assert (task.completed, task.total) == (4, 4)
+    assert (bar.done, bar.total) == (4, 4)
 
 
 def test_weights_reach_the_stack(run, files, tmp_path):

@@ -4,6 +4,7 @@ import io
 import itertools
 import re
 import textwrap
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from aucuba import RegionStack
 from aucuba._base import _progress_bar
 from aucuba._base._callbacks import HAS_CALLBACKS
-from aucuba._base._progress_bar import progress_bar
+from aucuba._base._progress_bar import ProgressBar, progress_bar
 from aucuba.ensemble._defaults import PRESETS
 from tests.ensemble.data import numbers
 from tests.listeners import StopAfter
@@ -58,6 +59,7 @@ def test_a_terminal_has_one_line_with_the_time_left(monkeypatch):
     clock = SimpleNamespace(monotonic=lambda: next(now))
     monkeypatch.setattr(_progress_bar, "time", clock)
     monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setenv("COLUMNS", "120")
     X, y = numbers()
     stack(verbose=1).fit(X, y)
     written = _progress_bar.sys.stderr.getvalue()
@@ -79,6 +81,31 @@ def test_a_bar_passes_the_wish_to_stop_on(capsys):
     assert capsys.readouterr().err.count("\n") == 2
     with progress_bar(None, "Fit", 3, 0) as monitor:
         assert monitor is None
+
+
+def test_a_late_bar_appears_in_terminals_only_and_is_erased(monkeypatch):
+    written = []
+    for stream, patience in ((Terminal(), 0.0), (Terminal(), 1000.0), (io.StringIO(), 0.0)):
+        monkeypatch.setattr("sys.stderr", stream)
+        bar = ProgressBar("Reading", 1.0, patience=patience)
+        deadline = time.monotonic() + 10
+        while patience == 0 and stream.isatty() and not stream.getvalue():
+            assert time.monotonic() < deadline
+        bar.reach(0.5)
+        bar.close()
+        written.append(stream.getvalue())
+    assert written[1:] == ["", ""]
+    assert "\rReading, 0:00" in written[0]
+    assert "Reading [############............] 50%, 0:00, about 0:00 left" in written[0]
+    assert written[0].endswith("\r")
+
+
+def test_a_bar_fits_into_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setattr("sys.stderr", Terminal())
+    bar = ProgressBar("A name that is longer than that", 2)
+    bar.advance()
+    assert _progress_bar.sys.stderr.getvalue() == "\rA name that is long"
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,7 @@ def run(options: CompareOptions) -> None:
     }
     rows: list[dict[str, Any]] = []
     first: FloatArray | None = None
-    with progress_bar("Comparing") as bar:
-        bar.total(len(options.models))
+    with progress_bar("Comparing", len(options.models)) as bar:
         for path in options.models:
             table = ScoredRows.from_file(ScoredFile(*fitted[path], options))
             first = table.score if first is None else first

@@ -6,16 +6,16 @@ import json
 import math
 import os
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TextIO
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from aucuba._base._progress_bar import ProgressBar
 
 # Anything shorter needs no progress bar.
 _PATIENCE_S = 1.0
@@ -96,55 +96,17 @@ def signed_with_interval(comparison: Mapping[str, Any]) -> str:
     return f"{comparison['difference']:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
-class Bar:
-    """One progress bar; `advance` may be called from a callback of scikit-learn."""
-
-    def __init__(self, progress: Progress, description: str) -> None:
-        self._progress = progress
-        self._task = progress.add_task(description, total=None)
-
-    def total(self, amount: float | None) -> None:
-        self._progress.update(self._task, total=amount)
-
-    def advance(self, amount: float = 1.0) -> None:
-        self._progress.advance(self._task, amount)
-
-    def describe(self, description: str) -> None:
-        self._progress.update(self._task, description=description)
-
-    def reach(self, amount: float) -> None:
-        self._progress.update(self._task, completed=amount)
-
-
 @contextmanager
-def progress_bar(description: str) -> Iterator[Bar]:
-    """Show a bar on stderr once the work takes over a second, and leave no trace of it."""
-    console = Console(file=sys.stderr)
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-    )
-    bar = Bar(progress, description)
-    if not console.is_terminal:
-        yield bar
-        return
-    timer = threading.Timer(_PATIENCE_S, progress.start)
-    timer.daemon = True
-    timer.start()
+def progress_bar(description: str, total: float | None = None) -> Iterator[ProgressBar]:
+    """Show a bar in a terminal once the work takes over a second, and leave no trace of it."""
+    bar = ProgressBar(description, total, patience=_PATIENCE_S)
     try:
         yield bar
     finally:
-        timer.cancel()
-        timer.join()
-        if progress.live.is_started:
-            progress.stop()
+        bar.close()
 
 
-def fit_with_progress(bar: Bar, estimator: Any, *rows: Any, **fit_params: Any) -> None:
+def fit_with_progress(bar: ProgressBar, estimator: Any, *rows: Any, **fit_params: Any) -> None:
     """Fit an estimator and show its iterations, where scikit-learn has callbacks."""
     from aucuba._base._callbacks import HAS_CALLBACKS
 
@@ -160,11 +122,11 @@ def fit_with_progress(bar: Bar, estimator: Any, *rows: Any, **fit_params: Any) -
 class FitProgress:
     """Reports the iterations of a fit to a bar, through ``sklearn.callback``."""
 
-    def __init__(self, bar: Bar) -> None:
+    def __init__(self, bar: ProgressBar) -> None:
         self._bar = bar
 
     def setup(self, estimator: Any, context: Any) -> None:
-        self._bar.total(context.max_subtasks)
+        self._bar.total = context.max_subtasks
 
     def on_fit_task_begin(self, estimator: Any, context: Any, **rest: Any) -> None:
         """Nothing to show before an iteration ends."""
@@ -172,10 +134,8 @@ class FitProgress:
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:
         if context.parent is not None:
             # A fit may find out on the way how many steps it takes.
-            self._bar.total(context.parent.max_subtasks)
-            stage = "" if context.task_name == "iteration" else f": {context.task_name}"
-            self._bar.describe(f"Training {type(estimator).__name__}{stage}")
-            self._bar.advance()
+            self._bar.total = context.parent.max_subtasks
+            self._bar.advance("" if context.task_name == "iteration" else context.task_name)
         return False
 
     def teardown(self, estimator: Any, context: Any) -> None:

@@ -23,8 +23,7 @@ def run(options: EvaluateOptions) -> None:
     saved, record = load_fitted(options.model)
     fpr_range = options.chosen_range(record.fpr_range)
     min_tpr = options.lowest_tpr(record.min_tpr)
-    with progress_bar(f"Evaluating {options.model.name}") as bar:
-        bar.total(1.0)
+    with progress_bar(f"Evaluating {options.model.name}", 1.0) as bar:
         scored = ScoredFile(saved, record, options, bar.reach)
         if options.region_only:
             sketched = SketchedRows.from_file(scored, fpr_range, options.capacity)

@@ -38,8 +38,7 @@ def run(options: PredictOptions) -> None:
         return
     record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file)
     rows = positives = 0
-    with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}") as bar:
-        bar.total(1.0)
+    with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}", 1.0) as bar:
         kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
         for table in file.chunks(kept):
             X = record.schema.features(table, rows)
