@@ -331,7 +331,7 @@ def test_bad_collections(rows):
     X, y = rows
     model = PartialAUCClassifier((0.0, 0.2))
     frame = as_frame(X).assign(city="Rome")
-    with pytest.raises(ValueError, match="the column 'city' is of dtype"):
+    with pytest.raises(ValueError, match="the column 'city' has dtype"):
         model.fit(frame, y)
     with pytest.raises(ValueError, match="dtype object"):
         model.fit(da.from_array(X.astype(object), chunks=(250, -1)), y)

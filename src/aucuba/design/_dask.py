@@ -50,7 +50,7 @@ class DaskDesign:
         self.blocks = DaskBlocks(X)
         self.arrays: Arrays = NUMPY
         self.is_exact = True
-        # Places of the rows that count; None for all.
+        # Places of the rows of this Design; None for all.
         self._rows: IntArray | None = None
         facts: list[_Facts] = self.blocks.run(_facts)
         _require_alike(facts)
@@ -83,7 +83,7 @@ class DaskDesign:
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         if isinstance(gradient, np.ndarray):
             return self._total(_adjoint, self._by_block(gradient))
-        # Several vectors are stacked block by block: at once they would be copied all.
+        # Stack the vectors block by block: stacked whole, all of them would be copied.
         several = zip(*(self._by_block(one) for one in gradient), strict=True)
         return self._total(_adjoint, list(several))
 
@@ -91,7 +91,7 @@ class DaskDesign:
         return np.asarray(models @ model)
 
     def take(self, rows: IntArray) -> DaskDesign:
-        """Return the Design of some rows, each at most once; its passes are over all rows."""
+        """Return the Design of some rows, each at most once; its passes still read all rows."""
         part = copy(self)
         part._rows = np.asarray(rows) if self._rows is None else self._rows[rows]
         return part
@@ -109,7 +109,7 @@ class DaskDesign:
 
     @staticmethod
     def as_table(block: Any) -> Any:
-        """Return a block as a dense float array or a CSR matrix, in single precision if it was."""
+        """Return a block as a dense array or CSR matrix of floats; float32 stays float32."""
         return _as_table(block)
 
     def _by_block(self, of_rows: FloatArray) -> list[FloatArray]:
@@ -120,7 +120,7 @@ class DaskDesign:
         return self.blocks.split(of_rows)
 
     def _total(self, task: Callable[..., FloatArray], parts: Sequence[Any]) -> FloatArray:
-        """Add a sum over every block's rows, in the order of the blocks."""
+        """Add up the results of a task in the order of the blocks."""
         found: list[FloatArray] = self.blocks.run(task, parts=[(part,) for part in parts])
         total = np.zeros_like(found[0])
         for one in found:
@@ -177,15 +177,15 @@ def _require_numbers(X: Any) -> None:
         return
     text = [str(name) for name, dtype in X.dtypes.items() if dtype.kind not in "fiub"]
     if text:
+        more = f" ({len(text) - 1} more columns are not numeric either)" if len(text) > 1 else ""
         raise ValueError(
-            f"X must hold numbers, but the column {text[0]!r} is of dtype {X.dtypes[text[0]]}"
-            f"{f' and {len(text) - 1} more are of other kinds' if len(text) > 1 else ''}; encode "
-            "such columns first."
+            f"X must hold numbers, but the column {text[0]!r} has dtype {X.dtypes[text[0]]}{more}; "
+            "encode such columns first."
         )
 
 
 def _require_alike(facts: Sequence[_Facts]) -> None:
-    """Refuse blocks that differ in kind, or that have entries that are not finite."""
+    """Raise if blocks differ in kind or hold entries that are not finite."""
     for name in ("n_columns", "dtype", "is_sparse"):
         values = [getattr(one, name) for one in facts]
         other = next((k for k, value in enumerate(values) if value != values[0]), None)
@@ -200,5 +200,5 @@ def _require_alike(facts: Sequence[_Facts]) -> None:
         more = f" (and {len(bad) - 1} other blocks)" if len(bad) > 1 else ""
         raise ValueError(
             f"Block {bad[0]} of X contains NaN or infinite values{more}; blocks count from 0. Impute "
-            "them, or leave these rows out."
+            "them or drop these rows."
         )

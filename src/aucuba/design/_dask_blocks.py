@@ -23,17 +23,17 @@ from aucuba.design._dask_client import (
 )
 
 LOG = logging.getLogger("aucuba")
-# Dask is typed in part, so that strict checks would refuse calls of it.
+# Dask is only partly typed, so a strict type check rejects direct calls.
 _dask: Any = dask
 
 
 class DaskBlocks:
-    """The blocks of a Dask array or DataFrame, whole rows each, and the tasks that run on them.
+    """The blocks of rows of a Dask array or DataFrame, and the tasks that run on them.
 
-    With a ``distributed`` client the blocks are futures that keep their lineage, so that those of a
-    worker that dies are computed again; when no worker is left, one error ends the wait. Without a
-    client every pass computes the blocks anew in threads (or by the scheduler that Dask is configured
-    for), so that few of them are in memory at a time.
+    With a ``distributed`` client the blocks are futures. They keep their lineage, so that the blocks
+    of a worker that dies are computed again; if no worker is left, one error ends the wait. Without a
+    client every pass computes the blocks anew, in threads or by the scheduler that Dask is configured
+    for, so that only a few are in memory at a time.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class DaskBlocks:
     lengths : ndarray of int
         Number of rows of every block, known after `count`.
     n_passes : int
-        Passes over the blocks so far.
+        Passes over the blocks so far, those over parts of them included.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class DaskBlocks:
         self.client = current_client()
         blocks = list(np.ravel(_whole_rows(X).to_delayed()))
         self._blocks = blocks if self.client is None else self.client.compute(blocks)
-        # Places of the rows of every block that count; None for all.
+        # Places of the taken rows in every block; None for all.
         self._taken: list[IntArray | None] = [None] * len(blocks)
         self._knows_its_rows = isinstance(X, dask.array.Array) and not np.isnan(X.shape[0])
         self.lengths: IntArray = np.zeros(len(blocks), dtype=np.intp)
@@ -84,7 +84,7 @@ class DaskBlocks:
 
     @staticmethod
     def gather(*vectors: Any) -> tuple[Any, ...]:
-        """Compute vectors that come with X: Dask collections, arrays, or None."""
+        """Compute the vectors that come with X: Dask collections, arrays or None."""
         client = current_client()
         if client is None:
             found = _dask.compute(*vectors)
@@ -94,13 +94,13 @@ class DaskBlocks:
 
     @staticmethod
     def scored(X: Any, score: Callable[[Any], FloatArray]) -> Any:
-        """Return a Dask array of scores, computed block by block when it is asked for."""
+        """Score X lazily, block by block; return a Dask array."""
         if isinstance(X, dask.array.Array):
             return _whole_rows(X).map_blocks(score, drop_axis=1, dtype="f8", meta=np.empty(0))
         return X.map_partitions(_scored_frame, score, meta=(None, "f8")).to_dask_array()
 
     def count(self, n_rows: Sequence[int]) -> None:
-        """Store the number of rows of every block, as a pass found it, and forget empty blocks."""
+        """Store the number of rows of every block, which a pass has found; drop empty blocks."""
         lengths = np.array(n_rows, dtype=np.intp)
         kept = np.flatnonzero(lengths)
         if not self._knows_its_rows:
@@ -122,7 +122,7 @@ class DaskBlocks:
         return np.cumsum(self.lengths) - self.lengths
 
     def take(self, rows: IntArray) -> DaskBlocks:
-        """Return the blocks of some rows, given in increasing order; they are cut where they are."""
+        """Return the blocks of some rows, given in increasing order; the workers cut them."""
         cuts = np.searchsorted(rows, np.append(self.starts, self.n_rows))
         part = copy(self)
         part.lengths = np.diff(cuts)
@@ -137,13 +137,13 @@ class DaskBlocks:
         return part
 
     def split(self, of_rows: AnyArray) -> list[AnyArray]:
-        """Cut an array, whose last axis is the rows, by blocks."""
+        """Split an array by blocks along its last axis, which is that of the rows."""
         return np.split(of_rows, self.starts[1:], axis=-1)
 
     def run(
         self, task: Callable[..., Any], *common: Any, parts: Sequence[tuple[Any, ...]] | None = None
     ) -> list[Any]:
-        """Run a task on every block, with common arguments or with the block's own ``parts``."""
+        """Run a task on every block, with common arguments or with its own in ``parts``."""
         self._n_passes[0] += 1
         arguments = [common] * len(self._blocks) if parts is None else parts
         if self.client is None:
@@ -157,11 +157,11 @@ class DaskBlocks:
         return found
 
     def shared(self, value: Any) -> Any:
-        """Send a large argument of tasks to the cluster once, not once per block."""
+        """Send a large argument to the cluster once instead of once per block."""
         return value if self.client is None else self.client.submit(_same, value, pure=False)
 
     def delayed(self) -> list[Any]:
-        """Return every block, cut to its rows, as a delayed table."""
+        """Return every block, cut to its taken rows, as a delayed table."""
         cut = _dask.delayed(_rows_of, pure=False)
         return [
             _dask.delayed(block) if taken is None else cut(block, taken)
@@ -169,7 +169,7 @@ class DaskBlocks:
         ]
 
     def with_all_workers(self, work: Callable[[Any], Any]) -> Any:
-        """Return the result of work on the client that waits for ever if one worker dies."""
+        """Run work that cannot go on without one of the workers; raise one error if it loses one."""
         return watched(self.client, lambda: work(self.client), list(self.client.nthreads()))
 
     def _cut(self, block: Any, taken: IntArray | None) -> Any:
@@ -199,9 +199,9 @@ def _computed(
 
 
 def _release_unused() -> None:
-    """Return the memory that Arrow's pool keeps of freed blocks, if Arrow has read some.
+    """Give back the memory that Arrow's pool has kept from blocks, if Arrow has read any.
 
-    It would add to the vectors of the driver, which are large after a pass.
+    Otherwise it adds to the vectors of the driver, which are large after a pass.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:

@@ -1,4 +1,4 @@
-"""Work on a Dask client that may be closed, or lose workers, meanwhile: one error for each."""
+"""Watch work on a Dask client: one error if the client closes, one if workers are lost."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def lost_worker_timeout() -> float:
 def watched(client: Any, work: Callable[[], Any], needed: Collection[str] = ()) -> Any:
     """Return the result of work on a cluster; raise one error if it waits for lost workers.
 
-    Workers are lost when one of those ``needed`` is gone, or when none is left. The work may then
-    wait for ever, so that it gets `lost_worker_timeout` seconds to end by itself, counted from when
-    the scheduler knows of the loss. Time without a loss is not limited.
+    Workers are lost if one of those ``needed`` is gone, or if none is left. The work may then wait
+    for ever, so it gets `lost_worker_timeout` seconds to end by itself, counted from when the
+    scheduler notices the loss. While no worker is lost, time is not limited.
     """
     timeout = lost_worker_timeout()
     require_running(client)

@@ -14,7 +14,7 @@ class KernelDesign:
     """A kernel matrix of the rows: ``scores = K @ v`` for the model ``sum_i v_i phi(x_i)``.
 
     The adjoint of a score gradient is the gradient itself, and the inner product of two models is
-    ``a @ K @ b``, so that a solver for linear models trains kernel models as it is.
+    ``a @ K @ b``, so that solvers for linear models train kernel models unchanged.
 
     Parameters
     ----------

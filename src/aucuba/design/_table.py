@@ -13,22 +13,22 @@ from aucuba._base._arrays import NUMPY, Arrays
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import largest_entry
 
-# A block of converted rows that stays in the cache: half a megabyte.
+# Entries per block of converted rows: half a megabyte, which stays in the cache.
 _ENTRIES_AT_ONCE = 65_536
 
 
 class TableDesign:
     """A dense array or a SciPy CSR matrix, float32 or float64: ``scores = X @ w``.
 
-    X is never copied or scaled. Products are in double precision whatever that of X: certificates
-    would not hold otherwise. A float32 table is converted a few rows at a time.
+    X is never copied or scaled. Products are computed in double precision, whatever the precision of
+    X, because certificates need it. A float32 table is converted a few rows at a time.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n_rows, n_features)
-        Finite floats; the caller has validated them.
+        Finite floats, already validated by the caller.
     largest : float, default=None
-        Largest absolute entry, or more, where the caller knows it; by default found when needed.
+        Bound on the absolute entries, if the caller knows one; by default computed when needed.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from aucuba._base._arrays import NUMPY, Arrays
 from aucuba._base._torch_arrays import TorchArrays
 from aucuba._base._typing import FloatArray
 
-# Entries of X whose products are summed in single precision, and that are converted, at once. Larger
-# products run faster; converted entries need room.
+# Entries per block that is multiplied as it is, and per block that is converted first. Larger blocks
+# run faster; converted blocks need memory.
 _ENTRIES_TO_SUM = 2**29
 _ENTRIES_TO_CONVERT = 2**27
 
@@ -24,18 +24,18 @@ _ENTRIES_TO_CONVERT = 2**27
 class TorchDesign:
     r"""A dense tensor: ``scores = X @ w``, computed where X lives.
 
-    X is never copied as a whole. Models are float64 vectors on the host, scores and their gradients
-    float64 vectors on the device of X. A float64 tensor is multiplied in double precision. A float32
-    tensor is multiplied in single precision, never in TF32, with sums over blocks of rows added in
-    double precision; half-precision tensors are first widened to float32, block by block. ``exact``
-    multiplies all of them in double precision, which solvers use for their last word.
+    X is never copied as a whole. Models are float64 vectors on the host; scores and their gradients
+    are float64 vectors on the device of X. A float64 tensor is multiplied in double precision. A
+    float32 tensor is multiplied in single precision, never in TF32, and sums over blocks of rows are
+    added in double precision. Half-precision tensors are widened to float32, block by block. With
+    ``exact`` all products are in double precision; solvers compute their certificates with it.
 
     Parameters
     ----------
     X : Tensor of shape (n_rows, n_features)
-        Finite floats; the caller has validated them.
+        Finite floats, already validated by the caller.
     exact_products : bool, default=False
-        Whether to multiply in double precision whatever the precision of X.
+        Whether to multiply in double precision, whatever the precision of X.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class TorchDesign:
         return result
 
     def _blocks(self) -> Iterator[tuple[slice, Tensor]]:
-        """Convert the rows to the precision of the products, many at a time."""
+        """Convert the rows to the precision of the products, block by block."""
         entries = _ENTRIES_TO_SUM if self.X.dtype == self.dtype else _ENTRIES_TO_CONVERT
         size = max(entries // max(self.X.shape[1], 1), 1)
         for start in range(0, self.n_rows, size):

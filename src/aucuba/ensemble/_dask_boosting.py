@@ -19,14 +19,14 @@ from sklearn.base import clone
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba.design import DaskBlocks
 
-# Both are typed in part, so that strict checks would refuse calls of them.
+# Both are only partly typed, so a strict type check rejects direct calls.
 _dask: Any = dask
 _distributed: Any = distributed
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one block: a delayed table or a future of one, labels, and weights or None."""
+    """The rows of one block: a delayed table or its future, labels, and weights or None."""
 
     X: Any
     y: IntArray
@@ -56,7 +56,7 @@ class BoosterOnDask(ABC):
         labels = blocks.split(y)
         weights = [None] * len(labels) if weight is None else blocks.split(weight)
         parts = [Part(*own) for own in zip(blocks.delayed(), labels, weights, strict=True)]
-        # The workers of a booster wait for each other, for ever if one of them has died.
+        # The workers of a booster wait for each other, and for ever if one of them dies.
         return blocks.with_all_workers(lambda client: self._fitted(client, parts, blocks.columns))
 
     def _fitted(self, client: Any, parts: Sequence[Part], columns: Any) -> Any:
@@ -120,10 +120,10 @@ _KINDS: dict[str, type[BoosterOnDask]] = {
 
 
 def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list[int]]:
-    """Deal the parts to groups of like size that each have rows of both classes."""
+    """Deal the parts to groups of similar size that each have rows of both classes."""
     groups: list[list[int]] = [[] for _ in range(n_groups)]
     sizes = np.zeros(n_groups)
-    # Blocks with positives are dealt first, one to every group; the others go where there is least.
+    # Deal the blocks with positives first, one to every group; then always to the smallest group.
     order = sorted(range(len(parts)), key=lambda number: -int(parts[number].y.any()))
     for place, number in enumerate(order):
         chosen = place if place < n_groups else int(np.argmin(sizes))
@@ -134,7 +134,8 @@ def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list
         if labels.all() or not labels.any():
             raise ValueError(
                 f"LightGBM needs rows of both classes on each of {n_groups} workers, and the "
-                f"{len(parts)} blocks of X cannot be dealt so; shuffle the rows, or use fewer workers."
+                f"{len(parts)} blocks of X cannot be dealt that way; shuffle the rows or use fewer "
+                "workers."
             )
     return groups
 

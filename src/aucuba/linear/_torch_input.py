@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,11 +23,11 @@ _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
 class TorchInput:
-    """Dense tensors on any device; labels and weights are tensors there, or arrays of the host."""
+    """Take dense tensors on any device; labels and weights are tensors there or NumPy arrays."""
 
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-    ) -> tuple[RowDesign, Sample, Any]:
+    ) -> tuple[RowDesign, Sample, KeptRows]:
         _check_table(X, least_rows=2)
         validate_data(estimator, X, reset=True, skip_check_array=True)
         labels = _column(y, "y", X)
@@ -37,17 +36,15 @@ class TorchInput:
         _check_entries(design)
         positive = _adopt_classes(estimator, labels, weight)
         query = query_index(on_host(qid), X.shape[0])
-        sample = Sample(positive, weight, query)
-        kept = None
+        sample, kept = Sample(positive, weight, query), np.arange(X.shape[0])
         if weight is not None and not bool((weight > 0).all()):
-            kept = torch.nonzero(weight > 0).ravel()
-            design, sample = design.take(kept), sample.on_host().take(on_host(kept))
-        if query is not None:
-            # Queries are compared on the host.
-            sample = sample.on_host()
-            warn_about_queries(sample)
-        sample = Sample(_on_device(sample.positive, X), _on_device(sample.weight, X), sample.query)
-        return design, sample, _TensorRows(kept, labels, on_host(qid))
+            kept = np.flatnonzero(on_host(weight))
+            design, sample = design.take(kept), sample.on_host().take(kept)
+        # Queries are compared on the host.
+        warn_about_queries(sample if query is None else sample.on_host())
+        y = on_host(labels)
+        rows = KeptRows(kept, y[:, np.newaxis], y, on_host(qid))
+        return design, sample.moved_to(design.arrays), rows
 
     def scores(self, estimator: Any, X: Any) -> Any:
         _check_table(X, least_rows=1)
@@ -55,22 +52,6 @@ class TorchInput:
         design = TorchDesign(X.detach())
         _check_entries(design)
         return design.exact().scores(estimator.coef_[0])
-
-
-class _TensorRows:
-    """The kept rows and the labels as NumPy arrays, copied from the device where splits are drawn."""
-
-    def __init__(self, kept: Tensor | None, labels: Tensor, groups: Any) -> None:
-        self._kept, self._labels, self._groups = kept, labels, groups
-
-    @cached_property
-    def _rows(self) -> KeptRows:
-        y = on_host(self._labels)
-        kept = np.arange(y.size) if self._kept is None else on_host(self._kept)
-        return KeptRows(kept, y[:, np.newaxis], y, self._groups)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._rows, name)
 
 
 def _check_table(X: Tensor, least_rows: int) -> None:
@@ -115,11 +96,12 @@ def _column(values: Any, name: str, X: Tensor) -> Tensor:
         column = torch.as_tensor(np.ascontiguousarray(array), device=X.device)
     if column.is_complex():
         raise ValueError(f"{name} must be real, got {column.dtype}.")
-    if column.numel() != X.shape[0] or max(column.shape) != X.shape[0]:
+    if column.ndim != 1 and max(column.shape, default=0) != column.numel():
         raise ValueError(
-            f"{name} must have one entry for each of the {X.shape[0]} rows of X, got shape "
-            f"{tuple(column.shape)}."
+            f"{name} must have one entry per row, got an array of shape {tuple(column.shape)}."
         )
+    if column.numel() != X.shape[0]:
+        raise ValueError(f"{name} has {column.numel()} entries for {X.shape[0]} rows.")
     return column.reshape(-1)
 
 
@@ -127,7 +109,7 @@ def _weights(sample_weight: Any, X: Tensor) -> Any:
     weight = _column(sample_weight, "sample_weight", X).double()
     low, high = torch.aminmax(weight)
     if not (float(low) >= 0 and float(high) > 0 and bool(torch.isfinite(weight.sum()))):
-        # The check of arrays has the words for what is wrong.
+        # Reuse the array check for its error message.
         row_weights(on_host(weight), X.shape[0])
     return weight
 
@@ -141,7 +123,3 @@ def _adopt_classes(estimator: Any, labels: Tensor, weight: Any) -> Any:
         present = np.array([float(weight[labels == one].max()) for one in distinct])
     estimator._adopt_classes(on_host(distinct), present)
     return labels == distinct[estimator._positive_index]
-
-
-def _on_device(values: Any, X: Tensor) -> Any:
-    return None if values is None else torch.as_tensor(values, device=X.device)
