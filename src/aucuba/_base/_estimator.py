@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -50,36 +50,6 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         positive, index = self._oriented(scores) > 0, self._positive_index
         return np.asarray(self.classes_[np.where(positive, index, 1 - index)])
 
-    def _adopt_classes(self, y: AnyArray, weight: FloatArray | None) -> tuple[BoolArray, IntArray]:
-        """Check the labels and set ``classes_`` and ``pos_label_``.
-
-        Returns
-        -------
-        positive : ndarray of bool
-            Which rows are of ``pos_label_``.
-        kept : ndarray of int
-            Places of the rows of positive weight, among which both classes must be.
-        """
-        self.classes_, kept = _check_two_classes(y, weight)
-        return self._adopt_positive_class(y, weight), kept
-
-    def _adopt_positive_class(self, y: AnyArray, weight: FloatArray | None) -> BoolArray:
-        """Set ``pos_label_``, one of ``classes_``, and return which rows are of it."""
-        index = 1
-        if self.pos_label is not None:
-            found = np.flatnonzero(self.classes_ == self.pos_label)
-            if found.size == 0:
-                raise ValueError(
-                    f"pos_label={self.pos_label!r} is not one of the classes "
-                    f"{self.classes_.tolist()}."
-                )
-            index = int(found[0])
-        self.pos_label_ = self.classes_.tolist()[index]
-        positive = np.asarray(y == self.classes_[index], dtype=bool)
-        if self.pos_label is None:
-            _warn_of_frequent_string(self.pos_label_, positive, weight)
-        return positive
-
     @property
     def _positive_index(self) -> int:
         return int(self.classes_[1] == self.pos_label_)
@@ -97,6 +67,57 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+class Classes(NamedTuple):
+    """The two labels in sorted order, and the one to be found: ``classes_`` and ``pos_label_``."""
+
+    labels: AnyArray
+    pos_label: Any
+
+
+def two_classes(
+    y: AnyArray, weight: FloatArray | None, pos_label: Any
+) -> tuple[Classes, BoolArray, IntArray]:
+    """Check that labels are of two classes.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+    weight : ndarray of shape (n_rows,) or None
+    pos_label : label or None
+        The class to be found; None for the second in sorted order.
+
+    Returns
+    -------
+    classes : Classes
+    positive : ndarray of bool
+        Which rows are of the class to be found.
+    kept : ndarray of int
+        Places of the rows of positive weight, among which both classes must be.
+    """
+    labels, kept = _check_two_classes(y, weight)
+    found, positive = positive_class(labels, y, weight, pos_label)
+    return Classes(labels, found), positive, kept
+
+
+def positive_class(
+    labels: AnyArray, y: AnyArray, weight: FloatArray | None, pos_label: Any
+) -> tuple[Any, BoolArray]:
+    """Choose the class to be found among two; return it, and which rows are of it."""
+    index = 1
+    if pos_label is not None:
+        found = np.flatnonzero(labels == pos_label)
+        if found.size == 0:
+            raise ValueError(
+                f"pos_label={pos_label!r} is not one of the classes {labels.tolist()}."
+            )
+        index = int(found[0])
+    chosen = labels.tolist()[index]
+    positive = np.asarray(y == labels[index], dtype=bool)
+    if pos_label is None:
+        _warn_of_frequent_string(chosen, positive, weight)
+    return chosen, positive
 
 
 def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray, IntArray]:
@@ -133,8 +154,8 @@ def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray
     fraction = float(np.average(positive, weights=weight))
     if 0.5 < fraction < 1.0:
         advice = Advice(
-            f"The positive class is {label!r}, the last in sorted order, though {fraction:.0%} of the "
-            "rows are of it; a region of the ROC curve depends on this choice.",
+            f"The positive class is {label!r}, the last in sorted order, although it makes up "
+            f"{fraction:.0%} of the rows; a region of the ROC curve depends on this choice.",
             Remedy("name the class to be found as pos_label", "pos_label"),
         )
         warn_user(advice)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples, validate_data
 
-from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import labels_of_rows, row_weights
 from aucuba._rows._out_of_fold import Folds, partition
@@ -46,7 +46,7 @@ class DaskTable(Table):
 
 def make_dask_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-) -> tuple[DaskTable, KeptRows]:
+) -> tuple[DaskTable, KeptRows, Classes]:
     """Gather and check the vectors; keep the blocks on the workers and count their rows."""
     for name in ("n_jobs", "memory"):
         if estimator.get_params(deep=False)[name] not in (None, 1):
@@ -62,11 +62,11 @@ def make_dask_table(
     blocks.count(blocks.run(_num_samples))
     y = labels_of_rows(y, blocks.n_rows, type(estimator).__name__)
     weight = row_weights(sample_weight, y.size)
-    positive, kept = estimator._adopt_classes(y, weight)
+    classes, positive, kept = two_classes(y, weight, estimator.pos_label)
     table = DaskTable(blocks, Sample(positive, weight))
     # A splitter needs to know how many rows there are, not what is in them.
     rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y).resampled_by(groups, time)
-    return (table if kept.size == y.size else table.take(kept)), rows
+    return (table if kept.size == y.size else table.take(kept)), rows, classes
 
 
 def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -181,7 +181,8 @@ class FittedStack(RegionEnsemble):
         check_is_fitted(self)
         check_distillable(X, n_synthetic)
         student = clone(self)
-        table, kept = make_table(student, X, y, None, groups, time)
+        table, kept, classes = make_table(student, X, y, None, groups, time)
+        student.classes_, student.pos_label_ = classes
         base, seed = student_for(estimator, X), draw_seed(random_state)
         folds = partition(cv, kept, seed)
 

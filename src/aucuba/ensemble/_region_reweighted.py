@@ -187,7 +187,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         check_strength(self.strength)
         max_rows = check_max_rows(self.max_rows)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
-        table, kept = checked_table(self, X, y, sample_weight, groups, time)
+        table, kept, classes = checked_table(self, X, y, sample_weight, groups, time)
+        self.classes_, self.pos_label_ = classes
         check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
         folds = table.folds(self.cv, kept, seed)

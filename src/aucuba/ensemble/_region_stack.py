@@ -231,7 +231,8 @@ class RegionStack(FittedStack):
         region = self._region()
         check_strength(self.strength)
         max_rows = check_max_rows(self.max_rows)
-        table, kept = make_table(self, X, y, sample_weight, groups, time)
+        table, kept, classes = make_table(self, X, y, sample_weight, groups, time)
+        self.classes_, self.pos_label_ = classes
         check_range_is_covered(table.sample, region)
         members = self._members(table, region)
         seed = draw_seed(self.random_state)

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, validate_data
 
-from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
 from aucuba._base._threads import one_thread
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_positive_number, labels_of_rows, row_weights
@@ -63,7 +63,7 @@ class Table:
 
 def checked_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-) -> tuple[Table, KeptRows]:
+) -> tuple[Table, KeptRows, Classes]:
     """Check rows in memory or in the blocks of a Dask collection."""
     if is_of_dask(X):
         from aucuba.ensemble._dask_table import make_dask_table
@@ -74,8 +74,8 @@ def checked_table(
 
 def make_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-) -> tuple[Table, KeptRows]:
-    """Check all columns of rows; set the classes, and the number and names of the features."""
+) -> tuple[Table, KeptRows, Classes]:
+    """Check all columns of rows; set the number and names of the features."""
     if is_of_dask(X):
         raise ValueError(
             f"{type(estimator).__name__} takes tables in memory, got a Dask collection. Compute it, or "
@@ -88,10 +88,10 @@ def make_table(
     if len(y) == 0:
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
     weight = row_weights(sample_weight, len(y))
-    positive, index = estimator._adopt_classes(y, weight)
+    classes, positive, index = two_classes(y, weight, estimator.pos_label)
     kept = KeptRows(index, given, y).resampled_by(groups, time)
     table = Table(X, Sample(positive, weight, group=kept.groups))
-    return (table if index.size == len(y) else table.take(index)), kept
+    return (table if index.size == len(y) else table.take(index)), kept, classes
 
 
 def as_rows(X: Any) -> Any:

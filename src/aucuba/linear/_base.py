@@ -33,7 +33,9 @@ class RegionClassifier(BinaryClassifier):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, KeptRows]:
         """Check the data and drop rows of zero weight; set ``classes_`` and ``pos_label_``."""
-        return input_of(X).for_training(self, X, y, sample_weight, qid)
+        design, sample, kept, classes = input_of(X).for_training(self, X, y, sample_weight, qid)
+        self.classes_, self.pos_label_ = classes
+        return design, sample, kept
 
     def _adopt_linear(
         self, coef: FloatArray, scores: FloatArray, sample: Sample, upper_limit: float

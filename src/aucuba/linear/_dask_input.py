@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, validate_data
 
+from aucuba._base._estimator import Classes
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import labels_of_rows
 from aucuba._rows._splits import KeptRows
@@ -21,7 +22,7 @@ class DaskInput:
 
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: Any, qid: Any
-    ) -> tuple[RowDesign, Sample, KeptRows]:
+    ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
         if estimator.get_params(deep=False).get("n_jobs") not in (None, 1):
             raise ValueError(
                 "n_jobs is for tables in memory; leave it at None, since Dask spreads every pass over "
@@ -32,10 +33,10 @@ class DaskInput:
         design = DaskDesign(X)
         check_largest(design.largest, design.dtype)
         y = labels_of_rows(y, design.n_rows, type(estimator).__name__)
-        sample, kept = labelled_rows(estimator, y, sample_weight, qid)
+        sample, kept, classes = labelled_rows(y, sample_weight, qid, estimator.pos_label)
         # A splitter needs to know how many rows there are, not what is in them.
         rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y, qid)
-        return design if kept.size == y.size else design.take(kept), sample, rows
+        return design if kept.size == y.size else design.take(kept), sample, rows, classes
 
     def scores(self, estimator: Any, X: Any) -> Any:
         _check_columns(estimator, X, reset=False)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from aucuba._base._typing import ArrayLike, IntArray
+from aucuba._base._estimator import Classes, two_classes
+from aucuba._base._typing import AnyArray, ArrayLike, IntArray
 from aucuba._base._validation import labels_of_rows, largest_entry, query_index, row_weights
 from aucuba._roc._queries import warn_about_queries
 from aucuba._rows._splits import KeptRows
@@ -30,8 +31,8 @@ class Input(Protocol):
 
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-    ) -> tuple[RowDesign, Sample, KeptRows]:
-        """Check the data and drop rows of zero weight; set ``classes_`` and ``pos_label_``."""
+    ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
+        """Check the data, drop rows of zero weight and find the classes."""
         ...
 
     def scores(self, estimator: Any, X: Any) -> Any:
@@ -44,7 +45,7 @@ class ArrayInput:
 
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-    ) -> tuple[RowDesign, Sample, KeptRows]:
+    ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
         given = X
         X = validate_data(
             estimator,
@@ -56,10 +57,10 @@ class ArrayInput:
         )
         largest = _check_entries(X, type(estimator).__name__)
         y = labels_of_rows(y, X.shape[0], type(estimator).__name__)
-        sample, kept = labelled_rows(estimator, y, sample_weight, qid)
+        sample, kept, classes = labelled_rows(y, sample_weight, qid, estimator.pos_label)
         if kept.size < X.shape[0]:
             X = X[kept]
-        return TableDesign(X, largest), sample, KeptRows(kept, given, y, qid)
+        return TableDesign(X, largest), sample, KeptRows(kept, given, y, qid), classes
 
     def scores(self, estimator: Any, X: Any) -> Any:
         X = validate_data(
@@ -69,9 +70,9 @@ class ArrayInput:
 
 
 def labelled_rows(
-    estimator: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-) -> tuple[Sample, IntArray]:
-    """Check the columns beside X and set the classes of an estimator.
+    y: AnyArray, sample_weight: ArrayLike | None, qid: ArrayLike | None, pos_label: Any
+) -> tuple[Sample, IntArray, Classes]:
+    """Check the columns beside X and find the classes.
 
     Returns
     -------
@@ -79,14 +80,15 @@ def labelled_rows(
         The rows of positive weight.
     kept : ndarray of int
         Their places among all rows.
+    classes : Classes
     """
     weight, query = row_weights(sample_weight, len(y)), query_index(qid, len(y))
-    positive, kept = estimator._adopt_classes(y, weight)
+    classes, positive, kept = two_classes(y, weight, pos_label)
     sample = Sample(positive, weight, query)
     if kept.size < len(y):
         sample = sample.take(kept)
     warn_about_queries(sample)
-    return sample, kept
+    return sample, kept, classes
 
 
 def input_of(X: Any) -> Input:

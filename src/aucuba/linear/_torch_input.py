@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 from torch import Tensor
 
 from aucuba._base._arrays import on_host
+from aucuba._base._estimator import Classes, two_classes
 from aucuba._base._torch_arrays import distinct_labels
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import query_index, row_weights
@@ -27,14 +28,14 @@ class TorchInput:
 
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
-    ) -> tuple[RowDesign, Sample, KeptRows]:
+    ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
         _check_table(X, least_rows=2)
         validate_data(estimator, X, reset=True, skip_check_array=True)
         labels = _column(y, "y", X)
         weight = None if sample_weight is None else _weights(sample_weight, X)
         design = TorchDesign(X.detach())
         _check_entries(design)
-        positive = _adopt_classes(estimator, labels, weight)
+        classes, positive = _two_classes(labels, weight, estimator.pos_label)
         query = query_index(on_host(qid), X.shape[0])
         sample, kept = Sample(positive, weight, query), np.arange(X.shape[0])
         if weight is not None and not bool((weight > 0).all()):
@@ -44,7 +45,7 @@ class TorchInput:
         warn_about_queries(sample if query is None else sample.on_host())
         y = on_host(labels)
         rows = KeptRows(kept, y[:, np.newaxis], y, on_host(qid))
-        return design, sample.moved_to(design.arrays), rows
+        return design, sample.moved_to(design.arrays), rows, classes
 
     def scores(self, estimator: Any, X: Any) -> Any:
         _check_table(X, least_rows=1)
@@ -114,12 +115,12 @@ def _weights(sample_weight: Any, X: Tensor) -> Any:
     return weight
 
 
-def _adopt_classes(estimator: Any, labels: Tensor, weight: Any) -> Any:
-    """Set the classes of an estimator from the distinct labels; return which rows are positive."""
+def _two_classes(labels: Tensor, weight: Any, pos_label: Any) -> tuple[Classes, Any]:
+    """Find the classes among the distinct labels; return them, and which rows are positive."""
     if labels.is_floating_point() and not bool(torch.isfinite(labels).all()):
         raise ValueError("Input y contains NaN or infinity; drop these rows.")
     distinct, present = distinct_labels(labels), None
     if weight is not None and len(distinct) <= 2:
         present = np.array([float(weight[labels == one].max()) for one in distinct])
-    estimator._adopt_classes(on_host(distinct), present)
-    return labels == distinct[estimator._positive_index]
+    classes, positive, _ = two_classes(on_host(distinct), present, pos_label)
+    return classes, labels == distinct[int(np.argmax(positive))]

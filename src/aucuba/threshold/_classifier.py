@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_para
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._dates import time_index
-from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._estimator import BinaryClassifier, positive_class, two_classes
 from aucuba._base._fit_guard import all_or_nothing
 from aucuba._base._parallel import map_parallel
 from aucuba._base._positive_scores import positive_scores, response_of
@@ -261,9 +261,13 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         if self._is_prefit:
             self.classes_ = fitted_classes(self.estimator)
             require_known(target, self.classes_)
-            positive = self._adopt_positive_class(target, weight)
+            self.pos_label_, positive = positive_class(
+                self.classes_, target, weight, self.pos_label
+            )
         else:
-            positive, _ = self._adopt_classes(target, weight)
+            (self.classes_, self.pos_label_), positive, _ = two_classes(
+                target, weight, self.pos_label
+            )
         group, ranks = query_index(groups, n_rows, "groups"), time_index(time, n_rows)
         return X, target, Sample(positive, weight, group=group, time=ranks)
 
