@@ -125,16 +125,15 @@ def test_labels_have_banks_of_their_own_and_may_be_missing():
         PartialAUCLoss(RANGE)(table[:, 1], labels[:, 1])
 
 
-def test_state_dicts_of_earlier_versions_load():
-    old = {"negatives": torch.arange(20.0), "positives": torch.tensor([5.0, 6.0])}
-    for size in (8, 64):
-        loss = PartialAUCLoss(RANGE, bank_size=size)
-        loss.load_state_dict(dict(old))
-        assert loss.negatives.tolist() == old["negatives"][-size:].tolist()
-        assert loss.positives.tolist() == [5.0, 6.0]
-    larger = PartialAUCLoss(RANGE, bank_size=100)
-    larger.load_state_dict(loss.state_dict())
-    assert larger.negatives.tolist() == list(range(20))
+def test_state_dicts_of_another_bank_size_load():
+    loss = PartialAUCLoss(RANGE, bank_size=64)
+    loss.bank.replace(False, 0, torch.arange(20.0))
+    loss.bank.replace(True, 0, torch.tensor([5.0, 6.0]))
+    for size in (8, 100):
+        other = PartialAUCLoss(RANGE, bank_size=size)
+        other.load_state_dict(loss.state_dict())
+        assert other.negatives.tolist() == torch.arange(20.0)[-size:].tolist()
+        assert other.positives.tolist() == [5.0, 6.0]
 
 
 @pytest.mark.parametrize("weight", ["log", ("exponential", 5.0), lambda u: u * (1 - u)])

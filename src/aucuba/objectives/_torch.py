@@ -346,20 +346,6 @@ class PartialAUCLoss(nn.Module):
             on_negatives[label, negatives.held[label]] = parts[1]
         return values, (on_positives, on_negatives)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
-        # Earlier versions saved two vectors of as many scores as there were.
-        lists = [state_dict.pop(prefix + name, None) for name in ("negatives", "positives")]
-        if lists[0] is not None and lists[1] is not None:
-            bank = ScoreBank(self.bank_size, 1)
-            for positive, saved in enumerate(lists):
-                bank.replace(bool(positive), 0, saved)
-            state_dict[prefix + "bank.scores"], state_dict[prefix + "bank.n_seen"] = (
-                bank.scores,
-                bank.n_seen,
-            )
-            state_dict[prefix + "_thresholds"] = torch.zeros_like(self._thresholds)
-        super()._load_from_state_dict(state_dict, prefix, *args)
-
 
 class _GivenGradient(torch.autograd.Function):
     """A value whose gradient in the scores is known."""
