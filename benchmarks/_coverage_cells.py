@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import norm
 
 from aucuba._roc._curve import RocCurve
-from aucuba.metrics._measures import Measure, bind
+from aucuba.metrics._measures import RocMeasure, bind
 
 SHIFT = 1.5
 STEP = 0.1
@@ -84,7 +84,7 @@ def all_cells() -> list[Cell]:
     return [Cell(*size, kind) for size in SIZES for kind in KINDS]
 
 
-def measures(cell: Cell) -> dict[str, Measure]:
+def measures(cell: Cell) -> dict[str, RocMeasure]:
     """Every measure by its name in the table."""
     k = round(TOP * cell.n_rows * (MEAN_WEIGHT if cell.kind == "weights" else 1.0))
     hits = RECALL * cell.prevalence

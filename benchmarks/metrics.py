@@ -94,7 +94,7 @@ def metric_times() -> dict[str, float]:
             ),
             **{
                 f"{name}, by name": lambda name=name, params=params: evaluate(
-                    name, params, y, score, None, None, None
+                    name, y, score, **params
                 )
                 for name, params in BY_NAME.items()
             },

@@ -107,9 +107,9 @@ def test_a_grid_search_routes_weights_to_any_measure(name, params):
         for number, (train, test) in enumerate(splits):
             fitted = LogisticRegression(C=C).fit(X[train], Y[train], weight[train])
             score = fitted.decision_function(X[test])
-            want = evaluate(name, params, Y[test], score, weight[test], None, None)
+            want = evaluate(name, Y[test], score, weight[test], **params)
             assert search.cv_results_[f"split{number}_test_score"][place] == pytest.approx(want)
-            unweighted = evaluate(name, params, Y[test], score, None, None, None)
+            unweighted = evaluate(name, Y[test], score, **params)
             assert want != pytest.approx(unweighted)
 
 
@@ -132,15 +132,15 @@ def test_any_measure_by_name():
     score = model.decision_function(X)
     for name, params in (("bedroc", {"alpha": 10.0}), ("precision_at_k", {"k": 20})):
         got = make_metric_scorer(name, **params)(model, X, y)
-        assert got == evaluate(name, params, y, score, None, None, None)
+        assert got == evaluate(name, y, score, **params)
     smaller = make_metric_scorer("equal_error_rate")(model, X, y)
-    assert smaller == -evaluate("equal_error_rate", {}, y, score, None, None, None)
+    assert smaller == -evaluate("equal_error_rate", y, score)
     search = GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, scoring=make_metric_scorer("tpr_at_fpr", fpr=0.1)
     ).fit(X, y)
     assert 0 < search.best_score_ < 1
     other = make_metric_scorer("bedroc", pos_label=0)(model, X, y)
-    assert other == pytest.approx(evaluate("bedroc", {}, y, -score, None, None, 0))
+    assert other == pytest.approx(evaluate("bedroc", y, -score, pos_label=0))
     with pytest.raises(ValueError, match="cannot be a scorer"):
         make_metric_scorer("rate_at_threshold", rate="tpr", threshold=0.0)
     with pytest.raises(ValueError, match="metric must be one of"):

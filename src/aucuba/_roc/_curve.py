@@ -179,7 +179,7 @@ def heights(fpr: FloatArray, tpr: FloatArray, at: FloatArray, side: str) -> Floa
         index = np.maximum(np.searchsorted(fpr, at, side="left"), 1)
     run = fpr[index] - fpr[index - 1]
     along = np.where(run > 0, (at - fpr[index - 1]) / np.where(run > 0, run, 1.0), 1.0)
-    return tpr[index - 1] + (tpr[index] - tpr[index - 1]) * along
+    return np.asarray(tpr[index - 1] + (tpr[index] - tpr[index - 1]) * along)
 
 
 def tpr_at(curve: RocCurve, fpr: float, n_rows: int) -> FloatArray:

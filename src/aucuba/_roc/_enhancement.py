@@ -64,7 +64,7 @@ def enhancement_effects(sample: RankingSample, alpha: float) -> FloatArray:
     value = hits @ mean / hits.sum()
     block = sample.ranked.blocks()
     own = np.where(sample.positive, mean[block] - value, 0.0)
-    return sample.weights * (own + moved[block]) / hits.sum()
+    return np.asarray(sample.weights * (own + moved[block]) / hits.sum())
 
 
 def bedroc_effects(sample: RankingSample, alpha: float) -> FloatArray:
@@ -77,4 +77,5 @@ def bedroc_effects(sample: RankingSample, alpha: float) -> FloatArray:
     scaled = (value - least) / (most - least)
     by_prevalence = (scaled[2] - scaled[0]) / (near[2] - near[0])
     of_row = sample.weights * (sample.positive - prevalence) / total
-    return enhancement_effects(sample, alpha) / (most[1] - least[1]) + by_prevalence * of_row
+    of_value = enhancement_effects(sample, alpha) / (most[1] - least[1])
+    return np.asarray(of_value + by_prevalence * of_row)

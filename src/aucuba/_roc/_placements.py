@@ -78,7 +78,8 @@ def region_average(curve: RocCurve, region: Region) -> FloatArray:
     tpr = curve.tpr
     counted = np.diff(np.maximum(tpr, region.min_tpr))
     heights = _of_positives(curve.fpr, tpr, region.weights, region.min_tpr)
-    return np.clip(np.sum(counted * heights, axis=-1) / (1.0 - region.min_tpr), 0.0, 1.0)
+    mean = np.sum(counted * heights, axis=-1) / (1.0 - region.min_tpr)
+    return np.asarray(np.clip(mean, 0.0, 1.0))
 
 
 def _of_positives(

@@ -74,7 +74,7 @@ def best_precision(curve: RocCurve, recall: float, n_rows: int) -> FloatArray:
     first = np.asarray(vertex_reaching_tpr(curve, recall, n_rows))[..., np.newaxis]
     # Where nothing is flagged there is no precision.
     counts = (np.arange(curve.tpr.shape[-1]) >= first) & (n_ranked(curve) > 0)
-    return np.max(np.where(counts, precision_of(curve), 0.0), axis=-1)
+    return np.asarray(np.max(np.where(counts, precision_of(curve), 0.0), axis=-1))
 
 
 def vertex_of_precision(curve: RocCurve, precision: float, n_rows: int) -> Any:

@@ -180,7 +180,8 @@ class RankWeights:
         else:
             arrays = arrays_of(edges)
             sums = arrays.vector(n * self.cumulated(arrays.host(edges) / n))
-        return sums[..., 1:] - sums[..., :-1]
+        parts: FloatArray = sums[..., 1:] - sums[..., :-1]
+        return parts
 
     def cuts(self, n: float) -> FloatArray:
         """Ranks between which one rank weighs as much as the next, of ``n`` in all."""

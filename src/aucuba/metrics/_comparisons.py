@@ -177,24 +177,10 @@ def compare_scores(
     """
     check_choice(alternative, "alternative", ALTERNATIVES)
     _check_margin(margin, alternative)
-    options: dict[str, Any] = {
-        "pos_label": pos_label,
-        "qid": qid,
-        "groups": groups,
-        "sample_weight": sample_weight,
-        "weight_kind": weight_kind,
-        "sampling": sampling,
-    }
-    test = _Test(
-        metric,
-        metric_params,
-        method,
-        alternative,
-        float(margin),
-        check_level(confidence),
-        check_draws(n_resamples),
-        random_state,
-    )
+    shared = {"pos_label": pos_label, "weight_kind": weight_kind, "sampling": sampling}
+    options = {**shared, "qid": qid, "groups": groups, "sample_weight": sample_weight}
+    design = method, alternative, float(margin), check_level(confidence), check_draws(n_resamples)
+    test = _Test(metric, metric_params, *design, random_state)
     if isinstance(y_score_a, Mapping):
         if y_score_b is not None or y_true_b is not None:
             raise ValueError("Give several scorers as one dict, or two as y_score_a and y_score_b.")

@@ -16,7 +16,7 @@ from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._standard_error import effective_rows
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics._measures import Measure
+from aucuba.metrics._measures import RocMeasure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")
@@ -182,7 +182,7 @@ def percentile_limits(
 
 
 def normal_limits(
-    value: float, error: float, n_errors: float, tail: float, fewest: float, measure: Measure
+    value: float, error: float, n_errors: float, tail: float, fewest: float, measure: RocMeasure
 ) -> tuple[float, float]:
     """Limits at so many standard errors on either side, each with a probability ``tail`` beyond.
 
@@ -194,7 +194,7 @@ def normal_limits(
 
 
 def _without_spread(
-    measure: Measure, fewest: float, value: float, tail: float
+    measure: RocMeasure, fewest: float, value: float, tail: float
 ) -> tuple[float, float]:
     """Limits of a value that no resample moves, such as that of a perfect scorer.
 
@@ -236,10 +236,10 @@ def _rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArra
     """Return the rows that a rate is a rate of."""
     flagged = sample.score >= threshold
     if rate in ("precision", "npv"):
-        return flagged == (rate == "precision")
+        return np.asarray(flagged == (rate == "precision"))
     if rate == "alert_rate":
         return np.ones(sample.n_rows, dtype=bool)
-    return sample.positive == (rate == "tpr")
+    return np.asarray(sample.positive == (rate == "tpr"))
 
 
 def _conservative_limits(study: Study, tail: float) -> tuple[float, float]:

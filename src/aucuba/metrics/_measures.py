@@ -54,7 +54,7 @@ OfCurve = Callable[[RocCurve, int], Any]
 
 
 @dataclass(frozen=True)
-class Measure:
+class RocMeasure:
     """A measure with its parameters checked and bound.
 
     Parameters
@@ -142,19 +142,19 @@ class Measure:
 
 def evaluate(
     name: str,
-    params: Mapping[str, Any],
     y_true: ArrayLike,
     y_score: ArrayLike,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-    pos_label: Any,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    **params: Any,
 ) -> float:
     """Validate a measure's parameters and rows, and compute it."""
     measure = bind(name, params)
     return measure.value(RankingSample.from_arrays(y_true, y_score, sample_weight, qid, pos_label))
 
 
-def bind(name: str, params: Mapping[str, Any]) -> Measure:
+def bind(name: str, params: Mapping[str, Any]) -> RocMeasure:
     """Look a measure up by name and check its parameters."""
     check_choice(name, "metric", tuple(MEASURES))
     try:
@@ -174,10 +174,10 @@ def _partial_auc(
     min_tpr: Any = 0.0,
     fpr_weight: Any = None,
     standardized: bool = False,
-) -> Measure:
+) -> RocMeasure:
     region = Region.from_params(fpr_range, fpr_weight, min_tpr)
     if not standardized:
-        return Measure(
+        return RocMeasure(
             "partial_auc",
             lambda curve, _: region_average(curve, region),
             region=region,
@@ -196,22 +196,22 @@ def _partial_auc(
     slope = 0.5 / (1 - chance)
     limits = (0.5 - slope * chance, 1.0)
     parts = (1.0, region.weights.total)
-    return Measure("partial_auc", mcclish, region, limits=limits, slope=slope, parts=parts)
+    return RocMeasure("partial_auc", mcclish, region, limits=limits, slope=slope, parts=parts)
 
 
-def _two_way_partial_auc(*, min_tpr: Any, max_fpr: Any) -> Measure:
+def _two_way_partial_auc(*, min_tpr: Any, max_fpr: Any) -> RocMeasure:
     return _partial_auc(
         fpr_range=(0.0, check_fraction(max_fpr, "max_fpr", low_open=True)), min_tpr=min_tpr
     )
 
 
-def _log_auc(*, fpr_range: Any = (0.001, 0.1)) -> Measure:
+def _log_auc(*, fpr_range: Any = (0.001, 0.1)) -> RocMeasure:
     return _partial_auc(fpr_range=fpr_range, fpr_weight="log")
 
 
-def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> Measure:
+def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> RocMeasure:
     limit = check_fraction(fpr, "fpr")
-    return Measure(
+    return RocMeasure(
         "tpr_at_fpr",
         lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable),
         parts=(1.0, limit),
@@ -219,9 +219,9 @@ def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> Measure:
     )
 
 
-def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> Measure:
+def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> RocMeasure:
     limit = check_fraction(tpr, "tpr")
-    return Measure(
+    return RocMeasure(
         "fpr_at_tpr",
         lambda curve, n_rows: fpr_reaching_tpr(curve, limit, n_rows, attainable),
         smaller_is_better=True,
@@ -229,43 +229,43 @@ def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> Measure:
     )
 
 
-def _equal_error_rate() -> Measure:
-    return Measure(
+def _equal_error_rate() -> RocMeasure:
+    return RocMeasure(
         "equal_error_rate", lambda curve, _: equal_error_rate(curve), smaller_is_better=True
     )
 
 
-def _precision_at_recall(*, recall: Any) -> Measure:
+def _precision_at_recall(*, recall: Any) -> RocMeasure:
     limit = check_fraction(recall, "recall")
-    return Measure(
+    return RocMeasure(
         "precision_at_recall",
         lambda curve, n_rows: best_precision(curve, limit, n_rows),
         sampling="random",
     )
 
 
-def _recall_at_precision(*, precision: Any) -> Measure:
+def _recall_at_precision(*, precision: Any) -> RocMeasure:
     limit = check_fraction(precision, "precision", low_open=True)
-    return Measure(
+    return RocMeasure(
         "recall_at_precision",
         lambda curve, n_rows: at_vertex(curve.tpr, vertex_of_precision(curve, limit, n_rows)),
         sampling="random",
     )
 
 
-def _precision_at_k(*, k: Any) -> Measure:
+def _precision_at_k(*, k: Any) -> RocMeasure:
     rows = check_k(k)
 
     def precision(curve: RocCurve, n_rows: int) -> FloatArray:
         cut = np.minimum(float(rows), n_ranked(curve)[..., -1])
         return hits_in_top(curve, cut) / cut
 
-    return Measure("precision_at_k", precision, sampling="random", needs="any")
+    return RocMeasure("precision_at_k", precision, sampling="random", needs="any")
 
 
-def _recall_at_k(*, k: Any) -> Measure:
+def _recall_at_k(*, k: Any) -> RocMeasure:
     rows = check_k(k)
-    return Measure(
+    return RocMeasure(
         "recall_at_k",
         lambda curve, _: hits_in_top(curve, rows) / curve.true_positive[..., -1],
         sampling="random",
@@ -273,9 +273,9 @@ def _recall_at_k(*, k: Any) -> Measure:
     )
 
 
-def _enrichment_factor(*, fraction: Any) -> Measure:
+def _enrichment_factor(*, fraction: Any) -> RocMeasure:
     top = check_fraction(fraction, "fraction", low_open=True)
-    return Measure(
+    return RocMeasure(
         "enrichment_factor",
         lambda curve, _: enrichment(curve, top),
         sampling="random",
@@ -283,9 +283,9 @@ def _enrichment_factor(*, fraction: Any) -> Measure:
     )
 
 
-def _rie(*, alpha: Any = 20.0) -> Measure:
+def _rie(*, alpha: Any = 20.0) -> RocMeasure:
     decay = check_positive_number(alpha, "alpha")
-    return Measure(
+    return RocMeasure(
         "rie",
         lambda curve, _: initial_enhancement(curve, decay),
         sampling="random",
@@ -294,9 +294,9 @@ def _rie(*, alpha: Any = 20.0) -> Measure:
     )
 
 
-def _bedroc(*, alpha: Any = 20.0) -> Measure:
+def _bedroc(*, alpha: Any = 20.0) -> RocMeasure:
     decay = check_positive_number(alpha, "alpha")
-    return Measure(
+    return RocMeasure(
         "bedroc",
         lambda curve, _: bedroc(curve, decay),
         sampling="random",
@@ -304,9 +304,9 @@ def _bedroc(*, alpha: Any = 20.0) -> Measure:
     )
 
 
-def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> Measure:
+def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
     rows, credit = check_k(k), check_credit(in_bin_credit)
-    return Measure(
+    return RocMeasure(
         "auc_at_k",
         lambda curves, _: curves.each(lambda one: binned_area(one, Bins.top(rows, one), credit)),
         sampling="random",
@@ -314,7 +314,7 @@ def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> Measure:
     )
 
 
-def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> Measure:
+def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
     sizes, credit = check_bin_sizes(bin_sizes), check_credit(in_bin_credit)
 
     def area(curves: RocCurve, n_rows: int) -> FloatArray:
@@ -324,10 +324,10 @@ def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> Measure:
         )
 
     reason = _COUNTS_ROWS.format("bin_sizes")
-    return Measure("binned_auc", area, sampling="random", unplannable=reason)
+    return RocMeasure("binned_auc", area, sampling="random", unplannable=reason)
 
 
-def _aum(*, rate: bool = True, same_scale: bool = False) -> Measure:
+def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
     def area(curve: RocCurve, n_rows: int) -> FloatArray:
         false_positive, false_negative = curve.fpr, 1.0 - curve.tpr
         if not rate:
@@ -340,7 +340,7 @@ def _aum(*, rate: bool = True, same_scale: bool = False) -> Measure:
         total: FloatArray = np.minimum(false_positive, false_negative)[..., 1:-1] @ gap
         return total / unit
 
-    return Measure(
+    return RocMeasure(
         "aum",
         area,
         smaller_is_better=True,
@@ -351,7 +351,7 @@ def _aum(*, rate: bool = True, same_scale: bool = False) -> Measure:
     )
 
 
-def _rate_at_threshold(*, rate: Any, threshold: Any) -> Measure:
+def _rate_at_threshold(*, rate: Any, threshold: Any) -> RocMeasure:
     check_choice(rate, "rate", tuple(RATES))
     if isinstance(threshold, bool) or not isinstance(threshold, Real):
         raise ValueError(f"threshold must be a number, got {threshold!r}.")
@@ -363,12 +363,12 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> Measure:
     unit: Sampling = "by_class" if rate in ("tpr", "fpr", "specificity") else "random"
     params = {"rate": rate, "threshold": float(threshold)}
     cuts = (float(threshold),)
-    return Measure(
+    return RocMeasure(
         "rate_at_threshold", value, sampling=unit, is_rate=True, cuts=cuts, params=params
     )
 
 
-MEASURES: dict[str, Callable[..., Measure]] = {
+MEASURES: dict[str, Callable[..., RocMeasure]] = {
     "partial_auc": _partial_auc,
     "two_way_partial_auc": _two_way_partial_auc,
     "log_auc": _log_auc,

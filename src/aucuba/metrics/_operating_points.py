@@ -65,8 +65,9 @@ def tpr_at_fpr_score(
     >>> tpr_at_fpr_score([0, 0, 1, 1], [1, 3, 3, 4], fpr=0.25, attainable=True)
     0.5
     """
-    params = {"fpr": fpr, "attainable": attainable}
-    return evaluate("tpr_at_fpr", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(
+        "tpr_at_fpr", y_true, y_score, sample_weight, qid, pos_label, fpr=fpr, attainable=attainable
+    )
 
 
 def fpr_at_tpr_score(
@@ -105,8 +106,9 @@ def fpr_at_tpr_score(
     >>> fpr_at_tpr_score([0, 0, 1, 1], [1, 3, 2, 4], tpr=0.95)
     0.5
     """
-    params = {"tpr": tpr, "attainable": attainable}
-    return evaluate("fpr_at_tpr", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(
+        "fpr_at_tpr", y_true, y_score, sample_weight, qid, pos_label, tpr=tpr, attainable=attainable
+    )
 
 
 def equal_error_rate_score(
@@ -138,7 +140,7 @@ def equal_error_rate_score(
     >>> equal_error_rate_score([0, 0, 1, 1], [1, 3, 2, 4])
     0.5
     """
-    return evaluate("equal_error_rate", {}, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("equal_error_rate", y_true, y_score, sample_weight, qid, pos_label)
 
 
 def precision_at_recall_score(
@@ -174,8 +176,9 @@ def precision_at_recall_score(
     >>> precision_at_recall_score([0, 1, 0, 1], [1, 2, 3, 4], recall=1.0)
     0.6666666666666666
     """
-    params = {"recall": recall}
-    return evaluate("precision_at_recall", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(
+        "precision_at_recall", y_true, y_score, sample_weight, qid, pos_label, recall=recall
+    )
 
 
 def recall_at_precision_score(
@@ -211,8 +214,9 @@ def recall_at_precision_score(
     >>> recall_at_precision_score([0, 1, 0, 1], [1, 2, 3, 4], precision=0.9)
     0.5
     """
-    params = {"precision": precision}
-    return evaluate("recall_at_precision", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(
+        "recall_at_precision", y_true, y_score, sample_weight, qid, pos_label, precision=precision
+    )
 
 
 @dataclass(frozen=True)

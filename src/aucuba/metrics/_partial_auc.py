@@ -6,7 +6,7 @@ from typing import Any
 
 from aucuba._base._arrays import is_tensor
 from aucuba._base._typing import ArrayLike
-from aucuba._base._validation import check_fpr_range, check_fraction, check_positive_number
+from aucuba._base._validation import check_fpr_range, check_positive_number
 from aucuba._roc._rank_weights import FprWeight
 from aucuba.metrics._measures import evaluate
 
@@ -99,7 +99,7 @@ def partial_auc_score(
         "fpr_weight": fpr_weight,
         "standardized": standardized,
     }
-    return evaluate("partial_auc", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("partial_auc", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def two_way_partial_auc_score(
@@ -139,15 +139,8 @@ def two_way_partial_auc_score(
     >>> two_way_partial_auc_score([0, 0, 1, 1], [1, 3, 2, 4], min_tpr=0.5, max_fpr=1.0)
     0.5
     """
-    return partial_auc_score(
-        y_true,
-        y_score,
-        fpr_range=(0.0, check_fraction(max_fpr, "max_fpr", low_open=True)),
-        min_tpr=min_tpr,
-        sample_weight=sample_weight,
-        qid=qid,
-        pos_label=pos_label,
-    )
+    params = {"min_tpr": min_tpr, "max_fpr": max_fpr}
+    return evaluate("two_way_partial_auc", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def log_auc_score(
@@ -185,8 +178,7 @@ def log_auc_score(
     >>> log_auc_score([0, 0, 1, 1], [1, 2, 3, 4])
     1.0
     """
-    params = {"fpr_range": fpr_range}
-    return evaluate("log_auc", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("log_auc", y_true, y_score, sample_weight, qid, pos_label, fpr_range=fpr_range)
 
 
 def aum_score(
@@ -228,7 +220,7 @@ def aum_score(
     >>> aum_score([0, 1], [1.0, 3.0])
     0.0
     """
-    return evaluate("aum", {"rate": rate}, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("aum", y_true, y_score, sample_weight, qid, pos_label, rate=rate)
 
 
 def froc_to_fpr_range(

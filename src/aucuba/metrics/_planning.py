@@ -1,4 +1,4 @@
-"""How many rows a study needs, from the scores of a pilot."""
+"""Sample-size planning from the scores of a pilot."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba._roc._standard_error import row_terms
 from aucuba._rows._sample import Sample
-from aucuba.metrics._influence import region_influence
 from aucuba.metrics._resampling import Draw, bootstrap
 from aucuba.metrics._study import Study, check_level, make_study
 
-# Of the pilot, to learn the spread of a measure without placement values: its relative error is 2 %.
+# Bootstrap resamples of the pilot; the standard error is then known to 2 %.
 _RESAMPLES = 1000
 
 
@@ -86,10 +85,11 @@ def sample_size_for(
     SampleSize(n_positives=2043, n_negatives=20430)
     """
     level = check_level(confidence)
-    pilot = _Pilot.from_rows(metric, y_true, y_score, y_score_b, pos_label, metric_params)
-    n_negatives_per_positive = (
-        pilot.ratio if ratio is None else check_positive_number(ratio, "ratio")
-    )
+    pilot = _pilot(metric, y_true, y_score, y_score_b, pos_label, metric_params)
+    if ratio is None:
+        positive = pilot.samples[0].positive
+        ratio = float((~positive).sum()) / float(positive.sum())
+    per_positive = check_positive_number(ratio, "ratio")
     z = float(norm.ppf((1 + level) / 2))
     if half_width is not None and power is None and difference is None:
         error = check_positive_number(half_width, "half_width") / z
@@ -98,10 +98,10 @@ def sample_size_for(
         error = abs(_nonzero(difference)) / (z + float(norm.ppf(reached)))
     else:
         raise ValueError("Give half_width, or both power and difference.")
-    of_positives, of_negatives = pilot.components(random_state)
-    m = (of_positives + of_negatives / n_negatives_per_positive) / error**2
+    of_positives, of_negatives = _variances(pilot, random_state)
+    m = (of_positives + of_negatives / per_positive) / error**2
     n_positives = max(2, int(np.ceil(m)))
-    return SampleSize(n_positives, max(2, int(np.ceil(n_positives * n_negatives_per_positive))))
+    return SampleSize(n_positives, max(2, int(np.ceil(n_positives * per_positive))))
 
 
 def power_of(
@@ -146,75 +146,45 @@ def power_of(
     >>> print(f"{power_of('partial_auc', y, a, b, difference=0.02, **size):.2f}")
     0.98
     """
-    pilot = _Pilot.from_rows(metric, y_true, y_score, y_score_b, pos_label, metric_params)
+    pilot = _pilot(metric, y_true, y_score, y_score_b, pos_label, metric_params)
     m = check_positive_number(n_positives, "n_positives", integer=True)
     n = check_positive_number(n_negatives, "n_negatives", integer=True)
-    of_positives, of_negatives = pilot.components(random_state)
+    of_positives, of_negatives = _variances(pilot, random_state)
     distance = abs(_nonzero(difference)) / np.sqrt(of_positives / m + of_negatives / n)
     z = norm.ppf((1 + check_level(confidence)) / 2)
     return float(norm.sf(z - distance) + norm.cdf(-z - distance))
 
 
-@dataclass(frozen=True)
-class _Pilot:
-    study: Study
+def _pilot(
+    metric: str,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    y_score_b: ArrayLike | None,
+    pos_label: Any,
+    params: dict[str, Any],
+) -> Study:
+    scores = [y_score] if y_score_b is None else [y_score, y_score_b]
+    study = make_study(metric, params, y_true, scores, pos_label=pos_label, sampling="by_class")
+    study.measure.check_plannable()
+    study.warn_if_few()
+    return study
 
-    @classmethod
-    def from_rows(
-        cls,
-        metric: str,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        y_score_b: ArrayLike | None,
-        pos_label: Any,
-        params: dict[str, Any],
-    ) -> _Pilot:
-        scores = [y_score] if y_score_b is None else [y_score, y_score_b]
-        options: dict[str, Any] = dict.fromkeys(("sample_weight", "qid", "groups"))
-        options |= {"sampling": "by_class", "weight_kind": "sampling", "pos_label": pos_label}
-        study = make_study(metric, params, y_true, scores, **options)
-        study.measure.check_plannable()
-        study.warn_if_few()
-        return cls(study)
 
-    @property
-    def sample(self) -> Sample:
-        return Sample(self.study.samples[0].positive)
-
-    @property
-    def ratio(self) -> float:
-        return self.sample.class_weight(positive=False) / self.sample.class_weight(positive=True)
-
-    def components(self, random_state: Any) -> tuple[float, float]:
-        """Variance of the estimate times the number of rows, for either class."""
-        if self.study.measure.region is not None:
-            return self._from_placements()
-        return self._from_resamples(random_state)
-
-    def _from_placements(self) -> tuple[float, float]:
-        measure, samples = self.study.measure, self.study.samples
-        influence = region_influence(measure, samples[0])
-        if len(samples) > 1:
-            influence = influence - region_influence(measure, samples[1])
-        terms, positive = row_terms(self.sample, influence), self.sample.positive
-        of = [_spread(terms[rows] * rows.sum()) for rows in (positive, ~positive)]
+def _variances(study: Study, random_state: Any) -> tuple[float, float]:
+    """Variance of the estimate times the number of rows, for positives and negatives."""
+    rows, positive = Sample(study.samples[0].positive), study.samples[0].positive
+    if study.measure.region is not None:
+        terms = row_terms(rows, study.influence)
+        of = [float((terms[one] * one.sum()).var(ddof=1)) for one in (positive, ~positive)]
         return of[0], of[1]
-
-    def _from_resamples(self, random_state: Any) -> tuple[float, float]:
-        """Resample one class at a time; to first order their variances add."""
-        found = []
-        for positive in (True, False):
-            draw = Draw(self.sample, by_class=True, still=not positive)
-            values = bootstrap(
-                self.study.measure, self.study.samples, draw, _RESAMPLES, random_state
-            )
-            gap = values[0] - (values[1] if len(values) > 1 else 0.0)
-            found.append(float(gap.var()) * self.sample.class_weight(positive=positive))
-        return found[0], found[1]
-
-
-def _spread(values: FloatArray) -> float:
-    return float(values.var(ddof=1))
+    of = []
+    for is_positive in (True, False):
+        # Resample one class at a time; to first order their variances add.
+        draw = Draw(rows, by_class=True, still=not is_positive)
+        values = bootstrap(study.measure, study.samples, draw, _RESAMPLES, random_state)
+        gap = values[0] - (values[1] if len(values) > 1 else 0.0)
+        of.append(float(gap.var()) * rows.class_weight(positive=is_positive))
+    return of[0], of[1]
 
 
 def _nonzero(difference: Any) -> float:

@@ -14,7 +14,7 @@ from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba.metrics._measures import Measure
+from aucuba.metrics._measures import RocMeasure
 
 # A resample without one of the classes has no curve; so many in a row mean that there is none.
 _MOST_TRIES = 1000
@@ -131,7 +131,7 @@ def resampled_curves(
 
 
 def bootstrap(
-    measure: Measure,
+    measure: RocMeasure,
     samples: list[RankingSample],
     draw: Draw,
     n_resamples: int,
@@ -153,7 +153,7 @@ def bootstrap_means(values: FloatArray, n_resamples: int, random_state: Any) -> 
     """Means over resampled queries of one value per query, shape (n_scorers, n_resamples)."""
     rng = check_random_state(random_state)
     chosen = rng.randint(values.shape[1], size=(n_resamples, values.shape[1]))
-    return values[:, chosen].mean(axis=2)
+    return np.asarray(values[:, chosen].mean(axis=2))
 
 
 def _common_curves(

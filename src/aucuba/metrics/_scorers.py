@@ -81,4 +81,4 @@ def _by_name(
     pos_label: Any = None,
     **metric_params: Any,
 ) -> float:
-    return evaluate(metric, metric_params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(metric, y_true, y_score, sample_weight, qid, pos_label, **metric_params)

@@ -26,7 +26,7 @@ from aucuba._roc._placements import placements
 from aucuba._roc._points import tpr_within_fpr, vertex_within_fpr
 from aucuba._roc._rank_weights import FprWeight
 from aucuba.metrics._intervals import ScoreInterval, normal_limits
-from aucuba.metrics._measures import Measure, bind
+from aucuba.metrics._measures import RocMeasure, bind
 from aucuba.metrics._operating_points import point_at
 from aucuba.metrics._study import check_level, warn_of_few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
@@ -336,7 +336,7 @@ class RocSketch:
                 raise ValueError(f"The sketch has seen no {name} rows; a ROC curve needs both.")
         return roc_curve(self._rows.sample()[0])
 
-    def _error(self, measure: Measure) -> float:
+    def _error(self, measure: RocMeasure) -> float:
         """Compute the standard error, a row being one unit; see `aucuba._roc._standard_error`."""
         sample, square = self._rows.sample()
         assert measure.region is not None
@@ -357,7 +357,7 @@ class RocSketch:
         min_tpr: float,
         fpr_weight: FprWeight,
         n_beyond: float = 0.0,
-    ) -> Measure:
+    ) -> RocMeasure:
         chosen = self.fpr_range if fpr_range is None else fpr_range
         params = {"fpr_range": chosen, "min_tpr": min_tpr, "fpr_weight": fpr_weight}
         measure = bind("partial_auc", params)

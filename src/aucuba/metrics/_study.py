@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +20,10 @@ from aucuba._base._validation import (
 )
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve
+from aucuba._roc._placements import placements
 from aucuba._roc._standard_error import error_of_mean, row_terms, standard_error
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba.metrics._influence import acceleration, region_influence
-from aucuba.metrics._measures import Measure, bind
+from aucuba.metrics._measures import RocMeasure, bind
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means
 
 METHODS = ("auto", "delong", "normal", "bootstrap", "bca", "exact", "wilson", "conservative")
@@ -47,7 +47,7 @@ class Study:
 
     Parameters
     ----------
-    measure : Measure
+    measure : RocMeasure
     samples : list of RankingSample
         Equal rows, one per scorer.
     sampling : {"by_class", "random", "queries", "clusters"}
@@ -58,7 +58,7 @@ class Study:
         Whether weights are numbers of equal rows.
     """
 
-    measure: Measure
+    measure: RocMeasure
     samples: list[RankingSample]
     sampling: str
     cluster: IntArray | None = None
@@ -73,7 +73,7 @@ class Study:
     def degrees_of_freedom(self) -> float:
         """Infinite unless the units are queries or clusters."""
         if self.sampling == "queries":
-            return self.by_query().shape[1] - 1.0
+            return float(self.by_query().shape[1] - 1)
         return np.inf if self.cluster is None else float(self.cluster.max())
 
     def by_query(self) -> FloatArray:
@@ -102,26 +102,39 @@ class Study:
             values = self.by_query()
             gaps = values[0] - (values[1] if len(values) > 1 else 0.0)
             return error_of_mean(gaps)
-        influence = self._influences[0]
-        if len(self.samples) > 1:
-            influence = influence - self._influences[1]
-        sample = self.samples[0]
+        sample, influence = self.samples[0], self.influence
         if self.frequency:
             return standard_error(sample, influence, meaning="frequency")
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
 
-    @cached_property
-    def _influences(self) -> list[FloatArray]:
-        return [region_influence(self.measure, one) for one in self.samples]
+    @property
+    def influence(self) -> FloatArray:
+        """Influence of every row on the one value, or on the difference of two."""
+        first = self._influence_of(self.samples[0])
+        return first if len(self.samples) == 1 else first - self._influence_of(self.samples[1])
+
+    def _influence_of(self, sample: RankingSample) -> FloatArray:
+        """Placement values of a measure that is an area in a region, up to a constant per class."""
+        region = self.measure.region
+        assert region is not None
+        # Only relations of weights matter; sums stay far from overflow.
+        even = replace(sample, weight=sample.weights / sample.weights.mean())
+        placed = placements(even, sample.ranked, region.weights, region.min_tpr)
+        return self.measure.slope * placed.influence
 
     def acceleration(self) -> float:
-        """Skewness of the estimate of the first scorer, for BCa."""
+        r"""Skewness of the estimate of the first scorer, for BCa.
+
+        ``a = sum l^3 / (6 (sum l^2)^{3/2})`` with l the first-order effects of the rows or clusters.
+        """
         one = self.samples[0]
         if self.measure.effects is not None:
             effect = self.measure.effects(one)
         else:
-            effect = row_terms(one, self._influences[0])
-        return acceleration(effect, self.cluster)
+            effect = row_terms(one, self._influence_of(one))
+        units = effect if self.cluster is None else np.bincount(self.cluster, effect)
+        spread = float(np.sum(units**2))
+        return float(np.sum(units**3) / (6 * spread**1.5)) if spread > 0 else 0.0
 
     def resampled(self, n_resamples: int, random_state: Any) -> FloatArray:
         """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
@@ -251,12 +264,12 @@ def make_study(
     y_true: ArrayLike,
     y_scores: list[ArrayLike],
     *,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-    groups: ArrayLike | None,
-    pos_label: Any,
-    sampling: str,
-    weight_kind: str,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    pos_label: Any = None,
+    sampling: str = "auto",
+    weight_kind: str = "sampling",
 ) -> Study:
     """Validate rows, measure and units of an interval or a test."""
     check_choice(sampling, "sampling", ("auto", "by_class", "random"))
@@ -307,7 +320,7 @@ def check_draws(n_resamples: Any) -> int:
     return int(check_positive_number(n_resamples, "n_resamples", integer=True))
 
 
-def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> Measure:
+def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> RocMeasure:
     """Return a user's own ``f(y_true, y_score, *, sample_weight, **params)`` as a measure of a curve.
 
     The value depends on the rows through the curve alone, so it is computed from one weighted row
@@ -322,7 +335,7 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> M
         return float(function(y[kept], score[kept], sample_weight=weight[kept], **params))
 
     name = getattr(function, "__name__", type(function).__name__)
-    return Measure(
+    return RocMeasure(
         name,
         lambda curve, _: curve.each(of_one),
         sampling="random",

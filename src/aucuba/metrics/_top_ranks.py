@@ -41,8 +41,7 @@ def precision_at_k_score(
     >>> precision_at_k_score([0, 1, 0, 1], [1, 2, 3, 4], k=2)
     0.5
     """
-    params = {"k": k}
-    return evaluate("precision_at_k", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("precision_at_k", y_true, y_score, sample_weight, qid, pos_label, k=k)
 
 
 def recall_at_k_score(
@@ -76,8 +75,7 @@ def recall_at_k_score(
     >>> recall_at_k_score([0, 1, 0, 1], [1, 2, 3, 4], k=3)
     1.0
     """
-    params = {"k": k}
-    return evaluate("recall_at_k", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("recall_at_k", y_true, y_score, sample_weight, qid, pos_label, k=k)
 
 
 def enrichment_factor_score(
@@ -113,8 +111,9 @@ def enrichment_factor_score(
     >>> enrichment_factor_score([0, 1, 0, 1], [1, 2, 3, 4], fraction=0.25)
     2.0
     """
-    params = {"fraction": fraction}
-    return evaluate("enrichment_factor", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(
+        "enrichment_factor", y_true, y_score, sample_weight, qid, pos_label, fraction=fraction
+    )
 
 
 def rie_score(
@@ -154,8 +153,7 @@ def rie_score(
     >>> print(f"{rie_score([0, 0, 0, 1], [1, 2, 3, 4], alpha=20.0):.3f}")
     3.973
     """
-    params = {"alpha": alpha}
-    return evaluate("rie", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("rie", y_true, y_score, sample_weight, qid, pos_label, alpha=alpha)
 
 
 def bedroc_score(
@@ -194,8 +192,7 @@ def bedroc_score(
     >>> print(f"{bedroc_score([0, 1, 0, 1], [1, 2, 3, 4]):.3f}")
     0.993
     """
-    params = {"alpha": alpha}
-    return evaluate("bedroc", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("bedroc", y_true, y_score, sample_weight, qid, pos_label, alpha=alpha)
 
 
 def binned_auc_score(
@@ -251,7 +248,7 @@ def binned_auc_score(
     0.75
     """
     params = {"bin_sizes": bin_sizes, "in_bin_credit": in_bin_credit}
-    return evaluate("binned_auc", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate("binned_auc", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def auc_at_k_score(
@@ -307,5 +304,6 @@ def auc_at_k_score(
     >>> auc_at_k_score([1, 0, 0, 1], score, k=2, in_bin_credit=1.0)
     0.75
     """
-    params = {"k": k, "in_bin_credit": in_bin_credit}
-    return evaluate("auc_at_k", params, y_true, y_score, sample_weight, qid, pos_label)
+    return evaluate(
+        "auc_at_k", y_true, y_score, sample_weight, qid, pos_label, k=k, in_bin_credit=in_bin_credit
+    )
