@@ -242,6 +242,19 @@ def test_cv_takes_what_scikit_learn_takes(cv, n_splits):
         assert np.any(model.estimator_.coef_ != base.coef_)
 
 
+def test_a_splitter_need_not_know_groups():
+    class Halves:
+        def get_n_splits(self, X=None, y=None):
+            return 1
+
+        def split(self, X, y):
+            yield np.arange(0, 300, 2), np.arange(1, 300, 2)
+
+    X, y = sample(200, 100)
+    model = FixedFPRClassifier(LogisticRegression(), 0.3, cv=Halves()).fit(X, y)
+    assert (model.guarantee_, model.n_negatives_) == (True, np.sum(y[1::2] == 0))
+
+
 def test_a_generator_of_splits_is_read_once():
     X, y = sample(200, 100)
     halves = ((np.arange(300) % 2 == part, np.arange(300) % 2 != part) for part in (0, 1))

@@ -129,8 +129,9 @@ def splits_by(
             f"got {cv!r}."
         ) from error
     places = np.arange(X.shape[0] if y is None else len(y))
-    # A split may hold masks instead of places.
-    splits = [(places[train], places[test]) for train, test in splitter.split(X, y, groups)]
+    # A splitter of the user may not know groups, and a split may hold masks instead of places.
+    known = {} if groups is None else {"groups": groups}
+    splits = [(places[train], places[test]) for train, test in splitter.split(X, y, **known)]
     require_unseen(splits, np.asarray(groups) if whole and groups is not None else None)
     return splits
 
