@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.kernel_approximation import Nystroem
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba.linear._kernel import scale_gamma
+from aucuba.metrics import make_metric_scorer
 from benchmarks._digest_tables import (
     Arrays,
     digested,
@@ -25,14 +29,12 @@ RANGE, BAND = (0.0, 0.3), (0.1, 0.4)
 
 def linear(**params: Any) -> PartialAUCClassifier:
     """The linear model of a region, trained by the smooth ramp."""
-    return PartialAUCClassifier(**{"fpr_range": RANGE, "random_state": 0} | params)
+    return PartialAUCClassifier(**{"fpr_range": RANGE} | params)
 
 
-def svc(loss: str, **params: Any) -> PartialAUCClassifier:
-    """The linear or kernel model of a region, trained by a convex loss."""
-    return PartialAUCClassifier(
-        **{"fpr_range": RANGE, "surrogate": loss, "random_state": 0} | params
-    )
+def svc(loss: str, **params: Any) -> PartialAUCSVC:
+    """The linear or kernel model of a region, trained by a hinge loss."""
+    return PartialAUCSVC(**{"fpr_range": RANGE, "loss": loss, "random_state": 0} | params)
 
 
 def chosen(**params: Any) -> PartialAUCClassifierCV:
@@ -149,7 +151,11 @@ def linear_direct_dask_frame() -> Arrays:
 
 @digested
 def linear_direct_kernel() -> Arrays:
-    return fitted(linear(kernel="rbf", n_components=50))
+    X, y = training()
+    gamma = scale_gamma(X, None)
+    features = Nystroem(gamma=gamma, n_components=50, random_state=0).fit(X)
+    model = linear(tol=1e-3).fit(features.transform(X), y)
+    return of_model(model, features.transform(fixed_rows()))
 
 
 @digested
@@ -210,7 +216,7 @@ def svc_tight_dask_array() -> Arrays:
 
 @digested
 def svc_tight_dc_dense() -> Arrays:
-    return fitted(svc("tight", fpr_range=BAND, tight_form="dc"))
+    return fitted(svc("tight_dc", fpr_range=BAND))
 
 
 @digested
@@ -257,7 +263,14 @@ def cv_direct_tensor() -> Arrays:
 
 @digested
 def cv_tight_dense() -> Arrays:
-    return fitted(chosen(surrogate="tight"))
+    X, y = training()
+    search = GridSearchCV(
+        svc("tight"),
+        {"C": np.logspace(-3, 3, 3)},
+        scoring=make_metric_scorer("partial_auc", fpr_range=RANGE),
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    )
+    return of_model(search.fit(X, y).best_estimator_, fixed_rows())
 
 
 @digested

@@ -30,7 +30,7 @@ def linear_direct() -> Callable[[], Any]:
 
 def linear_tight() -> Callable[[], Any]:
     X, y = rows()
-    return lambda: aucuba.PartialAUCClassifier(RANGE, surrogate="tight").fit(X, y)
+    return lambda: aucuba.PartialAUCSVC(RANGE, loss="tight").fit(X, y)
 
 
 def linear_cv() -> Callable[[], Any]:

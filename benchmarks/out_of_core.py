@@ -39,8 +39,8 @@ N_BLOCKS = 128
 PREVALENCE = 0.02
 LIMIT_GB = 3.0
 MODELS = {
-    "structural": {"surrogate": "structural", "C": 100.0, "tol": 0.01, "rtol": 0.01},
-    "direct": {"surrogate": "direct", "max_iter": 5},
+    "structural": {"loss": "structural", "C": 100.0, "tol": 0.01, "rtol": 0.01},
+    "direct": {"max_iter": 5},
 }
 FORMATS = ("memmap", "parquet")
 # How a block of Parquet may be written.
@@ -146,7 +146,7 @@ def fit_once(folder: Path, kind: str, model: str) -> None:
     import dask
     import dask.array
 
-    from aucuba import PartialAUCClassifier
+    from aucuba import PartialAUCClassifier, PartialAUCSVC
     from aucuba.design import DaskDesign, TableDesign
 
     counted: list[DaskDesign] = []
@@ -161,7 +161,8 @@ def fit_once(folder: Path, kind: str, model: str) -> None:
     X = collection(folder, kind)
     with dask.config.set(scheduler="threads", num_workers=2):
         start = time.perf_counter()
-        fitted = PartialAUCClassifier((0.0, 0.05), **MODELS[model]).fit(X, y)
+        kind = PartialAUCClassifier if model == "direct" else PartialAUCSVC
+        fitted = kind((0.0, 0.05), **MODELS[model]).fit(X, y)
         seconds = time.perf_counter() - start
         design, w = counted[0], fitted.coef_[0]
         passes = design.blocks.n_passes

@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from aucuba import PartialAUCClassifier
+from aucuba import PartialAUCSVC
 from aucuba.design import TableDesign
 from aucuba.risks import PairwiseHinge, RankWeights, Sample, StructuralHinge
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver
@@ -196,7 +196,7 @@ def one_problem(name, X, positive, limits, C, dlib_ranker):
     jobs = {
         "bundle": loosest(ours(BundleSolver), lambda s: s.objective, optimum),
         "cutting plane": loosest(ours(CuttingPlaneSolver), lambda s: s.objective, optimum),
-        "fit": lambda: PartialAUCClassifier(limits, surrogate="structural", C=C).fit(X, positive),
+        "fit": lambda: PartialAUCSVC(limits, loss="structural", C=C).fit(X, positive),
         "LR": lambda: LogisticRegression(C=C).fit(X, positive),
         "SVC": lambda: LinearSVC(C=C).fit(X, positive),
     }

@@ -81,6 +81,7 @@ ESTIMATORS = {
         lambda: aucuba.PartialAUCClassifier(RANGE), rows, keeps_partial=True
     ),
     "PartialAUCClassifierCV": Case(lambda: aucuba.PartialAUCClassifierCV(RANGE, Cs=2), rows),
+    "PartialAUCSVC": Case(lambda: aucuba.PartialAUCSVC((0.0, 0.5)), rows, keeps_partial=True),
     "AUMClassifier": Case(lambda: aucuba.AUMClassifier(), rows, keeps_partial=True),
     "FixedFPRClassifier": Case(lambda: aucuba.FixedFPRClassifier(LogisticRegression(), 0.1), rows),
     "FixedTPRClassifier": Case(lambda: aucuba.FixedTPRClassifier(LogisticRegression(), 0.9), rows),

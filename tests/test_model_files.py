@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from aucuba import FixedFPRClassifier, PartialAUCClassifier, RegionReweighted, RegionStack
+from aucuba import FixedFPRClassifier, PartialAUCSVC, RegionReweighted, RegionStack
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import mixed_frame, numbers
 
@@ -39,7 +39,7 @@ def test_the_default_stack_survives(table, tmp_path):
         RegionReweighted(RandomForestClassifier(4), RANGE, cv=StratifiedKFold(3), random_state=0),
         RegionReweighted(HistGradientBoostingClassifier(max_iter=4), RANGE, random_state=0),
         FixedFPRClassifier(RandomForestClassifier(4, random_state=0), max_fpr=0.3),
-        PartialAUCClassifier(RANGE, kernel="precomputed", n_components=20, random_state=0),
+        PartialAUCSVC(RANGE, loss="tight", kernel="precomputed"),
     ],
     ids=["forest", "boosting", "fixed", "precomputed"],
 )

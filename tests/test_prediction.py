@@ -13,6 +13,7 @@ from aucuba import (
     AUMClassifier,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
+    PartialAUCSVC,
     RegionReweighted,
     RegionStack,
 )
@@ -27,11 +28,10 @@ pytestmark = [
 RANGE = (0.0, 0.2)
 WITH_REGION = {
     "direct": PartialAUCClassifier(RANGE),
-    "tight": PartialAUCClassifier(RANGE, surrogate="tight", C=10.0),
-    "exact kernel": PartialAUCClassifier(RANGE, surrogate="tight", kernel="rbf", gamma=0.1),
-    "Nystroem": PartialAUCClassifier(RANGE, kernel="rbf", n_components=20, random_state=0),
+    "tight": PartialAUCSVC(RANGE, loss="tight", C=10.0),
+    "exact kernel": PartialAUCSVC(RANGE, loss="tight", kernel="rbf", gamma=0.1),
+    "poly kernel": PartialAUCSVC(RANGE, loss="tight", kernel="poly", degree=2),
     "CV": PartialAUCClassifierCV(RANGE, Cs=2, random_state=0),
-    "convex CV": PartialAUCClassifierCV(RANGE, surrogate="tight", Cs=[0.1, 1], random_state=0),
     "reweighted": RegionReweighted(LogisticRegression(), RANGE, cv=3, random_state=0),
     "stack": RegionStack(
         RANGE,
@@ -44,7 +44,7 @@ WITH_REGION = {
     ),
 }
 CLASSIFIERS = {**WITH_REGION, "AUM": AUMClassifier()}
-PROBABILISTIC = ["CV", "convex CV", "reweighted", "stack"]
+PROBABILISTIC = ["CV", "reweighted", "stack"]
 
 
 def rows(n=600, seed=0):
@@ -163,7 +163,7 @@ def test_what_scikit_learn_checks_of_training_beside_probability_one_half(name):
 def test_probabilities_are_calibrated_and_not_moved_by_the_region(name):
     X, y = rows(3000)
     new, truth = rows(20_000, seed=1)
-    # Wide enough for the convex surrogate to rank.
+    # Wide enough for the convex losses to rank.
     model = clone(CLASSIFIERS[name]).set_params(fpr_range=(0.0, 0.5)).fit(X, y)
     probability = model.predict_proba(new)[:, 1]
     for part in np.array_split(np.argsort(probability), 5):

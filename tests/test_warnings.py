@@ -77,7 +77,7 @@ IN_FIT = {
         "The positive class is 'yes'",
     ),
     "scales": Case(
-        aucuba.PartialAUCClassifier(RANGE, surrogate="structural", tol=1e-2),
+        aucuba.PartialAUCSVC(RANGE, loss="structural", tol=1e-2),
         partial(table, scale=1e7),
         ScaleAdvice,
         "The standard deviations of the columns",
@@ -94,12 +94,6 @@ IN_FIT = {
         FewRowsAdvice,
         "Too few rows",
     ),
-    "too few for folds, convex": Case(
-        aucuba.PartialAUCClassifierCV(RANGE, Cs=2, surrogate="structural"),
-        partial(table, n_positives=2),
-        FewRowsAdvice,
-        "Too few rows",
-    ),
     "fewer folds": Case(
         aucuba.RegionReweighted(LogisticRegression(), RANGE, cv=20),
         partial(table, n_positives=20),
@@ -107,13 +101,13 @@ IN_FIT = {
         "instead of cv=20",
     ),
     "iterations": Case(
-        aucuba.PartialAUCClassifier(RANGE, surrogate="structural", max_iter=1),
+        aucuba.PartialAUCSVC(RANGE, loss="structural", max_iter=1),
         table,
         ConvergenceAdvice,
         "Raise max_iter",
     ),
     "iterations, kernel": Case(
-        aucuba.PartialAUCClassifier(RANGE, surrogate="structural", kernel="rbf", max_iter=1),
+        aucuba.PartialAUCSVC(RANGE, loss="structural", kernel="rbf", max_iter=1),
         table,
         ConvergenceAdvice,
         "Raise max_iter",
@@ -245,8 +239,8 @@ def one_class_query():
 
 
 def kernel_on_many_rows(monkeypatch):
-    monkeypatch.setattr("aucuba.linear._partial_auc.MAX_KERNEL_ROWS", 50)
-    model = aucuba.PartialAUCClassifier(RANGE, surrogate="structural", kernel="rbf", tol=0.1)
+    monkeypatch.setattr("aucuba.linear._svc.MAX_KERNEL_ROWS", 50)
+    model = aucuba.PartialAUCSVC(RANGE, loss="structural", kernel="rbf", tol=0.1)
     model.fit(*table())
 
 

@@ -2,8 +2,8 @@
 A certificate, and where zero is as good
 ========================================
 
-The convex surrogates come with a lower bound: the gap between it and the objective says how far
-from the optimum a model can be. The same bound shows when a surrogate has nothing to offer.
+The convex losses come with a lower bound: the gap between it and the objective says how far from the
+optimum a model can be. The same bound shows when a loss has nothing to offer.
 """
 
 import warnings
@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from aucuba import PartialAUCClassifier
+from aucuba import PartialAUCSVC
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(3000, 20))
@@ -23,9 +23,7 @@ y = X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=3000) > 1.6
 # more.
 fig, ax = plt.subplots()
 for solver in ("bundle", "cutting_plane"):
-    model = PartialAUCClassifier(
-        (0.0, 0.1), surrogate="structural", C=100.0, tol=1e-4, solver=solver
-    ).fit(X, y)
+    model = PartialAUCSVC((0.0, 0.1), loss="structural", C=100.0, tol=1e-4, solver=solver).fit(X, y)
     gaps = [row["gap"] for row in model.history_]
     ax.semilogy(
         np.arange(1, len(gaps) + 1), gaps, marker=".", label=f"{solver}: {len(gaps)} iterations"
@@ -44,11 +42,11 @@ y = np.arange(400) < 30
 X[y] *= 0.05
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ConvergenceWarning)
-    model = PartialAUCClassifier((0.0, 0.1), surrogate="tight", C=100.0).fit(X, y)
+    model = PartialAUCSVC((0.0, 0.1), loss="tight", C=100.0).fit(X, y)
 print(model.status_)
 print(model.coef_)
 
 # %%
 # A kernel separates what no line can.
-curved = PartialAUCClassifier((0.0, 0.1), surrogate="tight", kernel="rbf", C=10.0).fit(X, y)
+curved = PartialAUCSVC((0.0, 0.1), loss="tight", kernel="rbf", C=10.0).fit(X, y)
 print(curved.summary())

@@ -12,7 +12,7 @@ from scipy.stats import wilcoxon
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from aucuba import PartialAUCClassifier
+from aucuba import PartialAUCSVC
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import partial_auc_score
 from reproductions.baselines import GreedyCombination, PAUCBoost
@@ -45,7 +45,7 @@ Make = Callable[[float], Any]
 
 def svm(fpr_range: Range, tuning: Tuning) -> Make:
     """Construct the structural SVM of a range by C; the whole axis is SVM_AUC."""
-    return lambda C: PartialAUCClassifier(fpr_range, surrogate="structural", C=C, tol=tuning.tol)
+    return lambda C: PartialAUCSVC(fpr_range, loss="structural", C=C, tol=tuning.tol)
 
 
 def by_grid(

@@ -2,7 +2,7 @@
 
 The map of the library:
 
-- tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `AUMClassifier`
+- tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `PartialAUCSVC`, `AUMClassifier`
 - any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
   `aucuba.objectives`
 - a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from aucuba._base._warnings import FewRowsWarning
     from aucuba._citation import citation
     from aucuba.ensemble import RegionReweighted, RegionStack
-    from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
+    from aucuba.linear import (
+        AUMClassifier,
+        PartialAUCClassifier,
+        PartialAUCClassifierCV,
+        PartialAUCSVC,
+    )
     from aucuba.threshold import (
         AlertBudgetClassifier,
         FixedFPRClassifier,
@@ -42,6 +47,7 @@ _HOMES = {
     "FixedTPRClassifier": "aucuba.threshold",
     "PartialAUCClassifier": "aucuba.linear",
     "PartialAUCClassifierCV": "aucuba.linear",
+    "PartialAUCSVC": "aucuba.linear",
     "RegionReweighted": "aucuba.ensemble",
     "RegionStack": "aucuba.ensemble",
     "citation": "aucuba._citation",
@@ -59,6 +65,7 @@ __all__ = [
     "FixedTPRClassifier",
     "PartialAUCClassifier",
     "PartialAUCClassifierCV",
+    "PartialAUCSVC",
     "RegionReweighted",
     "RegionStack",
     "__version__",

@@ -72,9 +72,7 @@ def run(capsys):
 def model(tmp_path_factory, files):
     """One model on the csv file, by a single convex fit."""
     path = tmp_path_factory.mktemp("models") / "model.aucuba"
-    words = (
-        f"--target outcome --pos-label bad --fpr-range 0 0.2 --surrogate tight --cv 0 --out {path}"
-    )
-    dropped = ["--drop", "times", "--drop", "query"]
+    words = f"--target outcome --pos-label bad --fpr-range 0 0.2 --cv 0 --out {path}"
+    dropped = ["--model", "svc", "--loss", "tight", "--drop", "times", "--drop", "query"]
     assert main(["fit", str(files / "train.csv"), *words.split(), *dropped]) == 0
     return path

@@ -182,8 +182,9 @@ class TestFit:
     def test_rates_upside_down(self, refuse_fit, files):
         refuse_fit(files / "train.csv", "lower limit below", *FIT, "--fpr-range", "0.5", "0.1")
 
-    def test_unknown_surrogate(self, refuse_fit, files):
-        refuse_fit(files / "train.csv", "--surrogate must be one of", *FIT, "--surrogate", "hinge")
+    def test_unknown_loss(self, refuse_fit, files):
+        words = [*FIT, "--model", "svc", "--loss", "hinge"]
+        refuse_fit(files / "train.csv", "--loss must be one of", *words)
 
     def test_unknown_option(self, refuse_fit, files):
         refuse_fit(files / "train.csv", "No such option", *FIT, "--speed")
@@ -192,7 +193,7 @@ class TestFit:
         refuse_fit(files / "train.csv", "--cv must be 0 or at least 2", *FIT, "--cv", "1")
 
     def test_queries_with_aum(self, refuse_fit, files):
-        options = ["--qid", "query", "--surrogate", "aum"]
+        options = ["--qid", "query", "--model", "aum"]
         refuse_fit(files / "train.csv", "aum does not support --qid", *FIT, *options)
 
     def test_output_folder_missing(self, run, files, tmp_path):

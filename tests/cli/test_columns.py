@@ -11,7 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 from aucuba.cli._table_file import TableFile
 from aucuba.persistence import load_model
 
-FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
+FAST = ["--cv", "0", "--model", "svc", "--loss", "tight", "--fpr-range", "0", "0.5"]
 
 
 def rejected(result, text):

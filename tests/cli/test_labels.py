@@ -7,7 +7,7 @@ import pytest
 from aucuba.cli._messages import TableError
 from aucuba.cli._roles import Labels
 
-FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
+FAST = ["--cv", "0", "--model", "svc", "--loss", "tight", "--fpr-range", "0", "0.5"]
 
 
 def rejected(result, text):

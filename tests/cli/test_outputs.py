@@ -17,7 +17,8 @@ import aucuba
 from aucuba._base._files import written_atomically
 from aucuba.cli import main
 
-FIT = ["--target", "outcome", "--pos-label", "bad", "--cv", "0", "--surrogate", "tight"]
+SVC = ["--model", "svc", "--loss", "tight"]
+FIT = ["--target", "outcome", "--pos-label", "bad", "--cv", "0", *SVC]
 HERE = {**os.environ, "PYTHONPATH": str(Path(aucuba.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
 
 

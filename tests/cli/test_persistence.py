@@ -9,6 +9,7 @@ from aucuba import (
     FixedFPRClassifier,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
+    PartialAUCSVC,
     RegionReweighted,
     RegionStack,
 )
@@ -23,8 +24,8 @@ from aucuba.structured import AUCAtK, RankingGraph, StructuredRanker
     "model",
     [
         PartialAUCClassifier((0.0, 0.3)),
-        PartialAUCClassifier((0.0, 0.3), surrogate="structural"),
-        PartialAUCClassifier((0.0, 0.3), surrogate="tight", kernel="rbf"),
+        PartialAUCSVC((0.0, 0.3), loss="structural"),
+        PartialAUCSVC((0.0, 0.3), loss="tight", kernel="rbf"),
         PartialAUCClassifierCV((0.0, 0.3), cv=2, random_state=0),
         AUMClassifier(tol=0.1),
         FixedFPRClassifier(LogisticRegression(), max_fpr=0.3, random_state=0),
@@ -64,7 +65,7 @@ def test_detectors_and_rankers_survive(tmp_path):
 
 def test_a_function_inside_is_refused_and_nothing_is_written(tmp_path):
     X, y = make_classification(100, random_state=0)
-    model = PartialAUCClassifier(fpr_weight=lambda u: 1 - u, surrogate="tight").fit(X, y)
+    model = PartialAUCSVC(fpr_weight=lambda u: 1 - u, loss="tight").fit(X, y)
     with pytest.raises(ValueError, match="cannot be saved"):
         save_model(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
@@ -76,7 +77,7 @@ def test_a_failed_save_keeps_the_old_file(tmp_path):
     save_model(PartialAUCClassifier((0.0, 0.5)).fit(X, y), path)
     before = path.read_bytes()
     with pytest.raises(ValueError, match="cannot be saved"):
-        save_model(PartialAUCClassifier(fpr_weight=np.square, surrogate=max), path)
+        save_model(PartialAUCSVC(fpr_weight=np.square, loss=max), path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["m"]
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import aucuba.cli._formats
 import aucuba.cli._table_file
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 from aucuba._base._progress_bar import ProgressBar
 from aucuba.metrics import compare_scores, score_interval
 from aucuba.persistence import load_model, save_model
@@ -29,13 +29,14 @@ FORMATS = {
     "svmlight": [],
     "npz": ["--target", "y"],
 }
+SVC = ["--model", "svc", "--loss", "tight"]
 
 
 @pytest.mark.parametrize(("suffix", "options"), FORMATS.items())
 def test_round_trip(run, files, tmp_path, suffix, options):
     train, test = files / f"train.{suffix}", files / f"test.{suffix}"
     model, scores, page = tmp_path / "m.aucuba", tmp_path / "s.csv", tmp_path / "r.html"
-    quick = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.2", "--out", model]
+    quick = ["--cv", "0", *SVC, "--fpr-range", "0", "0.2", "--out", model]
     fitted = run("fit", train, *options, *quick, "--json")
     assert (fitted.code, fitted.err) == (0, "")
     assert fitted.json["training"]["rows"] == 300
@@ -47,7 +48,7 @@ def test_round_trip(run, files, tmp_path, suffix, options):
     assert 0.5 < evaluated.json["auc"]["value"] <= 1
     assert run("report", model, test, "--out", page).code == 0
     assert page.read_text().startswith("<!doctype html>")
-    assert run("info", model, "--json").json["fit"]["estimator"] == "PartialAUCClassifier"
+    assert run("info", model, "--json").json["fit"]["estimator"] == "PartialAUCSVC"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.aucuba", "r.html", "s.csv"]
 
 
@@ -66,7 +67,7 @@ def test_the_model_is_the_library_s(run, files, tmp_path):
     run("fit", files / "train.npz", "--cv", "0", "--fpr-range", "0", "0.2", "--out", out)
     with np.load(files / "train.npz") as arrays:
         X, y = arrays["X"], arrays["y"]
-    expected = make_pipeline(StandardScaler(), PartialAUCClassifier((0.0, 0.2), random_state=0))
+    expected = make_pipeline(StandardScaler(), PartialAUCClassifier((0.0, 0.2)))
     coef = load_model(out).model[-1].coef_
     np.testing.assert_allclose(coef, expected.fit(X, y)[-1].coef_, rtol=1e-9)
 
@@ -107,7 +108,7 @@ def test_progress_follows_the_callbacks_of_scikit_learn():
 
     bar = ProgressBar("fit", patience=1000.0)
     X, y = make_classification(200, random_state=0)
-    model = PartialAUCClassifier((0.0, 0.5), surrogate="tight", max_iter=500)
+    model = PartialAUCSVC((0.0, 0.5), loss="tight", max_iter=500)
     model.set_callbacks(FitProgress(bar)).fit(X, y)
     assert (bar.done, bar.total) == (model.n_iter_, 500)
 
@@ -171,7 +172,7 @@ def test_weights_are_copies_and_queries_stay_apart(run, files, frame, tmp_path):
 
 def test_compare_is_paired_with_the_first(run, files, model, tmp_path):
     other = tmp_path / "aum.aucuba"
-    run("fit", files / "train.csv", *NAMED, "--surrogate", "aum", "--out", other)
+    run("fit", files / "train.csv", *NAMED, "--model", "aum", "--out", other)
     result = run("compare", model, other, model, files / "test.csv", "--json").json
     differences = [row["against_first"]["difference"] for row in result["models"]]
     assert differences[0] == differences[2] == 0.0
@@ -216,7 +217,7 @@ def test_a_file_is_streamed_in_chunks(run, files, model, tmp_path, monkeypatch):
 
 
 def test_warnings_become_notes(run, files, tmp_path):
-    words = ["--cv", "0", "--surrogate", "aum", "--out", tmp_path / "m.aucuba"]
+    words = ["--cv", "0", "--model", "aum", "--out", tmp_path / "m.aucuba"]
     result = run("fit", files / "train.npz", *words)
     assert result.code == 0
     assert all(line.startswith("note: ") for line in result.err.splitlines())

@@ -8,7 +8,7 @@ from sklearn.datasets import make_classification
 from aucuba import PartialAUCClassifier
 from aucuba.persistence import load_model, save_model
 
-FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
+FAST = ["--cv", "0", "--model", "svc", "--loss", "tight", "--fpr-range", "0", "0.5"]
 STACK = ["--model", "stack", "--cv", "2", "--fpr-range", "0", "0.5"]
 
 

@@ -280,7 +280,6 @@ def test_tables_that_cannot_be_used(run, signals, labels, tmp_path, change, mess
         (["--fpr-range", "0", "0.1"], "--fpr-range does not apply"),
         (["--max-fpr", "0.1"], "--max-fpr does not apply"),
         (["--min-tpr", "0"], "--min-tpr does not apply"),
-        (["--surrogate", "aum"], "--surrogate does not apply"),
         (["--C", "0"], "--C does not apply"),
         (["--qid", "sequence"], "--qid does not apply"),
         (["--sample-weight", "value"], "--sample-weight does not apply"),
@@ -300,9 +299,7 @@ def test_options_that_do_not_apply(run, tables, tmp_path, options, message):
     rejected(done, message)
 
 
-@pytest.mark.parametrize(
-    "options", [["--labels", "l.csv"], ["--max-segments", "5"], ["--loss", "l2"]]
-)
+@pytest.mark.parametrize("options", [["--labels", "l.csv"], ["--max-segments", "5"]])
 def test_options_of_changepoint_models_alone(run, files, tmp_path, options):
     done = run("fit", files / "train.npz", *options, "--out", tmp_path / "m.aucuba")
     rejected(done, f"{options[0]} is for --model changepoint")

@@ -99,9 +99,9 @@ def test_weights_reach_the_stack(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--surrogate", "tight"), "--surrogate is for --model linear"),
-        (("--C", "2"), "--C is for --model linear"),
-        (("--max-iter", "5"), "--max-iter is for --model linear"),
+        (("--loss", "tight"), "--loss is for --model svc and --model changepoint"),
+        (("--C", "2"), "--C does not apply to --model stack"),
+        (("--max-iter", "5"), "--max-iter does not apply to --model stack"),
         (("--cv", "0"), "--cv must be at least 2 for a stack"),
         (("--qid", "query"), "--model stack does not support --qid"),
     ],

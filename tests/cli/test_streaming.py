@@ -13,6 +13,8 @@ from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
 from aucuba.cli._options import EvaluateOptions
 from aucuba.metrics import partial_auc_score, score_interval, tpr_at_fpr_score
 
+SVC = ["--model", "svc", "--loss", "tight"]
+
 
 def rejected(result, text):
     assert result.code == 2, result.out + result.err
@@ -109,7 +111,7 @@ def test_features_are_not_held_in_memory(tmp_path, monkeypatch):
     for n_rows in (3000, 9000):
         frame[:n_rows].to_parquet(tmp_path / f"{n_rows}.parquet", row_group_size=1000)
     frame[:500].to_csv(tmp_path / "train.csv", index=False)
-    words = ["--surrogate", "tight", "--cv", "0", "--max-fpr", "0.1", "--no-probe", "--out"]
+    words = [*SVC, "--cv", "0", "--max-fpr", "0.1", "--no-probe", "--out"]
     assert main(["fit", str(tmp_path / "train.csv"), *words, str(tmp_path / "m.aucuba")]) == 0
     saved, record = load_fitted(tmp_path / "m.aucuba")
     monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 1000)

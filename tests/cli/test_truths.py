@@ -10,7 +10,7 @@ import pytest
 from aucuba.cli._fit_record import chance_level
 from aucuba.metrics import partial_auc_score
 
-FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5", "--no-probe"]
+FAST = ["--cv", "0", "--model", "svc", "--loss", "tight", "--fpr-range", "0", "0.5", "--no-probe"]
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier
 from sklearn.svm import SVC
 
-from aucuba import PartialAUCClassifier, RegionStack
+from aucuba import PartialAUCSVC, RegionStack
 from aucuba.persistence import load_model, save_model
 from aucuba.persistence._schema import foreign_nodes
 from tests.persistence.archives import entries_of, written
@@ -252,7 +252,7 @@ def originals(folder):
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(60, 3)), 2)
     y = (X[:, 0] + rng.normal(size=60) > 0.5).astype(int)
-    kernel = PartialAUCClassifier((0.0, 0.4), kernel="rbf", surrogate="tight")
+    kernel = PartialAUCSVC((0.0, 0.4), kernel="rbf", loss="tight")
     stack = RegionStack((0.0, 0.4), estimators=[("trees", ExtraTreesClassifier(3))], cv=2)
     return [
         *(Original.from_file(write(Path(folder), *case)) for case in all_models()),

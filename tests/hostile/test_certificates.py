@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import PartialAUCSVC
 from aucuba.metrics import partial_auc_score
 from aucuba.solvers import Status
 from reproductions.data.imbalanced import load_adbench
@@ -20,13 +20,13 @@ SOLVERS = ("bundle", "cutting_plane")
 class ExactProblem:
     """``1/2 w^2 + C R(x w)`` of one feature in rational numbers."""
 
-    def __init__(self, x, positive, fpr_range, surrogate, C):
+    def __init__(self, x, positive, fpr_range, loss, C):
         self.C = Fraction(float(C))
         self.p = [Fraction(float(value)) for value in x[positive]]
         self.q = [Fraction(float(value)) for value in x[~positive]]
         n = len(self.q)
         low, high = (n * Fraction(float(rate)) for rate in fpr_range)
-        first = 0 if surrogate == "tight" else None
+        first = 0 if loss == "tight" else None
         overlap = [self._overlap(j, low, high) for j in range(n)]
         mass = [Fraction(1) if first is None else self._overlap(j, 0, high) for j in range(n)]
         self.weights = list(zip(overlap, mass, strict=True))
@@ -92,7 +92,7 @@ def random_problem(rng):
     low, high = np.sort(rng.choice(np.arange(0.0, 1.05, 0.1), size=2, replace=False))
     settings = {
         "fpr_range": (0.0 if rng.random() < 0.5 else float(low), float(high)),
-        "surrogate": str(rng.choice(["structural", "tight"])),
+        "loss": str(rng.choice(["structural", "tight"])),
         "C": float(10 ** rng.uniform(-3, 4)),
         "tol": float(10 ** rng.uniform(-8, -2)),
         "rtol": None if rng.random() < 0.5 else 1e-3,
@@ -102,7 +102,7 @@ def random_problem(rng):
 
 
 def fit_quietly(x, positive, settings):
-    model = PartialAUCClassifier(**settings)
+    model = PartialAUCSVC(**settings)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(x[:, np.newaxis], positive)
@@ -111,7 +111,7 @@ def fit_quietly(x, positive, settings):
 
 def check_certificate(x, positive, settings):
     model, warned = fit_quietly(x, positive, settings)
-    exact = ExactProblem(x, positive, settings["fpr_range"], settings["surrogate"], settings["C"])
+    exact = ExactProblem(x, positive, settings["fpr_range"], settings["loss"], settings["C"])
     least = exact.minimum()
     objective = exact.objective(Fraction(float(model.coef_[0, 0])))
     scale = settings["C"] * (1 + float(np.abs(x).max()) * abs(float(model.coef_[0, 0])))
@@ -147,9 +147,7 @@ def test_the_exact_problem_is_the_one_that_is_solved():
     rng = np.random.default_rng(0)
     for _ in range(10):
         x, positive, settings = random_problem(rng)
-        exact = ExactProblem(
-            x, positive, settings["fpr_range"], settings["surrogate"], settings["C"]
-        )
+        exact = ExactProblem(x, positive, settings["fpr_range"], settings["loss"], settings["C"])
         least = exact.minimum()
         for w in rng.normal(size=30) * 10 ** rng.uniform(-3, 3, size=30):
             assert exact.objective(Fraction(float(w))) >= least
@@ -160,7 +158,7 @@ def test_the_bound_of_a_float32_table_with_an_offset_is_true():
     positive = np.array([True, False, False])
     settings = {
         "fpr_range": (0.1, 0.3),
-        "surrogate": "structural",
+        "loss": "structural",
         "C": 100.0,
         "tol": 1e-5,
         "rtol": None,
@@ -176,7 +174,7 @@ def test_rounding_that_hides_the_gap_is_said():
     positive = rng.random(40) < 0.4
     settings = {
         "fpr_range": (0.0, 0.3),
-        "surrogate": "tight",
+        "loss": "tight",
         "C": 1000.0,
         "tol": 1e-12,
         "rtol": None,
@@ -191,7 +189,7 @@ def test_where_zero_is_as_good_the_claim_names_its_tolerance_and_the_model_is_re
     x = np.array([0.00374, 0.01124, 0.00751, 0.06901, 0.13049])
     positive = np.array([True, False, False, False, False])
     for C in (1.0, 2.0):
-        model = PartialAUCClassifier((0, 0.3), surrogate="tight", C=C)
+        model = PartialAUCSVC((0, 0.3), loss="tight", C=C)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model.fit(x[:, np.newaxis], positive)
@@ -202,26 +200,16 @@ def test_where_zero_is_as_good_the_claim_names_its_tolerance_and_the_model_is_re
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("surrogate", ["structural", "tight"])
+@pytest.mark.parametrize("loss", ["structural", "tight"])
 @pytest.mark.parametrize("name", ["landsat", "Waveform"])
 @pytest.mark.filterwarnings("ignore:At C=1 the")
-def test_algorithm_2_gives_its_own_answer(name, surrogate, solver, data_dir):
+def test_algorithm_2_gives_its_own_answer(name, loss, solver, data_dir):
     X, positive = load_adbench(name)
     X = StandardScaler().fit_transform(X)
-    model = PartialAUCClassifier((0, 0.05), surrogate=surrogate, solver=solver).fit(X, positive)
+    model = PartialAUCSVC((0, 0.05), loss=loss, solver=solver).fit(X, positive)
     assert model.coef_.any()
     assert 0 < model.gap_ <= model.tol
     assert "zero is as good" in model.status_
-
-
-@pytest.mark.filterwarnings("ignore:At C=")
-def test_convex_cross_validation_never_falls_back_to_logistic_regression(data_dir):
-    X, positive = load_adbench("landsat")
-    X = StandardScaler().fit_transform(X)[::4]
-    model = PartialAUCClassifierCV((0, 0.05), surrogate="structural", Cs=3, random_state=0)
-    model.fit(X, positive[::4])
-    assert set(model.partial_auc_) == {"region"}
-    assert not hasattr(model, "logistic_coef_")
 
 
 # An earlier solver took 470 and 1000 iterations on the first table; on the second it ran to its limit
@@ -238,9 +226,9 @@ HARD = [
 @pytest.mark.filterwarnings("ignore:At C=")
 def test_hard_cases_take_few_iterations(name, solver, most, data_dir):
     case = np.load(data_dir / "hard_cases" / f"{name}.npz")
-    model = PartialAUCClassifier(
+    model = PartialAUCSVC(
         (float(case["alpha"]), float(case["beta"])),
-        surrogate="structural",
+        loss="structural",
         C=float(case["C"]),
         tol=float(case["tol"]),
         solver=solver,

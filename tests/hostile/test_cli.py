@@ -20,7 +20,7 @@ pd = pytest.importorskip("pandas")
 for needed in ("typer", "rich", "skops", "pyarrow"):
     pytest.importorskip(needed)
 
-FAST = ["--cv", "0", "--surrogate", "tight", "--fpr-range", "0", "0.5"]
+FAST = ["--cv", "0", "--model", "svc", "--loss", "tight", "--fpr-range", "0", "0.5"]
 HERE = {**os.environ, "PYTHONPATH": str(Path(aucuba.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
 
 

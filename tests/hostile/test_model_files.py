@@ -21,13 +21,15 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_array
 
-from aucuba import PartialAUCClassifier, RegionStack
+import aucuba.linear._svc
+from aucuba import PartialAUCClassifier, PartialAUCSVC, RegionStack
 from aucuba.persistence import load_model, save_model
 from aucuba.structured import BinnedAUC, StructuredLabelRanker, StructuredRanker
 from tests.ensemble.data import numbers
@@ -274,8 +276,8 @@ class TestArrays:
             (MaxAbsScaler(), "scale_"),
             (PartialAUCClassifier(RANGE), "coef_"),
             (PartialAUCClassifier(RANGE), "intercept_"),
-            (PartialAUCClassifier(RANGE, kernel="rbf", surrogate="tight"), "dual_coef_"),
-            (PartialAUCClassifier(RANGE, kernel="rbf", surrogate="tight"), "kernel_rows_"),
+            (PartialAUCSVC(RANGE, kernel="rbf", loss="tight"), "dual_coef_"),
+            (PartialAUCSVC(RANGE, kernel="rbf", loss="tight"), "kernel_rows_"),
             (RegionStack(RANGE, estimators=["linear"], cv=2, random_state=0), "coef_"),
         ],
         ids=lambda value: value if isinstance(value, str) else type(value).__name__,
@@ -289,9 +291,20 @@ class TestArrays:
         refuse(fitted)
 
     def test_nystroem_components(self, refuse, data):
-        model = PartialAUCClassifier(RANGE, kernel="rbf", n_components=5, random_state=0)
-        features = model.fit(*data).feature_map_
+        features = Nystroem(n_components=5, random_state=0)
+        model = make_pipeline(features, PartialAUCClassifier(RANGE, tol=1e-3)).fit(*data)
         features.components_ = features.components_[:, :2]
+        refuse(model)
+
+    @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+    def test_features_of_a_large_kernel(self, refuse, data, monkeypatch):
+        monkeypatch.setattr(aucuba.linear._svc, "MAX_KERNEL_ROWS", 20)
+        model = PartialAUCSVC(RANGE, loss="tight", kernel="rbf", n_components=5, random_state=0)
+        with pytest.warns(UserWarning, match="Nystroem features"):
+            model.fit(*data)
+        model.coef_ = model.coef_[:, :4]
+        refuse(model)
+        model.feature_map_ = "text"
         refuse(model)
 
     def test_splines(self, refuse, data):
@@ -303,7 +316,7 @@ class TestArrays:
     @pytest.mark.parametrize("place", [-1, 6, 2**31 - 1])
     def test_sparse_rows(self, refuse, data, place):
         X, y = data
-        model = PartialAUCClassifier(RANGE, kernel="rbf", surrogate="tight")
+        model = PartialAUCSVC(RANGE, kernel="rbf", loss="tight")
         model.fit(sparse.csr_matrix(X), y)
         model.kernel_rows_.indices[0] = place
         refuse(model)
@@ -438,7 +451,7 @@ class TestArchives:
 
     def test_a_bomb_inside_an_entry(self, data, tmp_path):
         X, y = data
-        model = PartialAUCClassifier(RANGE, kernel="rbf", surrogate="tight")
+        model = PartialAUCSVC(RANGE, kernel="rbf", loss="tight")
         save_model(model.fit(sparse.csr_matrix(X), y), tmp_path / "m")
         entries = entries_of(tmp_path / "m")
         name = next(name for name in entries if name.endswith(".npz"))

@@ -22,7 +22,7 @@ import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 
-from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 from aucuba.design import DaskDesign, TableDesign
 from aucuba.design._dask_blocks import _rows_of
 from aucuba.persistence import save_model
@@ -31,12 +31,11 @@ from aucuba.persistence import save_model
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 MODELS = {
     "direct": PartialAUCClassifier(),
-    "tight": PartialAUCClassifier((0.0, 0.4), surrogate="tight"),
-    "structural": PartialAUCClassifier((0.0, 0.5), surrogate="structural"),
-    "tight_dc": PartialAUCClassifier((0.05, 0.4), surrogate="tight", tight_form="dc"),
+    "tight": PartialAUCSVC((0.0, 0.4), loss="tight"),
+    "structural": PartialAUCSVC((0.0, 0.5), loss="structural"),
+    "tight_dc": PartialAUCSVC((0.05, 0.4), loss="tight_dc"),
     "aum": AUMClassifier(),
     "aum_held_out": AUMClassifier(validation_fraction=0.3, random_state=0),
-    "cv_convex": PartialAUCClassifierCV((0.0, 0.4), surrogate="tight", Cs=2, random_state=0),
     "cv": PartialAUCClassifierCV((0.0, 0.4), Cs=[1.0], cv=2, random_state=0),
 }
 
@@ -92,7 +91,7 @@ def test_other_blocks_equal_an_array(rows, kind, name):
     np.testing.assert_allclose(scores.compute(), want.decision_function(X), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["direct", "structural", "tight", "aum", "cv_convex"])
+@pytest.mark.parametrize("name", ["direct", "structural", "tight", "aum", "tight_dc"])
 def test_csr_blocks_equal_a_csr_matrix(rows, name):
     X, y = rows
     X = np.where(np.abs(X) > 0.5, X, 0.0)
@@ -112,14 +111,14 @@ def test_groups_and_times_are_gathered(rows, kind):
     days = np.datetime64("2026-01-01") + np.random.default_rng(4).permutation(600)
     given = {"groups": {"groups": number}, "time": {"time": days}}
     given["both"] = given["groups"] | given["time"]
-    model = PartialAUCClassifierCV((0.0, 0.4), surrogate="tight", Cs=2, random_state=0)
+    model = PartialAUCClassifierCV((0.0, 0.4), Cs=2, random_state=0)
     want = clone(model).fit(X, y, **given[kind])
     lazy = {key: dd.from_pandas(pd.Series(one), npartitions=3) for key, one in given[kind].items()}
     got = clone(model).fit(da.from_array(X, chunks=(200, -1)), y, **lazy)
     np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
-    np.testing.assert_allclose(got.cv_results_["region"], want.cv_results_["region"], rtol=1e-9)
+    np.testing.assert_allclose(got.cv_results_["log_loss"], want.cv_results_["log_loss"], rtol=1e-9)
     plain = clone(model).fit(X, y)
-    assert not np.array_equal(plain.cv_results_["region"], want.cv_results_["region"])
+    assert not np.array_equal(plain.cv_results_["log_loss"], want.cv_results_["log_loss"])
     short = {key: one[:599] for key, one in given[kind].items()}
     with pytest.raises(ValueError, match="has 599 entries for 600 rows"):
         clone(model).fit(da.from_array(X, chunks=(200, -1)), y, **short)
@@ -155,7 +154,7 @@ def test_rows_of_zero_weight_in_a_small_table(rows):
     """Few pairs are solved on the rows themselves, and then only rows of positive weight count."""
     X, y = rows[0][:60], rows[1][:60]
     weight = np.where(np.arange(60) % 3 == 0, 0.0, 1.0)
-    model = PartialAUCClassifier((0.0, 1.0), surrogate="structural", C=10.0)
+    model = PartialAUCSVC((0.0, 1.0), C=10.0)
     want = clone(model).fit(X, y, weight)
     got = clone(model).fit(da.from_array(X, chunks=(25, -1)), y, weight)
     np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
@@ -165,7 +164,7 @@ def test_rows_of_zero_weight_in_a_small_table(rows):
 def test_labels_of_text_and_of_a_frame(rows):
     X, y = rows
     named = np.where(y == 1, "bad", "good")
-    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight", pos_label="bad")
+    model = PartialAUCSVC((0.0, 0.4), loss="tight", pos_label="bad")
     want = clone(model).fit(X, named)
     frame = as_frame(X)
     labels = dd.from_pandas(pd.Series(named), npartitions=3)
@@ -177,7 +176,7 @@ def test_labels_of_text_and_of_a_frame(rows):
 
 def test_scores_are_lazy_and_in_the_blocks_of_x(rows):
     X, y = rows
-    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(X, y)
+    model = PartialAUCSVC((0.0, 0.4), loss="tight").fit(X, y)
     lazy = model.decision_function(KINDS["dense"](X))
     assert isinstance(lazy, da.Array)
     assert lazy.chunks == ((250, 250, 250, 250, 200),)
@@ -201,7 +200,7 @@ np.save(scores, [load_model(one).model.decision_function(np.load(X)) for one in 
 
 def test_fitted_models_load_and_score_without_dask(rows, tmp_path):
     X, y = rows
-    names = ["structural", "aum", "cv_convex"]
+    names = ["structural", "aum", "tight_dc"]
     models = [clone(MODELS[name]).fit(KINDS["dense"](X), y) for name in names]
     files = [str(tmp_path / one) for one in ("X.npy", "scores.npy", *names)]
     np.save(files[0], X)
@@ -215,7 +214,7 @@ def test_fitted_models_load_and_score_without_dask(rows, tmp_path):
 def test_kernels_are_refused_and_scored(rows):
     X, y = rows[0][:300], rows[1][:300]
     blocks = da.from_array(X, chunks=(100, -1))
-    model = PartialAUCClassifier((0.0, 0.2), kernel="rbf", n_components=20, random_state=0)
+    model = PartialAUCSVC((0.0, 0.2), loss="tight", kernel="rbf")
     with pytest.raises(ValueError, match=r"kernel='rbf' takes arrays .* got dask"):
         model.fit(blocks, y)
     model.fit(X, y)
@@ -288,7 +287,7 @@ def test_unknown_chunks_are_counted_once_and_logged(rows, caplog):
     unknown = frame[frame["a"] > -1].to_dask_array()
     assert np.isnan(unknown.shape[0])
     kept = X[:, 0] > -1
-    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight")
+    model = PartialAUCSVC((0.0, 0.4), loss="tight")
     with caplog.at_level(logging.INFO, "aucuba"):
         got = clone(model).fit(unknown, y[kept])
     counted = [r.getMessage() for r in caplog.records if r.name == "aucuba"]
@@ -300,8 +299,8 @@ def test_empty_blocks_count_for_nothing(rows):
     X, y = rows
     frame = as_frame(X)
     part = frame.loc[700:]
-    got = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(part, y[700:])
-    want = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(X[700:], y[700:])
+    got = PartialAUCSVC((0.0, 0.4), loss="tight").fit(part, y[700:])
+    want = PartialAUCSVC((0.0, 0.4), loss="tight").fit(X[700:], y[700:])
     np.testing.assert_allclose(got.coef_, want.coef_, rtol=1e-6)
 
 
@@ -313,7 +312,7 @@ def broken(X, block, value):
 
 def test_bad_blocks_are_named(rows):
     X, y = rows
-    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(X, y)
+    model = PartialAUCSVC((0.0, 0.4), loss="tight").fit(X, y)
     before = model.coef_.copy()
     for value in (np.nan, np.inf):
         with pytest.raises(ValueError, match=r"Block 3 of X contains NaN or infinite values; b"):
@@ -424,7 +423,7 @@ def test_a_client_that_is_closed_during_a_fit_is_one_error(rows, cluster, monkey
         return scores(design, model)
 
     monkeypatch.setattr(DaskDesign, "scores", closing)
-    model = PartialAUCClassifier((0.0, 0.4), surrogate="tight")
+    model = PartialAUCSVC((0.0, 0.4), loss="tight")
     with pytest.raises(RuntimeError, match="The Dask client that holds X is closed"):
         model.fit(KINDS["dense"](X), y)
     assert not hasattr(model, "coef_")
@@ -436,7 +435,7 @@ def test_blocks_of_a_client_that_is_closed_are_one_error(rows):
     with distributed.Client(processes=False, n_workers=1, dashboard_address=":0"):
         held = KINDS["dense"](X).persist()
     with pytest.raises(RuntimeError, match="Blocks of X are lost: the Dask client"):
-        PartialAUCClassifier((0.0, 0.4), surrogate="tight").fit(held, y)
+        PartialAUCSVC((0.0, 0.4), loss="tight").fit(held, y)
 
 
 @pytest.mark.parametrize("name", ["structural", "cv"])

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba import PartialAUCClassifier
-from tests.linear.data import SURROGATES, X, Y
+from tests.linear.data import LOSSES, X, Y, make_model
 
 
 def test_light_weights_are_named_where_they_make_the_rows_few():
@@ -16,10 +16,10 @@ def test_light_weights_are_named_where_they_make_the_rows_few():
         PartialAUCClassifier((0, 0.2)).fit(X, Y, sample_weight=np.full(600, 1 / 600))
 
 
-@pytest.mark.parametrize("surrogate", SURROGATES)
-def test_weights_may_be_as_large_as_numbers_are(surrogate):
-    C = 1e-3 if surrogate == "direct" else 1.0
-    model = PartialAUCClassifier((0, 0.4), surrogate=surrogate, C=C)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_weights_may_be_as_large_as_numbers_are(loss):
+    C = 1e-3 if loss == "ramp" else 1.0
+    model = make_model(loss, (0, 0.4), C=C)
     want = clone(model).fit(X, Y, sample_weight=np.full(600, 1e9))
     for each in (1e16, 1e20, 1e200, 1e300):
         heavy = clone(model).fit(X, Y, sample_weight=np.full(600, each))
@@ -27,21 +27,21 @@ def test_weights_may_be_as_large_as_numbers_are(surrogate):
         assert heavy.objective_ == pytest.approx(want.objective_, rel=1e-4)
 
 
-@pytest.mark.parametrize("surrogate", ["tight", "direct"])
-def test_the_threshold_of_a_float32_table_is_that_of_predict(surrogate):
+@pytest.mark.parametrize("loss", ["tight", "ramp"])
+def test_the_threshold_of_a_float32_table_is_that_of_predict(loss):
     table = (X + 1e4).astype(np.float32)
-    model = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table, Y)
-    exact = PartialAUCClassifier((0, 0.2), surrogate=surrogate, C=10.0).fit(table.astype(float), Y)
+    model = make_model(loss, (0, 0.2), C=10.0).fit(table, Y)
+    exact = make_model(loss, (0, 0.2), C=10.0).fit(table.astype(float), Y)
     rates = [np.mean(one.predict(table)[Y.min() == Y] == Y.max()) for one in (model, exact)]
     assert rates[0] == rates[1] <= 0.2
 
 
-@pytest.mark.parametrize("surrogate", ["tight", "structural"])
+@pytest.mark.parametrize("loss", ["tight", "structural"])
 @pytest.mark.parametrize("scale", [0.0, 1e-200])
 @pytest.mark.parametrize("C", [1.0, 100.0])
-def test_a_table_without_information_gives_next_to_zero(surrogate, scale, C):
+def test_a_table_without_information_gives_next_to_zero(loss, scale, C):
     with pytest.warns(ConvergenceWarning, match="hardly ranks"):
-        model = PartialAUCClassifier((0, 0.3), surrogate=surrogate, C=C).fit(scale * X, Y)
+        model = make_model(loss, (0, 0.3), C=C).fit(scale * X, Y)
     assert np.abs(model.coef_).max() <= 10 * C * scale
 
 

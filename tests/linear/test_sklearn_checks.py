@@ -3,18 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 
 ESTIMATORS = [
     PartialAUCClassifierCV(random_state=0),
     PartialAUCClassifierCV((0.0, 0.1), random_state=0),
-    PartialAUCClassifierCV((0.0, 0.25), surrogate="tight", Cs=[0.1, 10.0], random_state=0),
     PartialAUCClassifier(),
-    PartialAUCClassifier((0.0, 1.0), surrogate="structural"),
-    PartialAUCClassifier((0.05, 0.2), surrogate="tight"),
-    PartialAUCClassifier((0.1, 0.25), surrogate="tight", tight_form="dc"),
-    PartialAUCClassifier((0.0, 0.2), surrogate="tight", kernel="rbf"),
-    PartialAUCClassifier((0.0, 0.2), surrogate="structural", kernel="poly", solver="cutting_plane"),
+    PartialAUCSVC((0.0, 1.0), loss="structural"),
+    PartialAUCSVC((0.05, 0.2), loss="tight"),
+    PartialAUCSVC((0.1, 0.25), loss="tight_dc"),
+    PartialAUCSVC((0.0, 0.2), loss="tight", kernel="rbf"),
+    PartialAUCSVC((0.0, 0.2), loss="structural", kernel="poly", solver="cutting_plane"),
 ]
 
 

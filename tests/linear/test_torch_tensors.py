@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 from aucuba._base._logistic import logistic_regression
 from aucuba._roc._curve import band_average, counted_band_average, roc_curve
 from aucuba._rows._sample import RankingSample
@@ -14,6 +15,7 @@ from aucuba.linear import AUMClassifier
 from aucuba.linear._logistic_fit import LogisticPath
 from aucuba.metrics import partial_auc_score, tpr_at_fpr_score
 from aucuba.risks import Sample
+from tests.linear.data import make_model
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 5))
@@ -50,15 +52,15 @@ class TestTensors:
     def _needs_torch(self):
         self.torch = pytest.importorskip("torch")
 
-    @pytest.mark.parametrize("surrogate", ["structural", "tight", "direct"])
+    @pytest.mark.parametrize("loss", ["structural", "tight", "ramp"])
     @pytest.mark.parametrize("fpr_range", [(0.0, 0.2), (0.05, 0.2), (0.0, 1.0)])
     @pytest.mark.parametrize("weight", [None, WEIGHT])
-    def test_fit_equals_that_on_arrays(self, surrogate, fpr_range, weight):
-        model = PartialAUCClassifier(fpr_range, surrogate=surrogate, tol=1e-6)
+    def test_fit_equals_that_on_arrays(self, loss, fpr_range, weight):
+        model = make_model(loss, fpr_range, tol=1e-6)
         table, labels = self.torch.tensor(X), self.torch.tensor(Y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            expected = PartialAUCClassifier(**model.get_params()).fit(X, Y, weight)
+            expected = clone(model).fit(X, Y, weight)
             model.fit(table, labels, None if weight is None else self.torch.tensor(weight))
         assert isinstance(model.coef_, np.ndarray)
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)
@@ -68,10 +70,9 @@ class TestTensors:
         np.testing.assert_allclose(scores, expected.decision_function(X), atol=1e-6)
         np.testing.assert_array_equal(model.predict(table), expected.predict(X))
 
-    @pytest.mark.parametrize("surrogate", ["tight", "direct"])
     @pytest.mark.parametrize("weight", [None, WEIGHT])
-    def test_cross_validated_fit_equals_that_on_arrays(self, surrogate, weight):
-        model = PartialAUCClassifierCV((0.0, 0.2), surrogate=surrogate, Cs=3, random_state=0)
+    def test_cross_validated_fit_equals_that_on_arrays(self, weight):
+        model = PartialAUCClassifierCV((0.0, 0.2), Cs=3, random_state=0)
         expected = PartialAUCClassifierCV(**model.get_params()).fit(X, Y, weight)
         table = self.torch.tensor(X)
         model.fit(table, self.torch.tensor(Y), weight)
@@ -125,8 +126,8 @@ class TestTensors:
 
     def test_queries_and_positive_class(self):
         qid = np.arange(600) % 3
-        model = PartialAUCClassifier((0.0, 0.3), surrogate="tight", pos_label=0)
-        expected = PartialAUCClassifier(**model.get_params()).fit(X, Y, qid=qid)
+        model = PartialAUCSVC((0.0, 0.3), loss="tight", pos_label=0)
+        expected = clone(model).fit(X, Y, qid=qid)
         model.fit(self.torch.tensor(X), self.torch.tensor(Y), qid=self.torch.tensor(qid))
         np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6)
         np.testing.assert_array_equal(model.classes_, expected.classes_)
@@ -134,8 +135,8 @@ class TestTensors:
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
     def test_half_precision_scores_like_its_float32_copy(self, dtype):
         table = self.torch.tensor(X).to(getattr(self.torch, dtype))
-        model = PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(table, Y)
-        copy = PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(table.float(), Y)
+        model = PartialAUCSVC((0.0, 0.2), loss="tight").fit(table, Y)
+        copy = PartialAUCSVC((0.0, 0.2), loss="tight").fit(table.float(), Y)
         np.testing.assert_allclose(
             model.decision_function(table), copy.decision_function(table.float()), atol=1e-6
         )
@@ -170,7 +171,7 @@ class TestTensors:
     def test_other_kernels_and_other_widths_are_refused(self):
         table, labels = self.torch.tensor(X), self.torch.tensor(Y)
         with pytest.raises(ValueError, match="kernel='rbf' takes arrays"):
-            PartialAUCClassifier((0.0, 0.2), kernel="rbf").fit(table, labels)
-        model = PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(table, labels)
+            PartialAUCSVC((0.0, 0.2), kernel="rbf").fit(table, labels)
+        model = PartialAUCSVC((0.0, 0.2), loss="tight").fit(table, labels)
         with pytest.raises(ValueError, match="expecting 5 features"):
             model.decision_function(table[:, :3])

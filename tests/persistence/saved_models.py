@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -27,6 +28,7 @@ from aucuba import (
     FixedTPRClassifier,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
+    PartialAUCSVC,
     RegionReweighted,
     RegionStack,
 )
@@ -85,10 +87,10 @@ def classifiers():
         ),
         "FixedTPRClassifier": FixedTPRClassifier(LogisticRegression(), 0.7, random_state=0),
         "PartialAUCClassifier": PartialAUCClassifier(RANGE),
-        "PartialAUCClassifier-structural": PartialAUCClassifier(RANGE, surrogate="structural"),
-        "PartialAUCClassifier-rbf": PartialAUCClassifier(RANGE, surrogate="tight", kernel="rbf"),
-        "PartialAUCClassifier-nystroem": PartialAUCClassifier(
-            RANGE, kernel="rbf", n_components=5, random_state=0
+        "PartialAUCSVC": PartialAUCSVC(RANGE),
+        "PartialAUCSVC-rbf": PartialAUCSVC(RANGE, loss="tight", kernel="rbf"),
+        "pipeline-nystroem": make_pipeline(
+            Nystroem(n_components=5, random_state=0), PartialAUCClassifier(RANGE, tol=1e-3)
         ),
         "PartialAUCClassifierCV": PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
         "RegionReweighted-boosting": RegionReweighted(boosting, RANGE, cv=2, random_state=0),
@@ -102,9 +104,9 @@ def on_arrays():
     for name, model in classifiers().items():
         yield name, model.fit(X, y), "decision_function", X[:N_SCORED].tolist()
     kernel = X @ X.T
-    model = PartialAUCClassifier(RANGE, kernel="precomputed", n_components=5, random_state=0)
+    model = PartialAUCSVC(RANGE, kernel="precomputed")
     model.fit(kernel, y)
-    yield "PartialAUCClassifier-precomputed", model, "decision_function", kernel[:2].tolist()
+    yield "PartialAUCSVC-precomputed", model, "decision_function", kernel[:2].tolist()
 
 
 def on_tables():

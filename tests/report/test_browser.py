@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from aucuba import PartialAUCClassifier
+from aucuba import PartialAUCSVC
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.aum._lines import Segment
 from aucuba.changepoint import Label, SupervisedChangepointDetector
@@ -25,7 +25,7 @@ def pages(tmp_path_factory, table, scored):
     X, y = table
     folder = tmp_path_factory.mktemp("pages")
     models = {
-        "tight": PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(X, y),
+        "tight": PartialAUCSVC((0.0, 0.2), loss="tight").fit(X, y),
         "aum": AUMClassifier(tol=1e-2).fit(X, y),
     }
     made = {
@@ -171,7 +171,7 @@ def test_hover_shows_the_rates_of_the_threshold(opened, table, view):
     ActionChains(browser).move_to_element_with_offset(chart, -60, -40).perform()
     text = browser.find_element("id", "roc-readout").text
     threshold = float(re.match(r"score from (\S+)", text)[1])
-    score = PartialAUCClassifier((0.0, 0.2), surrogate="tight").fit(X, y).decision_function(X)
+    score = PartialAUCSVC((0.0, 0.2), loss="tight").fit(X, y).decision_function(X)
     flagged = score >= threshold - 1e-5 * abs(threshold)
     fpr, tpr, low, high = readout(browser)
     assert fpr == pytest.approx(flagged[y == 0].mean(), abs=1e-4)

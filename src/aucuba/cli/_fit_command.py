@@ -22,17 +22,18 @@ from aucuba.persistence import save_model
 
 # A probe may take this long, or a tenth of the training.
 _PROBE_S = 5.0
-_OF_SIGNALS = ("labels", "max_segments", "loss")
+_OF_SIGNALS = ("labels", "max_segments")
+_MODELS = ("linear", "svc", "aum", "stack", "changepoint")
 # The other options that --model changepoint has.
 _OF_ALL = (
-    *("data", "out", "model", "cv", "max_iter", "random_state"),
+    *("data", "out", "model", "loss", "cv", "max_iter", "random_state"),
     *("format", "delimiter", "decimal", "encoding", "json"),
 )
 
 
 def run(options: FitOptions) -> None:
     """Train a model on a file and save it."""
-    if check_choice(options.model, "--model", ("linear", "stack", "changepoint")) == "changepoint":
+    if check_choice(options.model, "--model", _MODELS) == "changepoint":
         known = {*_OF_SIGNALS, *_OF_ALL}
         options.refuse("does not apply to --model changepoint", *sorted(options.given - known))
         _fit_signals(options)
@@ -109,7 +110,7 @@ def _shown(record: FitRecord, facts: dict[str, Any], probe: Probe | None) -> lis
         f"{training['rows']} rows, {training['positives']} positive "
         f"({record.target} = {record.labels.positive}), {record.schema.described()}"
     ]
-    if record.surrogate == "aum":
+    if record.kind == "aum":
         lines.append("Trained for the whole ROC curve (AUM)")
     else:
         # Not "trained on": with few negatives the loss covers a wider range, and a note says so.

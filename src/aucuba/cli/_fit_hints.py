@@ -121,7 +121,7 @@ def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: i
     begin any more after ``budget_s`` seconds.
     """
     replaceable = table.schema.n_features is None and table.rows.query is None
-    if plan.kind != "linear" or plan.surrogate == "aum" or not replaceable:
+    if plan.kind not in ("linear", "svc") or not replaceable:
         return None
     started = time.monotonic()
     rows = _sampled_rows(table, random_state)
@@ -149,9 +149,7 @@ def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: i
 
 def _probed_models(plan: Plan, X: pd.DataFrame, random_state: int) -> tuple[Any, Any]:
     columns = Columns.from_table(X)
-    linear = PartialAUCClassifier(
-        plan.fpr_range, min_tpr=plan.min_tpr, C=plan.logistic_C, random_state=random_state
-    )
+    linear = PartialAUCClassifier(plan.fpr_range, min_tpr=plan.min_tpr, C=plan.logistic_C)
     booster = HistGradientBoostingClassifier(
         max_iter=_ROUNDS,
         early_stopping=False,

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._columns._table_columns import Columns, NamedColumns
+from aucuba._rows._splits import shuffled_folds
 from aucuba.cli._console import fit_with_progress, progress_bar
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.cli._options import FitOptions, Range
 from aucuba.ensemble import RegionStack
-from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV
+from aucuba.linear import (
+    AUMClassifier,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+    PartialAUCSVC,
+)
+from aucuba.metrics import make_metric_scorer
 
-SURROGATES = ("direct", "tight", "structural", "aum")
+_SVC_LOSSES = ("structural", "tight", "tight_dc")
 # Fitted attributes that `aucuba fit` and `aucuba info` show.
 _SHOWN = (
     *("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_", "predict_fpr_"),
@@ -36,30 +48,36 @@ class Plan:
     ----------
     fpr_range : (float, float)
     min_tpr : float
-    kind : {"linear", "stack"}
-    surrogate : str or None
-        Loss of a linear model.
+    kind : {"linear", "svc", "aum", "stack"}
     classifier : estimator
+    folds : int
+        Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
     """
 
     fpr_range: Range
     min_tpr: float
     kind: str
-    surrogate: str | None
     classifier: Any
+    folds: int = 0
 
     @classmethod
     def from_options(cls, options: FitOptions) -> Plan:
         """Choose the classifier; an option without effect on it is an error."""
         fpr_range, min_tpr = options.chosen_range(), options.lowest_tpr()
-        surrogate, classifier = _MODELS[options.model](options, fpr_range, min_tpr)
-        return cls(fpr_range, min_tpr, options.model, surrogate, classifier)
+        if options.model != "svc":
+            options.refuse("is for --model svc and --model changepoint", "loss")
+        classifier = _MODELS[options.model](options, fpr_range, min_tpr)
+        folds = 0
+        if options.model == "svc":
+            folds = 5 if options.cv is None else options.cv
+        return cls(fpr_range, min_tpr, options.model, classifier, folds)
 
     def check_table(self, table: LabelledTable, cv: int | None) -> None:
         """Refuse data that the classifier does not support."""
-        if table.rows.query is not None and (self.kind == "stack" or self.surrogate == "aum"):
-            option = "--surrogate aum" if self.surrogate == "aum" else "--model stack"
-            raise ValueError(f"{option} does not support --qid; leave --qid out or choose another.")
+        if table.rows.query is not None and self.kind in ("stack", "aum"):
+            raise ValueError(
+                f"--model {self.kind} does not support --qid; leave --qid out or choose another."
+            )
         if self.kind == "stack" and table.schema.n_features is not None:
             raise ValueError("--model stack needs named columns, not svmlight; use --model linear.")
         if cv:
@@ -73,7 +91,7 @@ class Plan:
             self.fpr_range,
             self.min_tpr,
             self.kind,
-            self.surrogate,
+            vars(self.classifier).get("loss"),
             table.roles.sample_weight,
             table.roles.qid,
             table.schema,
@@ -87,6 +105,10 @@ class Plan:
         fit_params: dict[str, Any] = {"sample_weight": table.rows.weight}
         if table.rows.query is not None:
             fit_params["qid"] = table.rows.query
+        if self.folds:
+            with progress_bar("Choosing C"):
+                C = _searched_C(self, prepared, table, fit_params)
+                self.classifier.set_params(C=C)
         # A stack prepares the named columns for each of its members.
         is_stack = self.kind == "stack"
         with progress_bar(f"Training {type(self.classifier).__name__}") as bar:
@@ -101,7 +123,7 @@ class Plan:
     @property
     def logistic_C(self) -> float:
         """The penalty that was chosen for logistic regression, where one was."""
-        return float(vars(self.classifier).get("C_", 1.0) if self.surrogate == "direct" else 1.0)
+        return float(vars(self.classifier).get("C_", 1.0))
 
 
 def fit_facts(classifier: Any) -> dict[str, Any]:
@@ -116,6 +138,8 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
         names = {"estimator": type(classifier).__name__, "base": base["estimator"]}
         return {**base, **names, **promise}
     facts = {name[:-1]: known[name] for name in _SHOWN if name in known}
+    if isinstance(classifier, PartialAUCSVC):
+        facts["C"] = classifier.C
     if known.get("partial_auc_"):
         facts["partial_auc"] = classifier.partial_auc_
     if isinstance(classifier, RegionStack):
@@ -123,38 +147,91 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
     return {"estimator": type(classifier).__name__, **facts}
 
 
-def _stack(options: FitOptions, fpr_range: Range, min_tpr: float) -> tuple[None, Any]:
-    options.refuse("is for --model linear", "surrogate", "C", "max_iter")
+def _stack(options: FitOptions, fpr_range: Range, min_tpr: float) -> RegionStack:
+    options.refuse("does not apply to --model stack", "C", "max_iter")
     folds = 5 if options.cv is None else options.cv
     if folds < 2:
         raise ValueError(f"--cv must be at least 2 for a stack, got {folds}.")
     seed = options.random_state
-    return None, RegionStack(fpr_range, min_tpr=min_tpr, cv=folds, random_state=seed)
+    return RegionStack(fpr_range, min_tpr=min_tpr, cv=folds, random_state=seed)
 
 
-def _linear(options: FitOptions, fpr_range: Range, min_tpr: float) -> tuple[str, Any]:
-    surrogate = check_choice(options.surrogate or "direct", "--surrogate", SURROGATES)
-    _check_folds_and_penalty(surrogate, options.cv, options.C)
-    params: dict[str, Any] = {}
-    if options.max_iter is not None:
-        limit = check_positive_number(options.max_iter, "--max-iter", integer=True)
-        params["max_iter"] = int(limit)
-    if surrogate == "aum":
-        if min_tpr > 0.0:
-            raise ValueError("--surrogate aum does not support --min-tpr.")
-        return surrogate, AUMClassifier(**params)
-    params |= {"surrogate": surrogate, "min_tpr": min_tpr, "random_state": options.random_state}
+def _aum(options: FitOptions, fpr_range: Range, min_tpr: float) -> AUMClassifier:
+    options.refuse("does not apply to --model aum", "min_tpr", "C")
+    if options.cv:
+        raise ValueError("--model aum has nothing to choose by --cv; leave --cv out.")
+    return AUMClassifier(**_iteration_limit(options))
+
+
+def _linear(options: FitOptions, fpr_range: Range, min_tpr: float) -> Any:
+    C = _checked_C(options)
     if options.cv == 0:
-        C = 1.0 if options.C is None else options.C
-        return surrogate, PartialAUCClassifier(fpr_range, C=C, **params)
-    return surrogate, PartialAUCClassifierCV(fpr_range, cv=options.cv, **params)
+        return PartialAUCClassifier(fpr_range, C=C, min_tpr=min_tpr, **_iteration_limit(options))
+    options.refuse("is for a single fit of --model linear: give --cv 0 with it", "max_iter")
+    seed = options.random_state
+    return PartialAUCClassifierCV(fpr_range, cv=options.cv, min_tpr=min_tpr, random_state=seed)
 
 
-# By the name that --model takes: makes the surrogate and the classifier.
-_MODELS: dict[str, Callable[[FitOptions, Range, float], tuple[str | None, Any]]] = {
+def _svc(options: FitOptions, fpr_range: Range, min_tpr: float) -> PartialAUCSVC:
+    return PartialAUCSVC(
+        fpr_range,
+        loss=check_choice(options.loss or "structural", "--loss", _SVC_LOSSES),
+        C=_checked_C(options),
+        min_tpr=min_tpr,
+        random_state=options.random_state,
+        **_iteration_limit(options),
+    )
+
+
+# By the name that --model takes.
+_MODELS: dict[str, Callable[[FitOptions, Range, float], Any]] = {
     "linear": _linear,
+    "svc": _svc,
+    "aum": _aum,
     "stack": _stack,
 }
+
+
+def _iteration_limit(options: FitOptions) -> dict[str, Any]:
+    if options.max_iter is None:
+        return {}
+    return {"max_iter": int(check_positive_number(options.max_iter, "--max-iter", integer=True))}
+
+
+def _checked_C(options: FitOptions) -> float:
+    """Check the folds and the penalty; return the latter."""
+    cv, C = options.cv, options.C
+    if cv is not None and (cv < 0 or cv == 1):
+        raise ValueError(f"--cv must be 0 or at least 2, got {cv}.")
+    if C is None:
+        return 1.0
+    if cv != 0:
+        raise ValueError("--C is for a single fit: give --cv 0 with it, or leave it out.")
+    return check_positive_number(C, "--C")
+
+
+def _searched_C(plan: Plan, X: Any, table: LabelledTable, fit_params: dict[str, Any]) -> float:
+    """Choose C by the partial AUC of folds, which keep queries whole."""
+    n_folds = min(plan.folds, _fold_units(table)[0])
+    if n_folds < 2:
+        return float(plan.classifier.C)
+    given = {name: values for name, values in fit_params.items() if values is not None}
+    asked = dict.fromkeys(given, True)
+    region = {"fpr_range": plan.fpr_range, "min_tpr": plan.min_tpr}
+    with config_context(enable_metadata_routing=True), warnings.catch_warnings():
+        # The fit of all rows issues the warnings that matter.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        scorer: Any = make_metric_scorer("partial_auc", **region)
+        search = GridSearchCV(
+            clone(plan.classifier).set_fit_request(**asked),
+            {"C": np.logspace(-3, 3, 7)},
+            scoring=scorer.set_score_request(**asked),
+            cv=shuffled_folds(table.y, n_folds, plan.classifier.random_state, table.rows.query),
+            refit=False,
+            error_score="raise",
+        )
+        search.fit(X, table.y, **given)
+    return float(search.best_params_["C"])
 
 
 def _preparation(table: LabelledTable) -> Pipeline:
@@ -165,25 +242,15 @@ def _preparation(table: LabelledTable) -> Pipeline:
     return Pipeline([("named", NamedColumns(list(table.schema.kinds))), ("columns", columns)])
 
 
-def _check_folds_and_penalty(surrogate: str, cv: int | None, C: float | None) -> None:
-    if cv is not None and (cv < 0 or cv == 1):
-        raise ValueError(f"--cv must be 0 or at least 2, got {cv}.")
-    if C is not None:
-        check_positive_number(C, "--C")
-        if cv != 0 or surrogate == "aum":
-            raise ValueError(
-                "--C is for a single fit: give --cv 0 with it and a --surrogate other than aum, or "
-                "leave it out."
-            )
-    if surrogate == "aum" and cv:
-        raise ValueError("--surrogate aum has nothing to choose by --cv; leave --cv out.")
-
-
 def _check_folds(cv: int, table: LabelledTable) -> None:
     """Every fold needs a row of each class, or a query."""
-    if table.rows.query is None:
-        n_units, units = int(np.bincount(table.y).min()), "rows in the smaller class"
-    else:
-        n_units, units = int(np.unique(table.rows.query).size), "queries"
+    n_units, units = _fold_units(table)
     if cv > n_units:
         raise ValueError(f"--cv {cv} needs at least {cv} {units}; there are {n_units}.")
+
+
+def _fold_units(table: LabelledTable) -> tuple[int, str]:
+    """Count what folds are made of, and name it."""
+    if table.rows.query is None:
+        return int(np.bincount(table.y).min()), "rows in the smaller class"
+    return int(np.unique(table.rows.query).size), "queries"

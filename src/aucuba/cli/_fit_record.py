@@ -24,7 +24,7 @@ _COUNTS = ("file", "fingerprint", "rows", "positives", "features", "queries")
 class FitRecord:
     """Columns, labels and region of a fit, with counts of its rows.
 
-    ``kind`` is ``linear`` or ``stack``, and ``surrogate`` the loss of a linear model.
+    ``kind`` is the value of ``--model``, and ``loss`` that of ``--loss``, for models that have one.
     """
 
     target: str
@@ -32,7 +32,7 @@ class FitRecord:
     fpr_range: Range
     min_tpr: float
     kind: str
-    surrogate: str | None
+    loss: str | None
     sample_weight: str | None
     qid: str | None
     schema: Schema
@@ -45,7 +45,7 @@ class FitRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Write JSON's types."""
-        copied = ("target", "min_tpr", "kind", "surrogate", "sample_weight", "qid", "training")
+        copied = ("target", "min_tpr", "kind", "loss", "sample_weight", "qid", "training")
         return {
             "writer": _WRITER,
             "pos_label": self.labels.positive,
@@ -66,7 +66,7 @@ class FitRecord:
             check_fpr_range(saved["fpr_range"], "fpr_range"),
             check_fraction(saved["min_tpr"], "min_tpr", high_open=True),
             str(saved["kind"]),
-            saved["surrogate"],
+            saved["loss"],
             saved["sample_weight"],
             None if saved["qid"] is None else str(saved["qid"]),
             Schema.from_json(saved["schema"]),

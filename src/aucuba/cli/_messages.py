@@ -16,11 +16,11 @@ from aucuba.cli._options import spelled_as_option
 # Parameters of the library that are options here, spelled alike.
 PARAMETERS = (
     *("C", "cv", "fpr_range", "max_fpr", "max_iter", "max_segments", "min_tpr"),
-    *("pos_label", "qid", "random_state", "sample_weight", "surrogate"),
+    *("pos_label", "qid", "random_state", "sample_weight", "loss"),
 )
-# A parameter with a value is always meant; without one, "surrogate" is an English word.
+# A parameter with a value is always meant; without one, "loss" is an English word.
 _WITH_VALUE = re.compile(rf"\b({'|'.join(PARAMETERS)})=(['\"]?)([\w.+-]*\w)\2")
-_ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {'surrogate'})})\b(?!=)")
+_ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {'loss'})})\b(?!=)")
 
 
 def spelled_as_options(message: str) -> str:
@@ -29,9 +29,10 @@ def spelled_as_options(message: str) -> str:
     Examples
     --------
     >>> from aucuba.cli._messages import spelled_as_options
-    >>> spelled_as_options("Use surrogate='direct', or widen fpr_range.")
-    'Use --surrogate direct, or widen --fpr-range.'
+    >>> spelled_as_options("Use loss='tight' or PartialAUCClassifier, or widen fpr_range.")
+    'Use --loss tight or --model linear, or widen --fpr-range.'
     """
+    message = re.sub(r"\bPartialAUCClassifier\b", "--model linear", message)
     message = _WITH_VALUE.sub(lambda found: f"{spelled_as_option(found[1])} {found[3]}", message)
     return _ALONE.sub(lambda found: spelled_as_option(found[1]), message)
 
@@ -41,7 +42,7 @@ def warning_text(warning: warnings.WarningMessage) -> str:
     from aucuba._base._warnings import Advice
 
     said = warning.message
-    text = said.text(PARAMETERS) if isinstance(said, Advice) else str(said)
+    text = said.text({*PARAMETERS, "model"}) if isinstance(said, Advice) else str(said)
     return spelled_as_options(text)
 
 

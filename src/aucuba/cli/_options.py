@@ -183,11 +183,14 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         shown="the larger of two numbers, or yes, true, positive, fraud",
     )
     model: str = _option(
-        "linear; stack: several models combined, slow and strong; or changepoint.", default="linear"
+        "linear; svc: convex losses; aum: for the whole curve; stack: several models combined, slow "
+        "and strong; or changepoint.",
+        default="linear",
     )
-    surrogate: str | None = _option(
-        "Loss of a linear model: direct, tight, structural, or aum for the whole curve.",
-        shown="direct",
+    loss: str | None = _option(
+        "Loss of --model svc: structural, tight or tight_dc; of --model changepoint: l2, poisson or "
+        "variance.",
+        shown="structural; l2",
     )
     cv: int | None = _option(
         "Folds by which everything is chosen; 0: one fit with --C.",
@@ -198,7 +201,8 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "Weight of the loss against the penalty, for --cv 0.", names=("--C",), shown="1"
     )
     max_iter: int | None = _option(
-        "Largest number of iterations of a fit.", shown="1000; 100 for aum and a single direct fit"
+        "Largest number of iterations of a fit.",
+        shown="1000 for svc; 100 for aum and, with --cv 0, linear",
     )
     drop: list[str] | None = _option("A column to leave out; several as a,b or repeated.", "COLUMN")
     category: list[str] | None = _option("A column of categories that look like numbers.", "COLUMN")
@@ -215,7 +219,6 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     max_segments: int | None = _option(
         "Largest number of segments of a signal, for --model changepoint.", shown="20"
     )
-    loss: str | None = _option("Loss of --model changepoint: l2, poisson or variance.", shown="l2")
     random_state: int = _seed()
 
 

@@ -3,5 +3,6 @@
 from aucuba.linear._aum_classifier import AUMClassifier
 from aucuba.linear._partial_auc import PartialAUCClassifier
 from aucuba.linear._partial_auc_cv import PartialAUCClassifierCV
+from aucuba.linear._svc import PartialAUCSVC
 
-__all__ = ["AUMClassifier", "PartialAUCClassifier", "PartialAUCClassifierCV"]
+__all__ = ["AUMClassifier", "PartialAUCClassifier", "PartialAUCClassifierCV", "PartialAUCSVC"]

@@ -24,14 +24,12 @@ ANCHOR_STRENGTH = 0.1
 # Fewer positives, or fewer negatives in the range, than this cannot be fitted.
 _FEWEST_POSITIVES = 10.0
 _FEWEST_NEGATIVES = 2.0
-# Descents end where an iteration lowers the objective by less than this fraction of it: what is
-# gained after that does not show on new data.
-OBJECTIVE_TOL = 1e-5
-# On the badly conditioned features of a kernel they end earlier: the objective would fall on for
-# hundreds of iterations, and test partial AUC with it. Whitened coordinates, anchor and objective
-# unchanged, reach far lower objectives and worse models (benchmarks/partial_auc_kernel.py): what
+# The descent ends where an iteration lowers the objective by less than this fraction of it: further
+# gains do not show on new data. Kernel features, which are badly conditioned, need 1e-3: the
+# objective would fall on for hundreds of iterations, and test partial AUC with it. Whitened
+# coordinates reach far lower objectives and worse models (benchmarks/partial_auc_kernel.py): what
 # regularises is the early end in the kernel's own metric.
-KERNEL_OBJECTIVE_TOL = 1e-3
+OBJECTIVE_TOL = 1e-5
 
 
 @dataclass(frozen=True)

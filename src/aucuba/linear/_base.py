@@ -23,7 +23,7 @@ from aucuba.solvers import Solution
 _SCALE_RATIO = 1000.0
 # Enough rows to see such a factor, fewer of a wide table.
 _MOST_ROWS_FOR_SCALE, _FEWEST_ROWS_FOR_SCALE = 1000, 200
-_ENTRIES_FOR_SCALE = 20_000
+_ENTRIES_FOR_SCALE, _ENTRIES_TO_CONFIRM = 20_000, 4_000_000
 
 
 class RegionClassifier(BinaryClassifier):
@@ -48,15 +48,29 @@ class RegionClassifier(BinaryClassifier):
         self.threshold_, self.predict_fpr_ = operating_point(scores, sample, upper_limit)
         self.intercept_ = self._oriented(np.array([-self.threshold_]))
 
-    def _adopt_certificate(self, solution: Solution) -> None:
+    def _adopt_run(self, solution: Solution) -> None:
         """Store how a solver ended."""
         self.objective_ = float(solution.objective)
-        self.lower_bound_ = float(solution.lower_bound)
-        self.gap_ = float(solution.gap)
-        self.relative_gap_ = float(solution.relative_gap)
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
         self.history_ = solution.history
+
+    def _described(self, loss: str, certificate: str, size: str | None = None) -> str:
+        """Describe a fitted model in one paragraph: region, loss, size, certificate, status."""
+        check_is_fitted(self)
+        params = self.get_params(deep=False)
+        low, high = params["fpr_range"]
+        weighted = "" if params["fpr_weight"] is None else "weighted "
+        region = f"{weighted}false positive rates in [{low:g}, {high:g}]"
+        if params["min_tpr"] > 0:
+            region += f" and true positive rates from {params['min_tpr']:g}"
+        if size is None:
+            used = int(np.count_nonzero(self.coef_))
+            size = f"a linear model with {used} of {self.coef_.size} coefficients in use"
+        return (
+            f"Trained for {region} with {loss}: {size}, after {self.n_iter_} iterations. "
+            f"{certificate} {self.status_}"
+        )
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: above 0 is ``classes_[1]``, and the training FPR at 0 is ``predict_fpr_``.
@@ -100,8 +114,27 @@ def check_stopping(tol: Any, rtol: Any, max_iter: Any) -> None:
 
 def warn_if_badly_scaled(design: RowDesign) -> None:
     """Warn if the columns' scales differ so much that the penalty is meaningless."""
-    n_rows = max(_ENTRIES_FOR_SCALE // design.zeros().size, _FEWEST_ROWS_FOR_SCALE)
-    rows = design.some_rows(min(n_rows, _MOST_ROWS_FOR_SCALE))
+    n_columns = design.zeros().size
+    n_rows = min(max(_ENTRIES_FOR_SCALE // n_columns, _FEWEST_ROWS_FOR_SCALE), _MOST_ROWS_FOR_SCALE)
+    low, high = _range_of_scales(design.some_rows(n_rows))
+    if high > _SCALE_RATIO * low and n_rows < design.n_rows:
+        # A column that is zero in most rows, such as the kernel with a remote landmark, may vary in
+        # none of these: look at more of them before complaining.
+        low, high = _range_of_scales(
+            design.some_rows(max(_ENTRIES_TO_CONFIRM // n_columns, n_rows))
+        )
+    if high > _SCALE_RATIO * low:
+        warn_user(
+            ScaleAdvice(
+                f"The standard deviations of the columns of X range from {low:.2g} to {high:.2g}, and "
+                "X is not scaled here.",
+                Remedy("put a StandardScaler before this estimator", "pipeline"),
+            )
+        )
+
+
+def _range_of_scales(rows: Any) -> tuple[float, float]:
+    """Return the lowest and highest standard deviation of the columns that vary."""
     if sparse.issparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         sd = np.sqrt(np.maximum(np.asarray(rows.multiply(rows).mean(axis=0)).ravel() - mean**2, 0))
@@ -111,10 +144,4 @@ def warn_if_badly_scaled(design: RowDesign) -> None:
         each = np.full(len(rows), 1 / len(rows))
         sd = np.sqrt(np.maximum(each @ moved**2 - (each @ moved) ** 2, 0))
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
-    if sd.size and sd.max() > _SCALE_RATIO * sd.min():
-        advice = ScaleAdvice(
-            f"The standard deviations of the columns of X range from {sd.min():.2g} to "
-            f"{sd.max():.2g}, and X is not scaled here.",
-            Remedy("put a StandardScaler before this estimator", "pipeline"),
-        )
-        warn_user(advice)
+    return (float(sd.min()), float(sd.max())) if sd.size else (1.0, 1.0)

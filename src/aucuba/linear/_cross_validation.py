@@ -11,6 +11,7 @@ from aucuba._base._seeds import draw_seed
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_positive_number
+from aucuba._base._warnings import FewRowsAdvice, Remedy
 from aucuba._roc._region import Region
 from aucuba._rows._splits import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba.design import RowDesign
@@ -21,8 +22,7 @@ from aucuba.linear._anchored_fit import (
     training_region,
 )
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
-from aucuba.risks import Sample, make_risk
-from aucuba.solvers import BundleSolver
+from aucuba.risks import Sample
 
 _N_FOLDS = 5
 # Halvings of up to ten thousand rows; of more, in inverse proportion, since the fits differ less.
@@ -152,28 +152,11 @@ def anchored_half(
     return fit.coef - anchor, np.stack(held_out)
 
 
-@one_blas_thread()
-def convex_path(
-    split: Split,
-    design: RowDesign,
-    sample: Sample,
-    surrogate: str,
-    region: Region,
-    solvers: list[BundleSolver],
-) -> FloatArray:
-    """Return the standardised test scores of convex fits, one row per solver.
-
-    Each fit starts from the planes of the one before.
-    """
-    train, test = split
-    part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
-    risk = make_risk(surrogate, part.moved_to(design.arrays), region)
-    planes, rows = None, []
-    for solver in solvers:
-        solution = solver.solve(train_design, risk, warm_start=planes)
-        solution.raise_interrupt()
-        planes = solution.warm_start
-        mean, scale = score_moments(solution.coef, train_design, part.weight)
-        held_out = design.arrays.host(test_design.scores(solution.coef))
-        rows.append((held_out - mean) / scale)
-    return np.array(rows)
+def few_rows_advice(consequence: str) -> FewRowsAdvice:
+    """Return the warning for data that cannot be cross-validated."""
+    return FewRowsAdvice(
+        "Too few rows (or queries) of each class for cross-validation, in the training or the test "
+        f"parts: {consequence}.",
+        Remedy("add data"),
+        Remedy("give other splits as cv", "splitter"),
+    )

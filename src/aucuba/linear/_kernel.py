@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils import check_random_state
 
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_choice, check_positive_number
@@ -53,10 +51,8 @@ class Kernel:
         used = {key: value for key, value in params.items() if value is not None}
         return np.asarray(pairwise_kernels(A, B, metric=self.name, **used), dtype=np.float64)
 
-    def features(self, n_components: int, random_state: Any) -> Nystroem | ColumnFeatures:
+    def features(self, n_components: int, random_state: Any) -> Nystroem:
         """Make the feature map that approximates the kernel."""
-        if self.name == "precomputed":
-            return ColumnFeatures(n_components, random_state)
         features = Nystroem(
             kernel=self.name,
             gamma=self.gamma,
@@ -67,30 +63,6 @@ class Kernel:
         )
         # Coefficients are trained on arrays, whatever output scikit-learn is set to.
         return features.set_output(transform="default")
-
-
-class ColumnFeatures(TransformerMixin, BaseEstimator):
-    """Nystroem features of a precomputed kernel: ``K[:, B] @ K[B, B]^(-1/2)`` for random columns B.
-
-    scikit-learn's `Nystroem` does not take fewer components than rows for a precomputed kernel.
-    """
-
-    def __init__(self, n_components: int = 300, random_state: Any = None) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
-
-    def fit(self, K: FloatArray, y: Any = None) -> ColumnFeatures:
-        """Choose the columns."""
-        columns = check_random_state(self.random_state).permutation(K.shape[1])
-        self.columns_ = columns[: self.n_components]
-        values, vectors = np.linalg.eigh(K[np.ix_(self.columns_, self.columns_)])
-        kept = values > 1e-10 * values.max()
-        self.root_ = vectors[:, kept] / np.sqrt(values[kept])
-        return self
-
-    def transform(self, K: FloatArray) -> FloatArray:
-        """Map rows, given by their kernel with all training rows, to features."""
-        return np.asarray(K[:, self.columns_] @ self.root_)
 
 
 def check_kernel_matrix(K: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,7 @@ from aucuba._base._fit_guard import fresh_fit
 from aucuba._base._parallel import map_parallel
 from aucuba._base._threads import one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._validation import check_choice
 from aucuba._base._warnings import FewRowsWarning, warn_user
-from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import OutOfFold
@@ -27,21 +25,18 @@ from aucuba.linear._anchored_fit import (
     score_moments,
     training_region,
 )
-from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
+from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._chosen import ChosenBlend, ChosenModel, choose_C
-from aucuba.linear._convergence import chosen_zero_advice, few_rows_advice
 from aucuba.linear._cross_validation import (
     Cs_to_try,
     Splits,
     anchored_half,
-    convex_path,
+    few_rows_advice,
     logistic_path,
 )
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
-from aucuba.risks import Sample, make_risk
-from aucuba.solvers import BundleSolver, Status
-
-_SURROGATES = ("direct", "tight", "structural")
+from aucuba.risks import Sample
+from aucuba.solvers import Status
 
 
 class PartialAUCClassifierCV(RegionClassifier):
@@ -52,15 +47,13 @@ class PartialAUCClassifierCV(RegionClassifier):
         t = \Phi\!\left(
         \frac{\mathrm{pAUC}_{\mathrm{region}} - \mathrm{pAUC}_{\mathrm{LR}}}{\mathrm{SE}} \right)
 
-    For ``surrogate="direct"``: (1) C of logistic regression by cross-validated log-loss, unless another
-    C is ahead in the region by more than two standard errors; (2) fits of `PartialAUCClassifier` on ten
-    random halvings of the data (fewer of many rows), whose mean departure from logistic regression of
-    the same rows is added to logistic regression of all rows; (3) a blend of the two, in which the
-    region's own model has the weight ``t``: the probability that it is the better one, given the
-    difference of the partial AUC of both on the rows left out and its paired standard error. Where the
-    region has nothing to gain the result stays near logistic regression, so on new data it is rarely
-    worse and often better. For the convex surrogates, as in the paper: a warm-started path over C in
-    every fold, and the convex fit of the C that is best in the region out of sample.
+    (1) C of logistic regression by cross-validated log-loss, unless another C is ahead in the region by
+    more than two standard errors; (2) fits of `PartialAUCClassifier` on ten random halvings of the data
+    (fewer of many rows), whose mean departure from logistic regression of the same rows is added to
+    logistic regression of all rows; (3) a blend of the two, in which the region's own model has the
+    weight ``t``: the probability that it is the better one, given the difference of the partial AUC of
+    both on the rows left out and its paired standard error. Where the region has nothing to gain the
+    result stays near logistic regression, so on new data it is rarely worse and often better.
 
     Probabilities are calibrated by logistic regression on the held-out scores of the model chosen.
     X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``.
@@ -69,18 +62,16 @@ class PartialAUCClassifierCV(RegionClassifier):
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
         The false positive rates that matter.
-    surrogate : {"direct", "tight", "structural"}, default="direct"
-        As in `PartialAUCClassifier`.
     Cs : int or array-like, default=7
         Values of C to try, or how many between 1e-3 and 1e3.
     cv : int, splitter, iterable of splits or None, default=None
         None: five stratified folds for C, and halvings for the fits on half the data (queries stay
         whole): ten, of more than 10,000 rows in inverse proportion fewer, at least two. Other splits
         are used for both.
-    min_tpr, fpr_weight, tol, rtol, max_iter
+    min_tpr, fpr_weight
         As in `PartialAUCClassifier`.
     pos_label : label, default=None
-        The class to be found, of which the region speaks; None is ``classes_[1]``. Scores and
+        The class to be found, which the region refers to; None is ``classes_[1]``. Scores and
         coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     n_jobs : int or None, default=None
         Number of parallel jobs; the result does not depend on it.
@@ -98,29 +89,22 @@ class PartialAUCClassifierCV(RegionClassifier):
         The C chosen.
     blend_ : float
         Weight ``t`` of the region's own model, from 0 to 1: 0 is logistic regression, 1/2 is where
-        held-out rows do not favour either, 1 the model trained for the region alone, as always for the
-        convex surrogates.
+        held-out rows do not favour either, 1 the model trained for the region alone.
     logistic_coef_ : ndarray of shape (1, n_features)
-        Direct only: logistic regression, scaled to training scores of unit variance.
+        Logistic regression, scaled to training scores of unit variance.
     region_coef_ : ndarray of shape (1, n_features)
-        The model trained for the region, for ``"direct"`` scaled likewise.
+        The model trained for the region, scaled likewise.
     partial_auc_ : dict
         Partial AUC of rows left out, averaged over the fits on half-samples: of ``"logistic"``, of
-        ``"region"``, and of both with the weight chosen, ``"blend"``; of ``"region"`` alone for the
-        convex surrogates.
+        ``"region"``, and of both with the weight chosen, ``"blend"``.
     partial_auc_error_ : dict
-        Direct only: standard error of the difference that decided, ``"region - logistic"``.
+        Standard error of the difference that decided, ``"region - logistic"``.
     cv_results_ : dict of ndarray
-        For every C: ``"C"`` and, for ``"direct"``, ``"log_loss"`` and ``"logistic"`` (partial AUC of
-        logistic regression), or ``"region"`` (partial AUC of the convex fit).
+        For every C: ``"C"``, ``"log_loss"`` and ``"logistic"`` (partial AUC of logistic regression).
     n_iter_ : int
-        Iterations of the last fit on all rows: of logistic regression for ``"direct"``, of the bundle
-        method for the convex surrogates.
-    objective_, lower_bound_, gap_, relative_gap_, history_
-        Certificate of the convex surrogates, as in `PartialAUCClassifier`.
+        Iterations of the logistic regression on all rows.
     status_ : str
-        The weight of the region's own model, and why; for the convex surrogates, why the last fit
-        stopped.
+        The weight of the region's own model, and why.
 
     Examples
     --------
@@ -137,27 +121,19 @@ class PartialAUCClassifierCV(RegionClassifier):
         self,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
-        surrogate: str = "direct",
         Cs: Any = 7,
         cv: Any = None,
         min_tpr: float = 0.0,
         fpr_weight: FprWeight = None,
-        tol: float = 1e-3,
-        rtol: float | None = 1e-3,
-        max_iter: int = 1000,
         pos_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.fpr_range = fpr_range
-        self.surrogate = surrogate
         self.Cs = Cs
         self.cv = cv
         self.min_tpr = min_tpr
         self.fpr_weight = fpr_weight
-        self.tol = tol
-        self.rtol = rtol
-        self.max_iter = max_iter
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -197,8 +173,6 @@ class PartialAUCClassifierCV(RegionClassifier):
         PartialAUCClassifierCV
             The fitted classifier.
         """
-        check_choice(self.surrogate, "surrogate", _SURROGATES)
-        check_stopping(self.tol, self.rtol, self.max_iter)
         Cs = Cs_to_try(self.Cs)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         with fresh_fit(self):
@@ -207,12 +181,9 @@ class PartialAUCClassifierCV(RegionClassifier):
             sample, kept = sample.on_host(), kept.resampled_by(groups, time)
             warn_if_badly_scaled(design)
             splits = Splits.from_cv(self.cv, kept, self.random_state)
-            choose = self._choose if self.surrogate == "direct" else self._choose_convex
-            limit = len(splits.folds)
-            if self.surrogate == "direct":
-                limit += len(splits.halves) + len(splits.folds) * splits.in_time
+            limit = len(splits.folds) * (1 + splits.in_time) + len(splits.halves)
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
-                chosen = choose(design, sample, region, splits, Cs, Progress(monitor))
+                chosen = self._choose(design, sample, region, splits, Cs, Progress(monitor))
                 scores = design.arrays.host(design.exact().scores(chosen.coef))
                 self._adopt_linear(chosen.coef, scores, sample, region.upper_limit)
                 self.calibration_ = chosen.calibration(scores, sample)
@@ -233,10 +204,6 @@ class PartialAUCClassifierCV(RegionClassifier):
         scores = self._oriented(self._unmoved_scores(X))
         scores = arrays_of(scores).host(scores)
         slope, intercept = self.calibration_
-        if np.isnan(slope):
-            raise ValueError(
-                "This model was saved by a version without probabilities; fit it again to have them."
-            )
         return self._probabilities(slope * scores + intercept)
 
     def _choose(
@@ -323,57 +290,6 @@ class PartialAUCClassifierCV(RegionClassifier):
         units = np.array([[1.0], [scale]])
         parts = [part / units for _, part in fits[: len(judged)]]
         return moved / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
-
-    def _choose_convex(
-        self,
-        design: RowDesign,
-        sample: Sample,
-        region: Region,
-        splits: Splits,
-        Cs: FloatArray,
-        progress: Progress,
-    ) -> ChosenModel:
-        """Fit the surrogate at the C that is best in the region out of sample."""
-        splits = Splits(splits.folds, splits.folds).usable(sample)
-        self.blend_, self.C_ = 1.0, float(Cs[Cs.size // 2])
-        self.partial_auc_, self.cv_results_ = {}, {}
-        self.partial_auc_error_ = {}
-        tested, held_out = None, None
-        if splits.can_compare(sample):
-            parts = self._over(
-                splits.folds,
-                progress,
-                convex_path,
-                design,
-                sample,
-                self.surrogate,
-                region,
-                self._solvers(Cs),
-            )
-            path = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
-            comparison = RegionComparison(sample.take(path.covered), path.scores, region)
-            values = comparison.values
-            best = int(np.argmax(values))
-            tested, held_out = path.covered, path.scores[best]
-            self.C_, self.cv_results_ = float(Cs[best]), {"C": Cs, "region": values}
-            self.partial_auc_ = {"region": float(values[best])}
-        else:
-            warn_user(few_rows_advice(f"C={self.C_:g} is used"))
-        (solver,) = self._solvers([self.C_])
-        risk = make_risk(self.surrogate, sample.moved_to(design.arrays), region)
-        solution = solver.solve(design, risk)
-        solution.raise_interrupt()
-        if solution.status is Status.ZERO_AS_GOOD:
-            warn_user(chosen_zero_advice(self.surrogate, self.C_, self.tol))
-        self._adopt_certificate(solution)
-        self.region_coef_ = self._oriented(solution.coef[np.newaxis])
-        if held_out is not None:
-            # Every fold's scores are standardised by its training rows; these are of all rows.
-            held_out = held_out * score_moments(solution.coef, design, sample.weight)[1]
-        return ChosenModel(solution.coef, tested, held_out)
-
-    def _solvers(self, Cs: Iterable[float]) -> list[BundleSolver]:
-        return [BundleSolver(C, self.tol, int(self.max_iter), self.rtol) for C in Cs]
 
     def _stop_at_logistic(self, anchor: FloatArray) -> None:
         """Keep logistic regression: a callback asked to stop before the region's own model."""

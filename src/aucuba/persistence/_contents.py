@@ -28,19 +28,18 @@ def check_content(part: Any, name: str, n_features: int | None) -> None:
         rule(part, -1 if n_features is None else n_features)
 
 
-def _check_region_classifier(part: Any, n_features: int) -> None:
+def _check_svc(part: Any, n_features: int) -> None:
     """Expect one weight per feature or, with a kernel, per kernel row."""
-    rows, own = vars(part).get("kernel_rows_"), vars(part)
+    rows = vars(part).get("kernel_rows_")
     if rows is None:
-        demand(part.coef_.shape == (1, n_features))
+        mapped = vars(part).get("feature_map_")
+        n_mapped = n_features if mapped is None else mapped.components_.shape[0]
+        demand(part.coef_.shape == (1, n_mapped))
         return
     demand(rows.ndim == 1 or rows.shape[1] == n_features)
-    if "dual_coef_" in own:
-        demand(rows.shape[0] == part.dual_coef_.size)
+    demand(rows.shape[0] == part.dual_coef_.size)
     if part.kernel == "precomputed":
         check_range(rows, n_features)
-        if "feature_map_" in own:
-            check_range(part.feature_map_.columns_, len(rows))
 
 
 def _check_stack(part: Any, n_features: int) -> None:
@@ -138,7 +137,7 @@ Rule = Callable[[Any, int], None]
 _FOREST: tuple[str, Rule] = ("estimators_", check_forest)
 _TREE: tuple[str, Rule] = ("tree_", _check_decision_tree)
 _RULES: dict[str, tuple[str | None, Rule]] = {
-    "aucuba.PartialAUCClassifier": ("intercept_", _check_region_classifier),
+    "aucuba.PartialAUCSVC": ("intercept_", _check_svc),
     "aucuba.RegionStack": ("members_", _check_stack),
     "aucuba.structured.AUC": (None, _check_measure),
     "aucuba.structured.AUCAtK": (None, _check_measure),

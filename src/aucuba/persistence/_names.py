@@ -10,7 +10,7 @@ _PUBLIC = {
     "aucuba": (
         *("AUMClassifier", "AlertBudgetClassifier", "FixedFPRClassifier"),
         *("FixedPrecisionClassifier", "FixedTPRClassifier", "PartialAUCClassifier"),
-        *("PartialAUCClassifierCV", "RegionReweighted", "RegionStack"),
+        *("PartialAUCClassifierCV", "PartialAUCSVC", "RegionReweighted", "RegionStack"),
     ),
     "aucuba.changepoint": (
         *("IntervalRegression", "IntervalRegressionCV", "SupervisedChangepointDetector"),
@@ -26,7 +26,6 @@ _PUBLIC = {
 STORED_NAMES = {
     f"{home}.{name}": f"{home}.{name}" for home in _PUBLIC for name in _PUBLIC[home]
 } | {
-    "aucuba.helper.column_features": "aucuba.linear._kernel.ColumnFeatures",
     "aucuba.helper.linear_columns": "aucuba._columns._table_columns.LinearColumns",
     "aucuba.helper.named_columns": "aucuba._columns._table_columns.NamedColumns",
     "aucuba.helper.plain_columns": "aucuba._columns._plain_columns.PlainColumns",

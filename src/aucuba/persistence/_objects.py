@@ -30,12 +30,11 @@ SHAPES: dict[str, str] = {
     "aucuba.FixedFPRClassifier": "classes_ 2",
     "aucuba.FixedPrecisionClassifier": "classes_ 2",
     "aucuba.FixedTPRClassifier": "classes_ 2",
-    "aucuba.PartialAUCClassifier": (
-        "coef_ 1 mapped, anchor_coef_ 1 mapped, intercept_ 1, classes_ 2, dual_coef_ rows"
-    ),
+    "aucuba.PartialAUCClassifier": f"{_LINEAR}, anchor_coef_ 1 f",
     "aucuba.PartialAUCClassifierCV": (
         f"{_LINEAR}, logistic_coef_ 1 f, region_coef_ 1 f, calibration_ 2"
     ),
+    "aucuba.PartialAUCSVC": "coef_ 1 mapped, intercept_ 1, classes_ 2, dual_coef_ rows",
     "aucuba.RegionReweighted": "classes_ 2, calibration_ 2",
     "aucuba.RegionStack": (
         "coef_ members, mean_ members, scale_ members, oof_scores_ rows members, classes_ 2"
@@ -45,7 +44,6 @@ SHAPES: dict[str, str] = {
     "aucuba.changepoint.SupervisedChangepointDetector": (
         "coef_ f, used_features_ f, feature_range_ 2 f, feature_median_ f"
     ),
-    "aucuba.helper.column_features": "columns_ chosen, root_ chosen kept",
     "aucuba.helper.plain_columns": "empty_ columns",
     "aucuba.structured.StructuredLabelRanker": (
         "coef_ labels f, intercept_ labels, classes_ labels, label_pairs_ pairs 2, pair_coef_ pairs"

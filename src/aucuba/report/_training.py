@@ -36,7 +36,7 @@ def training_section(model: Any) -> Section:
 
 def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     entries: dict[str, Any] = {"estimator": type(model).__name__}
-    for name, text in (("surrogate", "surrogate"), ("step", "line search"), ("kernel", "kernel")):
+    for name, text in (("loss", "loss"), ("step", "line search"), ("kernel", "kernel")):
         if name in known:
             entries[text] = known[name]
     if known.get("fpr_weight") is not None:
@@ -50,7 +50,7 @@ def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
             if name in known:
                 entries[text] = f"{known[name]:.6g}"
         entries["certified gap"] = f"{known['gap_']:.2g}"
-    elif "gap_" in known:
+    elif "objective_" in known:
         entries["certified gap"] = "none: the problem is not convex"
     if "C_" in known:
         entries["C chosen"] = f"{known['C_']:g}"

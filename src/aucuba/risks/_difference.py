@@ -45,11 +45,11 @@ class HingeDifference:
         """Build the difference of a range that starts above 0, for one query."""
         if not region.is_plain_range or region.fpr_range[0] == 0:
             raise ValueError(
-                "tight_form='dc' is for ranges that start above 0; the tight hinge is convex "
-                "otherwise, use tight_form='bound'."
+                "loss='tight_dc' is for ranges that start above 0, without fpr_weight; use "
+                "loss='tight', which is convex."
             )
         if sample.query is not None:
-            raise ValueError("tight_form='dc' does not take qid; use tight_form='bound'.")
+            raise ValueError("loss='tight_dc' does not take qid; use loss='tight'.")
         return cls(sample, region.fpr_range, region.min_tpr)
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:

@@ -53,7 +53,7 @@ def make_risk(
     check_choice(surrogate, "surrogate", ("structural", "tight", "direct"))
     if surrogate == "structural" and region.min_tpr > 0:
         raise ValueError(
-            "surrogate='structural' has no two-way form; use 'tight' or 'direct' with min_tpr."
+            f"'structural' has no two-way form; use 'tight' with min_tpr={region.min_tpr:g}."
         )
     weights, lowest = region.weights, region.min_tpr
     if surrogate == "direct":

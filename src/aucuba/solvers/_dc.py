@@ -32,6 +32,8 @@ class DCSolver:
         Gap of the convex problems, and the decrease in units of C below which rounds end.
     max_iter : int, default=1000
         Limit on the number of bundle iterations over all rounds.
+    rtol : float or None, default=1e-3
+        Relative gap of the convex problems.
     max_rounds : int, default=30
         Limit on the number of rounds.
     """
@@ -39,6 +41,7 @@ class DCSolver:
     C: float = 1.0
     tol: float = 1e-3
     max_iter: int = 1000
+    rtol: float | None = 1e-3
     max_rounds: int = 30
 
     def solve(
@@ -56,7 +59,8 @@ class DCSolver:
         status = Status.ITERATION_LIMIT
         for _ in range(self.max_rounds):
             convex = risk.linearised(design.scores(model))
-            inner = BundleSolver(self.C, self.tol, max_iter=self.max_iter - len(history))
+            left = self.max_iter - len(history)
+            inner = BundleSolver(self.C, self.tol, left, self.rtol)
             solution = inner.solve(design, convex, start=model, monitor=monitor)
             history = joined(history, solution.history, ("iteration", "n_evaluations", "seconds"))
             reached = self._objective(design, risk, solution.coef)
