@@ -9,11 +9,10 @@ from aucuba._base._validation import check_fpr_range
 from aucuba.linear import AUMClassifier
 from aucuba.report._data import data_section
 from aucuba.report._line_search import line_search_section
-from aucuba.report._models import PROMISED, model_sections
+from aucuba.report._models import PROMISED, model_sections, promise_section
 from aucuba.report._operating_points import operating_point_section
 from aucuba.report._page import Page, Section, paragraph
 from aucuba.report._page import table as html_table
-from aucuba.report._promise import promise_section
 from aucuba.report._roc import roc_section
 from aucuba.report._scored_sample import ScoredSample, region_measures, score_sign
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 
+from aucuba._base._typing import FloatArray
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.report._coefficients import coefficient_section, last_step
+from aucuba.report._operating_points import rates_above_zero
 from aucuba.report._page import Section, facts, paragraph, table
+from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._training import training_section
 from aucuba.threshold import (
     AlertBudgetClassifier,
@@ -18,6 +22,9 @@ from aucuba.threshold import (
     FixedTPRClassifier,
 )
 
+_TOP = 20
+# Length of the longest bar in drawing units; the page stretches it.
+_REACH = 100.0
 PROMISED = (
     *(AlertBudgetClassifier, FixedFPRClassifier),
     *(FixedPrecisionClassifier, FixedTPRClassifier),
@@ -66,7 +73,7 @@ def _reweighted_section(model: RegionReweighted) -> Section:
     weight = model.weights_[model.weights_ > 0]
     raised = weight > 1
     entries = {
-        "estimator": called(model.estimator),
+        "estimator": _called(model.estimator),
         "trained for": _range(model.fpr_range),
         "strength": f"{model.strength:g}",
         "folds": _folds(model.cv),
@@ -82,7 +89,99 @@ def _reweighted_section(model: RegionReweighted) -> Section:
     return Section("training", "Training", facts(entries) + paragraph(text, "fine"))
 
 
-def called(estimator: Any) -> str:
+def promise_section(model: Any, sample: ScoredSample) -> Section:
+    """State the promise, its basis, and the rates of its threshold on these rows."""
+    entries = {
+        "promise": model.promise_,
+        "confidence": f"{model.confidence:.3g}",
+        "guaranteed": "yes" if model.guarantee_ else "no, a heuristic",
+        "threshold of the base score": _listed(model.threshold_),
+        "bound on P(promise broken)": (
+            f"{model.violation_probability_:.3g}" if model.guarantee_ else "none"
+        ),
+        "base classifier": _called(model.estimator_),
+    }
+    if model.trivial_:
+        entries["certified"] = "no: kept without flagging by the score, see the promise"
+    if model.guarantee_:
+        text = (
+            f"At most {1 - model.confidence:.3g} of such studies break the promise on new rows. It "
+            "holds for rows drawn like the held-out ones, and for one use of the held-out rows."
+        )
+    else:
+        text = (
+            "The held-out scores come from the models of several folds, but this model was fitted on "
+            "all rows: no theorem covers that. Hold rows out (cv=0.5) if the promise must hold."
+        )
+    return Section(
+        "promise", "Promise", facts(entries) + paragraph(text) + rates_above_zero(sample)
+    )
+
+
+def _listed(threshold: Any) -> str:
+    """Write one threshold, or one per stratum."""
+    return ", ".join(f"{one:.6g}" for one in np.atleast_1d(threshold))
+
+
+def coefficient_section(model: Any, feature_names: Sequence[str] | None, sign: int = 1) -> Section:
+    """List the largest coefficients, if the model has one per feature.
+
+    Coefficients of scikit-learn's classifiers point towards ``classes_[1]``. Multiplied by ``sign``
+    they point towards the positive class of the page.
+    """
+    key, title = "coefficients", "Coefficients"
+    coef = vars(model).get("coef_")
+    if coef is None or "feature_map_" in vars(model):
+        return Section(
+            key, title, paragraph("This model does not have one coefficient per feature.")
+        )
+    coef = sign * np.ravel(coef)
+    if not coef.any():
+        return Section(key, title, paragraph("All coefficients are zero."))
+    names = feature_names
+    if names is None:
+        names = vars(model).get("feature_names_in_", [f"x{k}" for k in range(coef.size)])
+    order = np.argsort(-np.abs(coef), kind="stable")[:_TOP]
+    text = f"The {order.size} largest of {coef.size}, on the scale of the model's input."
+    body = bar_table([str(names[k]) for k in order], coef[order]) + paragraph(text, "fine")
+    return Section(key, title, body)
+
+
+def last_step(model: Any, feature_names: Sequence[str] | None) -> tuple[Any, Sequence[str] | None]:
+    """Return the last step of a pipeline, with the names of its input columns."""
+    if not isinstance(model, Pipeline) or len(model.steps) == 1:
+        return (model[-1] if isinstance(model, Pipeline) else model), feature_names
+    try:
+        return model[-1], list(model[:-1].get_feature_names_out(feature_names))
+    except (AttributeError, ValueError):
+        # A step cannot name its columns, or the names are not those of the training rows.
+        return model[-1], None
+
+
+def bar_table(names: Sequence[str], values: FloatArray) -> str:
+    """Build a table of names, bars and numbers; long names wrap, so that numbers stay visible."""
+    largest = float(np.abs(values).max())
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{_bar(float(value) / largest)}</td>'
+        f"<td>{value:+.4g}</td></tr>"
+        for name, value in zip(names, values, strict=True)
+    )
+    head = '<th scope="col">feature</th><td></td><th scope="col">coefficient</th>'
+    return f'<table class="bars"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _bar(share: float) -> str:
+    width = abs(share) * _REACH
+    css = "rod positive" if share > 0 else "rod negative"
+    left = _REACH if share > 0 else _REACH - width
+    return (
+        f'<svg class="rods" viewBox="0 0 {2 * _REACH:g} 12" preserveAspectRatio="none" '
+        f'aria-hidden="true"><rect class="{css}" x="{left:.2f}" y="1" width="{width:.2f}" '
+        f'height="10"/><path class="grid" d="M{_REACH:g} 0V12"/></svg>'
+    )
+
+
+def _called(estimator: Any) -> str:
     """Name the steps of an estimator."""
     steps = (
         [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
