@@ -101,3 +101,12 @@ def test_an_interrupt_is_raised_again(name, refit):
     else:
         assert after.keys() == before.keys()
         assert all(after[key] is before[key] for key in before)
+
+
+@every_estimator
+def test_no_attribute_survives_a_second_fit(name):
+    case = ESTIMATORS[name]
+    model = case.make().fit(*case.data())
+    model.of_another_kind_ = 1
+    model.fit(*case.data())
+    assert not hasattr(model, "of_another_kind_")
