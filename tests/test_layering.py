@@ -138,6 +138,86 @@ def test_modules_are_private():
     assert not [name for name in names if not name.startswith("_")]
 
 
+# Attributes of scikit-learn that have the name of one of ours.
+FOREIGN_ATTRIBUTES = {("persistence._trees", "_loss")}
+
+
+def private_attributes(tree):
+    """Names of private attributes and methods that the classes of a module define."""
+    for owner in ast.walk(tree):
+        if not isinstance(owner, ast.ClassDef):
+            continue
+        for node in ast.walk(owner):
+            if isinstance(node, ast.FunctionDef):
+                name = node.name
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                name = node.target.id
+            elif is_private_access(node) and isinstance(node.ctx, ast.Store):
+                name = node.attr
+            else:
+                continue
+            if is_private(name):
+                yield name
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+def is_private_access(node):
+    return isinstance(node, ast.Attribute) and is_private(node.attr)
+
+
+def foreign_accesses(place, source, owners):
+    """Private attributes of objects that only other packages define; ``owners`` says which."""
+    own = place.split(".")[0]
+    for node in ast.walk(ast.parse(source)):
+        if not is_private_access(node) or (place, node.attr) in FOREIGN_ATTRIBUTES:
+            continue
+        holder = ast.unparse(node.value)
+        if holder in ("self", "cls", "super()") or own in owners.get(node.attr, {own}):
+            continue
+        yield f"aucuba.{place} uses {holder}.{node.attr} of {sorted(owners[node.attr])}"
+
+
+def test_no_private_attribute_of_another_package():
+    owners = {}
+    for place, path in modules():
+        for name in private_attributes(ast.parse(path.read_text())):
+            owners.setdefault(name, set()).add(place.split(".")[0])
+    found = [
+        line
+        for place, path in modules()
+        for line in foreign_accesses(place, path.read_text(), owners)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_private_accesses_are_seen():
+    source = "class A:\n    _b: int\n    def _c(self): self._d = 1\n    def __e(self): pass"
+    names = set(private_attributes(ast.parse(source)))
+    assert names == {"_b", "_c", "_d"}
+    owners = {name: {"linear"} for name in names}
+    (read,) = foreign_accesses("cli._x", "def f(model):\n    return model._b", owners)
+    assert read == "aucuba.cli._x uses model._b of ['linear']"
+    assert list(foreign_accesses("cli._x", "model._c()\nmodel.part._d = 2", owners))
+    assert not list(foreign_accesses("linear._x", "model._b", owners))
+    assert not list(foreign_accesses("cli._x", "self._b + model._foreign", owners))
+
+
+# Names that two or more classes still share; the list only shrinks.
+SHARED_NAMES = {"Line", "Measure", "Probe", "Table", "_State"}
+
+
+def test_no_two_classes_share_a_name():
+    places = {}
+    for place, path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and node.name not in SHARED_NAMES:
+                places.setdefault(node.name, []).append(place)
+    assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
 def test_warnings_are_issued_by_one_function():
     counted = re.compile(r"stacklevel=|warnings\.warn\(")
     assert not [place for place, path in modules() if counted.search(path.read_text())]
