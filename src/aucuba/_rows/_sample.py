@@ -47,6 +47,11 @@ class Sample:
         return len(self.positive)
 
     @property
+    def y(self) -> IntArray:
+        """Labels: 1 for the positive class, else 0."""
+        return self.positive.astype(np.intp)
+
+    @property
     def weights(self) -> FloatArray:
         """Weight of every row, ones where none was given."""
         if self.weight is None:

@@ -126,7 +126,7 @@ def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: i
     started = time.monotonic()
     rows = _sampled_rows(table, random_state)
     sample, X = table.rows.take(rows), table.X.iloc[rows]
-    y = sample.positive.astype(np.intp)
+    y = sample.y
     if np.bincount(y, minlength=2).min() < _FEWEST_TO_PROBE:
         return None
     models = _probed_models(plan, X, random_state)
@@ -137,7 +137,7 @@ def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: i
         for train, test in shuffled_folds(y, _FOLDS, random_state):
             if time.monotonic() - started > budget_s:
                 return None
-            weight = None if sample.weight is None else sample.weight[train]
+            weight = sample.take(train).weight
             for row, model in zip(scores, models, strict=True):
                 model.fit(X.iloc[train], y[train], model__sample_weight=weight)
                 row[test] = model.decision_function(X.iloc[test])

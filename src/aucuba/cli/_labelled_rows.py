@@ -75,7 +75,7 @@ class LabelledTable:
 
     @property
     def y(self) -> IntArray:
-        return self.rows.positive.astype(np.intp)
+        return self.rows.y
 
     def summary(self) -> dict[str, Any]:
         """Count rows, classes and queries, for messages and metadata."""
@@ -192,7 +192,7 @@ class ScoredRows:
 
     @property
     def y(self) -> IntArray:
-        return self.rows.positive.astype(np.intp)
+        return self.rows.y
 
     @property
     def weight_and_query(self) -> dict[str, Any]:

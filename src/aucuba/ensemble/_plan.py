@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from scipy import sparse
+
 from aucuba._base._validation import check_choice, check_positive_number
-from aucuba.ensemble._defaults import PRESETS, preset_members
+from aucuba.ensemble._defaults import PRESETS, NamedMembers, preset_members
+from aucuba.ensemble._members import Member, as_member
 
 # A name or a pair (name, classifier), and the settings of a named member.
 Entry = tuple[Any, dict[str, Any]]
 
 
-def wanted_members(
-    estimators: Any, preset: str, plan: Any, pairs: dict[str, Any], *, is_sparse: bool
-) -> list[Entry]:
-    """Return the members of ``plan``, else of ``estimators``, else of ``preset``.
+def chosen_members(
+    estimators: Any, preset: str, plan: Any, named: NamedMembers, *, weighted: bool
+) -> list[tuple[str, Member]]:
+    """Make every member of ``plan``, else of ``estimators``, else of ``preset``.
 
-    ``pairs`` holds the classifiers of ``estimators`` by name, for a plan that names them.
+    All members are checked before the first is fitted. ``weighted`` tells whether rows have weights.
     """
     check_choice(preset, "preset", list(PRESETS))
     if estimators is not None and (not isinstance(estimators, list | tuple) or not estimators):
@@ -25,10 +28,27 @@ def wanted_members(
             f"the members of preset; got {estimators!r}."
         )
     if plan is not None:
-        return _read(plan, pairs)
-    if estimators is None:
-        return list(preset_members(preset, is_sparse=is_sparse).items())
-    return [(entry, {}) for entry in estimators]
+        given = _read(plan, pairs_of(estimators))
+    elif estimators is None:
+        given = list(preset_members(preset, is_sparse=sparse.issparse(named.X)).items())
+    else:
+        given = [(entry, {}) for entry in estimators]
+    members = [_member(entry, settings, named, weighted=weighted) for entry, settings in given]
+    names = [name for name, _ in members]
+    if len(set(names)) < len(names):
+        raise ValueError(f"The members of estimators need different names, got {names}.")
+    return members
+
+
+def pairs_of(estimators: Any) -> dict[str, Any]:
+    """Return the classifiers of the pairs (name, classifier) in ``estimators``."""
+    given = estimators if isinstance(estimators, list | tuple) else ()
+    return {entry[0]: entry[1] for entry in given if is_pair(entry)}
+
+
+def is_pair(entry: Any) -> bool:
+    """Tell a pair (name, classifier) from the name of a member."""
+    return isinstance(entry, list | tuple) and len(entry) == 2 and isinstance(entry[0], str)
 
 
 def checked_limit(time_limit: Any, plan: Any) -> float | None:
@@ -51,3 +71,15 @@ def _read(plan: Any, pairs: dict[str, Any]) -> list[Entry]:
         name, settings = one["member"], {key: one[key] for key in one if key != "member"}
         listed.append(((name, pairs[name]) if name in pairs else name, settings))
     return listed
+
+
+def _member(
+    entry: Any, settings: dict[str, Any], named: NamedMembers, *, weighted: bool
+) -> tuple[str, Member]:
+    if isinstance(entry, str):
+        return entry, named.member(entry, **settings)
+    if is_pair(entry):
+        return entry[0], as_member(*entry, weighted=weighted)
+    raise ValueError(
+        f"estimators must hold names of members and pairs (name, classifier), got {entry!r}."
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_memory
@@ -16,18 +15,15 @@ from aucuba._base._progress_bar import progress_bar
 from aucuba._base._seeds import draw_seed, with_fixed_seed
 from aucuba._base._typing import ArrayLike
 from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import partition
 from aucuba.ensemble._blend import StackedBlend
 from aucuba.ensemble._budget import Budget, fit_members
 from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers
 from aucuba.ensemble._fitted_stack import FittedStack
-from aucuba.ensemble._members import Member, as_member
-from aucuba.ensemble._plan import checked_limit, wanted_members
+from aucuba.ensemble._plan import checked_limit, chosen_members, is_pair, pairs_of
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._table import (
-    Table,
     check_range_is_covered,
     check_strength,
     make_table,
@@ -234,7 +230,9 @@ class RegionStack(FittedStack):
         table, kept, classes = make_table(self, X, y, sample_weight, groups, time)
         self.classes_, self.pos_label_ = classes
         check_range_is_covered(table.sample, region)
-        members = self._members(table, region)
+        weighted = table.sample.weight is not None or max_rows is not None
+        named = NamedMembers(table.X, region, self.strength)
+        members = chosen_members(self.estimators, self.preset, self.plan, named, weighted=weighted)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
         sample = table.sample
@@ -259,30 +257,6 @@ class RegionStack(FittedStack):
         self.oof_scores_ = runner.among_all(scores)
         return self
 
-    def _members(self, table: Table, region: Region) -> list[tuple[str, Member]]:
-        """Make every member, so that all are checked before the first is fitted."""
-        is_sparse = sparse.issparse(table.X)
-        given = wanted_members(
-            self.estimators, self.preset, self.plan, self._pairs(), is_sparse=is_sparse
-        )
-        named = NamedMembers(table.X, region, self.strength)
-        weighted = table.sample.weight is not None or self.max_rows is not None
-        members = []
-        for entry, settings in given:
-            if isinstance(entry, str):
-                members.append((entry, named.member(entry, **settings)))
-            elif _is_pair(entry):
-                members.append((entry[0], as_member(*entry, weighted=weighted)))
-            else:
-                raise ValueError(
-                    "estimators must hold names of members and pairs (name, classifier), got "
-                    f"{entry!r}."
-                )
-        names = [name for name, _ in members]
-        if len(set(names)) < len(names):
-            raise ValueError(f"The members of estimators need different names, got {names}.")
-        return members
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, and with ``deep`` those of the pairs in ``estimators`` by name.
 
@@ -296,7 +270,7 @@ class RegionStack(FittedStack):
         """
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
-            for name, estimator in self._pairs().items():
+            for name, estimator in pairs_of(self.estimators).items():
                 params[name] = estimator
                 inner = estimator.get_params() if hasattr(estimator, "get_params") else {}
                 params |= {f"{name}__{key}": value for key, value in inner.items()}
@@ -315,7 +289,7 @@ class RegionStack(FittedStack):
         """
         own = {name: params.pop(name) for name in list(params) if hasattr(self, name)}
         super().set_params(**own)
-        pairs = self._pairs()
+        pairs = pairs_of(self.estimators)
         for key, value in params.items():
             name, _, inner = key.partition("__")
             if name not in pairs:
@@ -327,24 +301,18 @@ class RegionStack(FittedStack):
                 pairs[name].set_params(**{inner: value})
             else:
                 self.estimators = [
-                    (name, value) if _is_pair(entry) and entry[0] == name else entry
+                    (name, value) if is_pair(entry) and entry[0] == name else entry
                     for entry in self.estimators or ()
                 ]
         return self
 
-    def _pairs(self) -> dict[str, Any]:
-        given = self.estimators if isinstance(self.estimators, list | tuple) else ()
-        return {entry[0]: entry[1] for entry in given if _is_pair(entry)}
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inputs = [get_tags(estimator).input_tags for estimator in self._pairs().values()]
+        inputs = [
+            get_tags(estimator).input_tags for estimator in pairs_of(self.estimators).values()
+        ]
         tags.input_tags.allow_nan = all(one.allow_nan for one in inputs)
         given = self.estimators if isinstance(self.estimators, list | tuple) else ()
         named = all(entry in SPARSE_MEMBERS for entry in given if isinstance(entry, str))
         tags.input_tags.sparse = named and all(one.sparse for one in inputs)
         return tags
-
-
-def _is_pair(entry: Any) -> bool:
-    return isinstance(entry, list | tuple) and len(entry) == 2 and isinstance(entry[0], str)

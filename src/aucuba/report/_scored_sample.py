@@ -141,7 +141,7 @@ class ScoredSample:
     @property
     def y(self) -> IntArray:
         """Labels as 0 and 1."""
-        return self.rows.positive.astype(np.intp)
+        return self.rows.y
 
     @property
     def weight(self) -> FloatArray | None:
