@@ -13,7 +13,7 @@ from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._sampling import sample_rows
-from aucuba.ensemble._table import Table
+from aucuba.ensemble._table import TrainingTable
 from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score
 
@@ -89,7 +89,7 @@ def test_threshold_and_calibration_are_those_of_all_rows():
 @pytest.mark.parametrize("prevalence", [0.05, 0.3])
 def test_what_is_kept_and_what_it_stands_for(prevalence):
     X, y = rows(prevalence=prevalence)
-    table = Table(X, Sample(y.astype(bool)))
+    table = TrainingTable(X, Sample(y.astype(bool)))
     region = Region.from_params((0.0, 0.005))
     sampling = sample_rows(LogisticRegression(), table, region, 1000, 0)
     chosen = np.zeros(y.size, dtype=bool)
@@ -112,7 +112,7 @@ def test_what_is_kept_and_what_it_stands_for(prevalence):
 
 def test_half_of_the_rest_bounds_the_top():
     X, y = rows()
-    table = Table(X, Sample(y.astype(bool)))
+    table = TrainingTable(X, Sample(y.astype(bool)))
     sampling = sample_rows(LogisticRegression(), table, Region.from_params((0.0, 0.5)), 1000, 0)
     alone = (sampling.factor[sampling.rows] == 1) & (y[sampling.rows] == 0)
     assert alone.sum() == (1000 - y.sum()) // 2

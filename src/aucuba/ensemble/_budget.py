@@ -133,7 +133,7 @@ def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
     """Make a runner of few rows without a cache, from which a fit would take no time."""
     rows = _some_rows(runner.table.sample, n_rows, seed)
     table = runner.table.take(rows)
-    splits = shuffled_folds(table.y, _TRIAL_FOLDS, seed)
+    splits = shuffled_folds(table.sample.y, _TRIAL_FOLDS, seed)
     free = runner.folds.interchangeable and runner.every_row
     folds = Folds(splits, rows.size, interchangeable=free)
     return replace(

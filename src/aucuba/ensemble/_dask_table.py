@@ -17,12 +17,12 @@ from aucuba._rows._splits import KeptRows
 from aucuba.design import DaskBlocks
 from aucuba.ensemble._dask_boosting import BoosterOnDask
 from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import Table
+from aucuba.ensemble._table import TrainingTable
 
 
 @dataclass(frozen=True)
-class DaskTable(Table):
-    """A `Table` whose ``X`` is `DaskBlocks` on the workers; labels and weights are on the driver."""
+class DaskTable(TrainingTable):
+    """A table whose ``X`` is `DaskBlocks` on the workers; labels and weights are on the driver."""
 
     def take(self, rows: AnyArray) -> DaskTable:
         """Select rows, given in increasing order."""
@@ -33,7 +33,9 @@ class DaskTable(Table):
 
     def fitted(self, estimator: Any) -> Any:
         """Fit the booster on the workers and return it as a plain model."""
-        return BoosterOnDask.from_estimator(estimator).fit(self.X, self.y, self.sample.weight)
+        return BoosterOnDask.from_estimator(estimator).fit(
+            self.X, self.sample.y, self.sample.weight
+        )
 
     def scores(self, model: Any) -> FloatArray:
         """Score the rows, block by block, by a plain model."""

@@ -22,7 +22,10 @@ from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import Table, fit_weighted, weight_keyword
+from aucuba.ensemble._table import TrainingTable, fit_weighted, weight_keyword
+
+# Returns the log-odds of the rows of a table.
+Scorer = Callable[[Any], FloatArray]
 
 _PER_ROW, _MOST = 3, 50_000
 # Probability that a column of a synthetic row is taken from another row.
@@ -60,9 +63,7 @@ def student_for(estimator: Any, X: Any) -> Any:
     return columns.for_trees(booster)
 
 
-def taught(
-    base: Any, score: Callable[[Any], FloatArray], X: Any, n_synthetic: int | None, seed: int
-) -> Any:
+def taught(base: Any, score: Scorer, X: Any, n_synthetic: int | None, seed: int) -> Any:
     """Fit a student to the probabilities of a teacher on rows and synthetic ones.
 
     ``score`` returns the teacher's log-odds.
@@ -79,12 +80,12 @@ def taught(
     sample = Sample(np.repeat([True, False], first.size), np.concatenate([p, 1.0 - p]))
     with one_thread():
         student = with_fixed_seed(clone(base), seed)
-        return fit_weighted(student, Table(_safe_indexing(rows, twice), sample))
+        return fit_weighted(student, TrainingTable(_safe_indexing(rows, twice), sample))
 
 
 def cross_taught(
-    teach: Callable[[Table, AnyArray, dict[str, Any]], tuple[Callable[[Any], FloatArray], Any]],
-    table: Table,
+    teach: Callable[[TrainingTable, AnyArray, dict[str, Any]], tuple[Scorer, Any]],
+    table: TrainingTable,
     labels: AnyArray,
     folds: Folds,
     given: dict[str, Any],

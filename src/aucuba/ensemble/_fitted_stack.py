@@ -28,7 +28,7 @@ from aucuba.ensemble._distill import (
 from aucuba.ensemble._importances import region_importances
 from aucuba.ensemble._members import FittedMember
 from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import Table, as_rows, check_columns, make_table
+from aucuba.ensemble._table import TrainingTable, as_rows, check_columns, make_table
 
 
 class FittedStack(RegionEnsemble):
@@ -186,7 +186,7 @@ class FittedStack(RegionEnsemble):
         base, seed = student_for(estimator, X), draw_seed(random_state)
         folds = partition(cv, kept, seed)
 
-        def teach(part: Table, labels: AnyArray, given: dict[str, Any]) -> tuple[Any, Any]:
+        def teach(part: TrainingTable, labels: AnyArray, given: dict[str, Any]) -> tuple[Any, Any]:
             teacher = clone(self).fit(part.X, labels, **given)
             return teacher._scores, taught(base, teacher._scores, part.X, n_synthetic, seed)
 

@@ -9,7 +9,7 @@ from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import first_beyond
 from aucuba.ensemble._runner import Runner
-from aucuba.ensemble._table import Table
+from aucuba.ensemble._table import TrainingTable
 from aucuba.ensemble._weights import region_weights
 
 # The end of the region in a fold is found among at least this many negatives.
@@ -67,7 +67,7 @@ def fit_reweighted(
 
 
 def _shift(
-    base: Any, reweighted: Table, runner: Runner, region: Region, scores: FloatArray
+    base: Any, reweighted: TrainingTable, runner: Runner, region: Region, scores: FloatArray
 ) -> float:
     """Measure in one fold how far the mean with a re-weighted model moves the end of the region."""
     _, rows = runner.folds.splits_of_scores()[-1]

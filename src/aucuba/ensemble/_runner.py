@@ -24,7 +24,7 @@ from aucuba._rows._sample import Sample
 from aucuba._rows._splits import KeptRows, Split
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
 from aucuba.ensemble._scores import final_step
-from aucuba.ensemble._table import Table, fit_weighted
+from aucuba.ensemble._table import TrainingTable, fit_weighted
 
 
 class OutOfTime(Exception):
@@ -44,7 +44,7 @@ class Runner:
     ``deadline``, by the clock of `time.monotonic`.
     """
 
-    table: Table
+    table: TrainingTable
     folds: Folds
     kept: KeptRows | None
     n_jobs: int | None
@@ -84,13 +84,13 @@ class Runner:
         """Return out-of-fold scores at their places among the rows given to ``fit``, nan elsewhere."""
         return self.among_given(self.folds.among_rows(scores, np.nan), np.nan)
 
-    def scores(self, estimator: Any, table: Table | None = None) -> FloatArray:
+    def scores(self, estimator: Any, table: TrainingTable | None = None) -> FloatArray:
         """Score the rows out of fold, trained with the weights of ``table``."""
         rows = self.sampling.weighted(self.table if table is None else table)
         parts = self._run(_score_fold, self.splits, rows, estimator)
         return self._out_of_fold(parts)[0]
 
-    def scores_of_last_fold(self, estimator: Any, table: Table) -> FloatArray:
+    def scores_of_last_fold(self, estimator: Any, table: TrainingTable) -> FloatArray:
         """Score the rows of the last fold alone; of blocks of time it has the most to train on."""
         rows = self.sampling.weighted(table)
         (part,) = self._run(_score_fold, self.splits[-1:], rows, estimator)
@@ -111,7 +111,7 @@ class Runner:
         grown = self._run(_grow_fold, folds, rows, estimator, rounds)
         return [model for model, _ in grown], self._out_of_fold([part for _, part in grown])
 
-    def fit(self, estimator: Any, tables: list[Table]) -> list[Any]:
+    def fit(self, estimator: Any, tables: list[TrainingTable]) -> list[Any]:
         """Fit the estimator on all rows to train on, once per table of weights."""
         return self._run(_fit_rows, [self.sampling.trained(one) for one in tables], estimator)
 
@@ -139,14 +139,14 @@ def _cache_key() -> tuple[str, str, bool]:
     return aucuba.__version__, sklearn.__version__, routing
 
 
-def _score_fold(split: Split, table: Table, estimator: Any, cache_key: Any) -> FloatArray:
+def _score_fold(split: Split, table: TrainingTable, estimator: Any, cache_key: Any) -> FloatArray:
     train, test = split
     model = _fit_rows(table.take(train), estimator, cache_key)
     return table.take(test).scores(model)[np.newaxis]
 
 
 def _grow_fold(
-    fold: tuple[Split, Any], table: Table, estimator: Any, rounds: list[int], cache_key: Any
+    fold: tuple[Split, Any], table: TrainingTable, estimator: Any, rounds: list[int], cache_key: Any
 ) -> tuple[Any, FloatArray]:
     (train, test), model = fold
     model = clone(estimator) if model is None else model
@@ -162,5 +162,5 @@ def _grow_fold(
         return model, np.array(list(wanted))
 
 
-def _fit_rows(table: Table, estimator: Any, cache_key: Any) -> Any:
+def _fit_rows(table: TrainingTable, estimator: Any, cache_key: Any) -> Any:
     return table.fitted(estimator)

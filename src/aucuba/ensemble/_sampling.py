@@ -12,7 +12,7 @@ from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba._roc._region import Region
 from aucuba._rows._splits import Split
-from aucuba.ensemble._table import Table
+from aucuba.ensemble._table import TrainingTable
 
 # Negatives up to this many times the upper limit of the region are kept if there is room.
 _TIMES_UPPER_LIMIT = 20.0
@@ -40,11 +40,11 @@ class RowSampling:
             return splits
         return [(np.intersect1d(train, self.rows), test) for train, test in splits]
 
-    def weighted(self, table: Table) -> Table:
+    def weighted(self, table: TrainingTable) -> TrainingTable:
         """Multiply the weights by the factors."""
         return table if self.factor is None else table.reweighted(self.factor)
 
-    def trained(self, table: Table) -> Table:
+    def trained(self, table: TrainingTable) -> TrainingTable:
         """Select the rows to train on, with their weights."""
         return table if self.rows is None else self.weighted(table).take(self.rows)
 
@@ -63,7 +63,7 @@ def check_max_rows(max_rows: Any) -> int | None:
 
 
 def sample_rows(
-    base: Any, table: Table, region: Region, max_rows: int | None, seed: int
+    base: Any, table: TrainingTable, region: Region, max_rows: int | None, seed: int
 ) -> RowSampling:
     """Choose at most ``max_rows`` rows to train on.
 
@@ -99,7 +99,12 @@ def _drawn(rows: IntArray, most: int, factor: FloatArray, rng: Any) -> IntArray:
 
 
 def _highest(
-    base: Any, first: RowSampling, table: Table, negatives: IntArray, region: Region, most: int
+    base: Any,
+    first: RowSampling,
+    table: TrainingTable,
+    negatives: IntArray,
+    region: Region,
+    most: int,
 ) -> IntArray:
     """Return the negatives that a model of the first sample ranks highest."""
     wanted = int(np.ceil(_TIMES_UPPER_LIMIT * region.upper_limit * negatives.size))

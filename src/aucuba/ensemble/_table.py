@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 
 from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
 from aucuba._base._threads import one_thread
-from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import check_positive_number, labels_of_rows, row_weights
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds, partition
@@ -27,24 +27,19 @@ from aucuba.ensemble._scores import log_odds
 
 
 @dataclass(frozen=True)
-class Table:
+class TrainingTable:
     """A table of any kind whose rows can be indexed, with their `Sample`."""
 
     X: Any
     sample: Sample
 
-    @property
-    def y(self) -> IntArray:
-        """Labels: 1 for the class to be found, 0 for the other."""
-        return self.sample.positive.astype(np.intp)
-
-    def take(self, rows: AnyArray) -> Table:
+    def take(self, rows: AnyArray) -> TrainingTable:
         """Select rows."""
-        return Table(_safe_indexing(self.X, rows), self.sample.take(rows))
+        return TrainingTable(_safe_indexing(self.X, rows), self.sample.take(rows))
 
-    def reweighted(self, factors: FloatArray) -> Table:
+    def reweighted(self, factors: FloatArray) -> TrainingTable:
         """Multiply the weight of every row by a factor."""
-        return Table(self.X, replace(self.sample, weight=self.sample.weights * factors))
+        return TrainingTable(self.X, replace(self.sample, weight=self.sample.weights * factors))
 
     def fitted(self, estimator: Any) -> Any:
         """Fit a clone of an estimator on these rows."""
@@ -63,7 +58,7 @@ class Table:
 
 def checked_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-) -> tuple[Table, KeptRows, Classes]:
+) -> tuple[TrainingTable, KeptRows, Classes]:
     """Check rows in memory or in the blocks of a Dask collection."""
     if is_of_dask(X):
         from aucuba.ensemble._dask_table import make_dask_table
@@ -74,7 +69,7 @@ def checked_table(
 
 def make_table(
     estimator: BinaryClassifier, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-) -> tuple[Table, KeptRows, Classes]:
+) -> tuple[TrainingTable, KeptRows, Classes]:
     """Check all columns of rows; set the number and names of the features."""
     if is_of_dask(X):
         raise ValueError(
@@ -90,7 +85,7 @@ def make_table(
     weight = row_weights(sample_weight, len(y))
     classes, positive, index = two_classes(y, weight, estimator.pos_label)
     kept = KeptRows(index, given, y).resampled_by(groups, time)
-    table = Table(X, Sample(positive, weight, group=kept.groups))
+    table = TrainingTable(X, Sample(positive, weight, group=kept.groups))
     return (table if index.size == len(y) else table.take(index)), kept, classes
 
 
@@ -127,18 +122,18 @@ def check_range_is_covered(sample: Sample, region: Region) -> None:
         )
 
 
-def fit_weighted(estimator: Any, table: Table) -> Any:
+def fit_weighted(estimator: Any, table: TrainingTable) -> Any:
     """Fit, with the weights passed to the steps that request them, else to the last of a pipeline.
 
     The weights of a region are not metadata that a user would have to route.
     """
     weight = table.sample.weight
     if weight is None:
-        return estimator.fit(table.X, table.y)
+        return estimator.fit(table.X, table.sample.y)
     if get_config()["enable_metadata_routing"] and _requests_weights(estimator):
-        return estimator.fit(table.X, table.y, sample_weight=weight)
+        return estimator.fit(table.X, table.sample.y, sample_weight=weight)
     with config_context(enable_metadata_routing=False):
-        return estimator.fit(table.X, table.y, **{weight_keyword(estimator): weight})
+        return estimator.fit(table.X, table.sample.y, **{weight_keyword(estimator): weight})
 
 
 def _requests_weights(estimator: Any) -> bool:
