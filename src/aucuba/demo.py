@@ -1,7 +1,7 @@
-"""The main job end to end on generated rows: ``python -m aucuba.demo``.
+"""Train, compare and report on generated rows: ``python -m aucuba.demo``.
 
-The rows are built to make the point: two kinds of fraud pull a probability model apart. Real tables,
-losses included, are in ``benchmarks/results``.
+The rows are built to favour the library: two kinds of fraud pull a probability model apart. Results on
+real tables, losses included, are in ``benchmarks/results``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from aucuba.threshold import FixedFPRClassifier
 
 FPR_RANGE = (0.0, 0.01)
 _BASE = "logistic regression"
-# By model the name of its page.
+# File name of the report, by model.
 _PAGES = {"PartialAUCClassifierCV": "report.html", "AUMClassifier": "line_search.html"}
 
 
@@ -76,7 +76,7 @@ def main(output: Path, *, as_json: bool = False, open_report: bool = False) -> l
 
 
 def check_folder(output: Path) -> None:
-    """Raise one error, before any work, where the folder for the reports cannot be made."""
+    """Raise an error before any work if the folder for the reports cannot be made."""
     for place in (output, *output.parents):
         if place.exists():
             if not place.is_dir():
@@ -100,9 +100,9 @@ def two_kinds_of_fraud() -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
 
 
 def _models() -> dict[str, Any]:
-    """The baseline, two rivals and three models of ours; the stack with fewer folds than by default.
+    """Make the baseline, two rivals and three of our models.
 
-    Boosting has smaller trees than by default, which are better here.
+    The stack has fewer folds than by default, and boosting smaller trees, which are better here.
     """
     return {
         _BASE: LogisticRegression(),

@@ -11,7 +11,7 @@ from aucuba._base._dates import as_times, is_date
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
-# Types of NumPy that count as numbers.
+# Kinds of NumPy types that are numbers.
 NUMBER_DTYPES = "biuf"
 
 
@@ -34,7 +34,7 @@ def column_names(X: Any) -> list[str]:
 def column_kind(column: Any, name: str) -> str:
     """Tell numbers (durations included), categories and dates apart.
 
-    Text is a category, unless every value spells a date as ISO 8601 does.
+    Text is a category, unless every value is an ISO 8601 date.
     """
     kind = getattr(column.dtype, "kind", "O")
     if kind == "M":
@@ -93,7 +93,7 @@ def column_times(column: Any, name: str) -> AnyArray:
 
 
 def is_missing(values: AnyArray) -> BoolArray:
-    """Find None, nan, and pandas' NA and NaT, which compare with nothing."""
+    """Find None, nan, and pandas' NA and NaT."""
     return np.array(
         [
             value is None

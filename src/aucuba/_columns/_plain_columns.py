@@ -1,4 +1,4 @@
-"""Columns of any table as plain numbers, which every model and encoder of scikit-learn takes."""
+"""Columns of any table as plain numbers, which every model and encoder of scikit-learn accepts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from aucuba._columns._kinds import (
 
 # Labels for missing and rare values in feature names.
 MISSING, RARE = "(missing)", "(rare)"
-# Histogram boosting has 255 bins for categories; the rarest categories have the last code in common.
+# Histogram boosting has 255 bins for categories; the rarest categories share the last code.
 _MAX_CATEGORIES = 200
 
 
@@ -30,15 +30,15 @@ class PlainColumns(TransformerMixin, BaseEstimator):
     """Numbers as float64, durations and dates in days, categories as codes; nan for missing values.
 
     Takes arrays, pandas and polars frames, with pandas' nullable types, None and NA. Categories that
-    training has not seen are missing values. Columns without any value in training are zero, since
+    were not seen in training are missing values. Columns without any value in training are zero, since
     histogram boosting cannot bin them. Parts of dates follow after all columns of the table.
 
     Parameters
     ----------
     categorical : sequence of int
-        Places of the columns whose values are names.
+        Indices of the categorical columns.
     dates : sequence of (int, sequence of str)
-        Places of the columns of dates, each with those parts out of ``CALENDAR`` that get a column.
+        Indices of the date columns, each with the parts of ``CALENDAR`` that get a column.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         return listed
 
     def known_categories(self) -> dict[str, set[str]]:
-        """Names seen in training, by column."""
+        """Return the categories seen in training, by column."""
         places = list(self.categorical)
         categories = self.encoder_.categories_ if places else []
         return {

@@ -9,10 +9,10 @@ from sklearn.preprocessing import SplineTransformer
 
 
 class PortableSplines(SplineTransformer):
-    """scikit-learn's splines; saved as knots and coefficients instead of SciPy's objects.
+    """scikit-learn's splines, saved as knots and coefficients instead of SciPy's objects.
 
-    The class of those objects, and what it holds, changes between releases of SciPy, so that a model
-    file would be tied to one.
+    The class of those objects and its attributes change between releases of SciPy, which would tie a
+    model file to one release.
     """
 
     def __getstate__(self) -> dict[str, Any]:

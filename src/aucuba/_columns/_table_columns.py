@@ -44,13 +44,13 @@ class Columns:
     Parameters
     ----------
     categorical : list of int
-        Places of the categories.
+        Indices of the categorical columns.
     dates : list of (int, list of str)
-        Places of the dates, each with the parts of the calendar that vary.
+        Indices of the date columns, each with the parts of the calendar that vary.
     numeric : list of int
-        Places of everything else, the parts of dates included, which follow after all columns.
+        Indices of all others, and of the parts of dates, which follow after all columns.
     smooth : list of int
-        Those of ``numeric`` that have enough distinct values for splines.
+        The members of ``numeric`` with enough distinct values for splines.
     """
 
     categorical: list[int]
@@ -94,7 +94,7 @@ class Columns:
         return Pipeline([("columns", prepared), ("model", model)])
 
     def for_splines(self, model: Any) -> Pipeline:
-        """Prepend the same, and cubic splines of the numbers that have many values."""
+        """Prepend the same, with cubic splines of the numbers that have many values."""
         prepared = LinearColumns(self.categorical, self.dates, self.smooth)
         return Pipeline([("columns", prepared), ("model", model)])
 
@@ -102,14 +102,14 @@ class Columns:
 class LinearColumns(TransformerMixin, BaseEstimator):
     """Indicators for categories and for missing values; numbers of mean 0 and variance 1.
 
-    Missing numbers become the median. Categories of fewer than ten rows have one column in common.
+    Missing numbers become the median. Categories of fewer than ten rows share one column.
 
     Parameters
     ----------
     categorical, dates
         As in `PlainColumns`.
     smooth : sequence of int
-        Places of the numbers that also get cubic splines.
+        Indices of the numeric columns that also get cubic splines.
     sparse : bool, default=False
         Whether the result may be a sparse matrix, where most entries are zero.
     """
@@ -182,7 +182,7 @@ class LinearColumns(TransformerMixin, BaseEstimator):
 
 
 class NamedColumns(TransformerMixin, BaseEstimator):
-    """The named columns of a frame, in the order of training, whatever else it holds.
+    """Select the named columns of a frame, in the order of training.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def emit(result: Mapping[str, Any], *shown: Any, as_json: bool) -> None:
 
 @contextmanager
 def stdout_of_a_reader() -> Iterator[TextIO]:
-    """Yield stdout, and end the program quietly when its reader has seen enough (``| head``)."""
+    """Yield stdout, and end the program quietly when its reader closes the pipe (``| head``)."""
     try:
         yield sys.stdout
         sys.stdout.flush()
@@ -62,7 +62,7 @@ def stdout_of_a_reader() -> Iterator[TextIO]:
 
 
 class _Console(Console):
-    """A console that leaves it to its user what a closed pipe means."""
+    """A console that raises an error when its pipe is closed, and does not exit."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError

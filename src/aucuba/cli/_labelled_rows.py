@@ -86,7 +86,7 @@ class LabelledTable:
 class ScoredPiece:
     """Some rows of a file with the scores of the model and of logistic regression.
 
-    ``query`` is the column as it stands; ``X`` is None where features are not kept.
+    ``query`` is the column unchanged; ``X`` is None where features are not kept.
     """
 
     positive: BoolArray

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from aucuba._base._files import check_place, written_atomically
-from aucuba._base._typing import AnyArray, BoolArray
+from aucuba._base._typing import BoolArray
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._formats import Kept
-from aucuba.cli._messages import TableError
 from aucuba.cli._options import MonitorOptions, spelled_as_option
-from aucuba.cli._roles import Labels, label_text
+from aucuba.cli._roles import Labels, as_texts
 from aucuba.threshold import RateMonitor
 
 _SETTINGS = ("limit", "rate", "confidence", "average_run_length")
@@ -28,19 +26,17 @@ def run(options: MonitorOptions) -> None:
     table = file.read(Kept(verbatim=tuple(name for name in columns if name is not None)))
 
     def is_positive(name: str, option: str) -> BoolArray:
-        texts = pd.Series(_names(table.column(name, option)), name=name, dtype=object)
+        texts = as_texts(table.column(name, option))
         # Labels are equal by value: 1 and 1.0.
         return Labels(options.pos_label, tuple(texts.unique())).is_positive(texts)
 
     flagged = is_positive(options.flag, "--flag")
     positive = None if watched.rate == "alerts" else is_positive(options.target, "--target")
-    group = batch = None
+    group, batch = None, np.full(table.n_rows, file.path.name, dtype=object)
     if options.groups is not None:
-        group = _names(table.column(options.groups, "--groups"))
+        group = as_texts(table.column(options.groups, "--groups")).to_numpy()
     if options.batch is not None:
-        batch = _names(table.column(options.batch, "--batch"))
-    else:
-        batch = np.full(table.n_rows, file.path.name, dtype=object)
+        batch = as_texts(table.column(options.batch, "--batch")).to_numpy()
     shown = []
     for name in dict.fromkeys(batch):
         rows = np.flatnonzero(batch == name)
@@ -86,14 +82,3 @@ def _grid(shown: list[dict[str, Any]]) -> Grid:
             row["batch"], str(row["n_counted"]), observed, interval, row["status"], changed
         )
     return grid
-
-
-def _names(column: pd.Series) -> AnyArray:
-    """Read a column as text; missing values are an error."""
-    missing = column.isna().to_numpy()
-    if missing.any():
-        raise TableError(
-            f"The column {column.name!r} is missing in {missing.sum()} rows, the first of them row "
-            f"{int(missing.argmax()) + 1}; leave these rows out."
-        )
-    return np.array([label_text(value) for value in column.tolist()], dtype=object)

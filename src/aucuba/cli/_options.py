@@ -335,8 +335,12 @@ class DemoOptions(Options):
 
 
 def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[..., None]:
-    """Make the function that typer calls: a parameter per field, those of the class itself first."""
+    """Make the function that typer calls, with a parameter per field.
+
+    The help lists what is required, rows and region, the command's own options, and the file.
+    """
     types, declared = get_type_hints(options), {one.name: one for one in fields(options)}
+    first = (RowOptions, RangeOptions, RegionOptions)
     parameters = [
         inspect.Parameter(
             name,
@@ -344,10 +348,11 @@ def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[.
             default=inspect.Parameter.empty if one.default is MISSING else one.default,
             annotation=Annotated[types[name], one.metadata["typer"]],
         )
-        for cls in options.__mro__
+        for cls in sorted(options.__mro__, key=lambda cls: first.index(cls) if cls in first else 3)
         for name in inspect.get_annotations(cls)
         if "typer" in (one := declared[name]).metadata
     ]
+    parameters.sort(key=lambda one: one.default is not inspect.Parameter.empty)
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
 
     def call(context: Context, **values: Any) -> None:

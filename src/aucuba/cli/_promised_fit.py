@@ -26,7 +26,8 @@ _CLASSIFIERS = {
     "precision": FixedPrecisionClassifier,
     "alerts": AlertBudgetClassifier,
 }
-# Rates of one class. The others are promised for the prevalence of the rows, so their part is random.
+# Rates of one class, for which the halves are stratified. The other rates depend on the prevalence,
+# which random halves do not fix.
 _STRATIFIED = ("fpr", "tpr")
 _HELD_OUT = 0.5
 

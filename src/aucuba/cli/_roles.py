@@ -21,9 +21,9 @@ _SVMLIGHT_TARGET = "label"
 _SVMLIGHT_QID = "qid"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"0|-?[1-9]\d*")
-# Texts that can mean nothing but the class to be found.
+# Texts that can only mean the positive class.
 _UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
-# What makes labels equal, in an order: numbers first, by their exact value.
+# Labels with equal keys are equal; keys sort numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
 
 
@@ -31,7 +31,7 @@ _Key = tuple[bool, Decimal, str]
 class Labels:
     """Labels seen in training.
 
-    Numbers are equal by value (1, 1.0 and 01), true and false in any case, and text as it stands.
+    Numbers are equal by value (1, 1.0 and 01), true and false in any case, other text by spelling.
     """
 
     positive: str
@@ -41,7 +41,7 @@ class Labels:
     def from_column(cls, column: pd.Series, pos_label: str | None) -> Labels:
         """Find the labels in a column of text, and which is positive if none is named.
 
-        Of two numbers it is the larger, of two texts the one that can mean nothing else.
+        Of two numbers the larger is positive, of two texts the unmistakable one, such as yes.
         """
         texts: dict[_Key, str] = {}
         for text in column.unique():
@@ -66,7 +66,7 @@ class Labels:
 
     @property
     def negative(self) -> str:
-        """The other one of two labels, or the name for all others."""
+        """The other of two labels, or a name for all others."""
         return self.others[0] if len(self.others) == 1 else "other"
 
     @property
@@ -103,7 +103,7 @@ class Labels:
 
 
 def label_text(label: Any) -> str:
-    """Write a label as a person does: 1, not 1.0."""
+    """Write a label as a person would: 1, not 1.0."""
     if isinstance(label, bytes):
         return label.decode(errors="replace").strip()
     if isinstance(label, float | np.floating) and float(label).is_integer():
@@ -112,7 +112,7 @@ def label_text(label: Any) -> str:
 
 
 def _likely_positive(keys: list[_Key], column: Any) -> _Key:
-    """Choose one of two labels, sorted; texts that do not tell are an error."""
+    """Choose the positive one of two sorted labels; ambiguous texts are an error."""
     if not any(is_text for is_text, _, _ in keys):
         return keys[1]
     plain = [key for key in keys if _plain(key) in _UNMISTAKABLE]
@@ -142,7 +142,7 @@ def _listed(labels: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of the columns that are not features, or not what they seem."""
+    """Names of the columns that options give a role: target, weight, query, dropped or category."""
 
     target: str
     sample_weight: str | None = None
@@ -160,7 +160,7 @@ class Roles:
         dropped: Sequence[str] = (),
         categories: Sequence[str] = (),
     ) -> Roles:
-        """Give each column one role, with the names that a svmlight file has by itself filled in."""
+        """Give each named column one role, and fill in the names that svmlight files imply."""
         if target is None:
             target = DEFAULT_TARGET if table.matrix is None else _SVMLIGHT_TARGET
         if qid is None and table.matrix is not None and _SVMLIGHT_QID in table.frame.columns:
@@ -227,16 +227,20 @@ def _check_column(table: Table, option: str, name: str, taken: dict[str, str]) -
         )
 
 
-def read_target(table: Table, roles: Roles, first_row: int = 0) -> pd.Series:
-    """Read the labels as text; ``first_row`` numbers rows in messages."""
-    column = table.column(roles.target, "--target")
-    missing = int(column.isna().sum())
-    if missing:
+def as_texts(column: pd.Series, what: str = "column", first_row: int = 0) -> pd.Series:
+    """Convert the values of a column to text; missing ones are an error that numbers their row."""
+    missing = column.isna().to_numpy()
+    if missing.any():
         raise TableError(
-            f"The target {roles.target!r} is missing in {missing} rows, the first of them row "
-            f"{first_row + int(np.argmax(column.isna().to_numpy())) + 1}; leave these rows out."
+            f"The {what} {column.name!r} is missing in {missing.sum()} rows, the first of them row "
+            f"{first_row + int(np.argmax(missing)) + 1}; leave these rows out."
         )
     return column.astype(object).map(label_text)
+
+
+def read_target(table: Table, roles: Roles, first_row: int = 0) -> pd.Series:
+    """Read the labels as text; ``first_row`` numbers rows in messages."""
+    return as_texts(table.column(roles.target, "--target"), "target", first_row)
 
 
 def read_weights(table: Table, roles: Roles, first_row: int = 0) -> FloatArray | None:
@@ -259,7 +263,7 @@ def read_weights(table: Table, roles: Roles, first_row: int = 0) -> FloatArray |
 
 
 def read_queries(table: Table, roles: Roles, first_row: int = 0) -> pd.Series | None:
-    """Read the queries as they stand."""
+    """Read the queries unchanged."""
     if roles.qid is None:
         return None
     column = table.column(roles.qid, "--qid")
@@ -294,7 +298,7 @@ def _numbered(column: pd.Series) -> IntArray:
 
 
 def check_rows(rows: Sample, labels: Labels, roles: Roles) -> None:
-    """Some weight and both classes must be there, among the rows that count and within one query."""
+    """Check that some weight is positive and that both classes occur, with queries within one query."""
     if rows.weight is not None and not rows.weight.any():
         raise TableError(
             f"The column {roles.sample_weight!r} for --sample-weight is zero in every row."
