@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from aucuba._roc._curve import band_average, roc_curve
+from aucuba._roc._curve import range_average, roc_curve
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import partial_auc_score, score_interval
 from aucuba.metrics._measures import evaluate
@@ -85,9 +85,9 @@ def metric_times() -> dict[str, float]:
         {
             "np.argsort": lambda: np.argsort(score),
             "np.argsort, rounded scores": lambda: np.argsort(tied),
-            "core": lambda: band_average(roc_curve(replace(plain)), *BAND),
-            "core, rounded scores": lambda: band_average(roc_curve(replace(with_ties)), *BAND),
-            "core, weighted": lambda: band_average(roc_curve(replace(weighted)), *BAND),
+            "core": lambda: range_average(roc_curve(replace(plain)), *BAND),
+            "core, rounded scores": lambda: range_average(roc_curve(replace(with_ties)), *BAND),
+            "core, weighted": lambda: range_average(roc_curve(replace(weighted)), *BAND),
             "partial_auc_score": lambda: partial_auc_score(y, score, fpr_range=BAND),
             "partial_auc_score, weighted": lambda: partial_auc_score(
                 y, score, fpr_range=BAND, sample_weight=weight
@@ -169,7 +169,7 @@ def main() -> None:
 
 {N_ROWS:,} scores, one thread, FPR in [{BAND[0]}, {BAND[1]}]; processor time, best of 5 rounds in
 turns. "Core" is what `partial_auc_score` does after input validation (`roc_curve`, then
-`band_average`); "rounded" scores have about a thousand distinct values and are compared with sorting
+`range_average`); "rounded" scores have about a thousand distinct values and are compared with sorting
 those. The slowest core costs {slowest_core:.2f} argsorts (promised: at most {CORE_LIMIT:g}), the
 slowest other measure, its validation included, {by_name:.2f} (promised: {CORE_LIMIT:g}), DeLong's
 interval {delong:.2f} (promised: {DELONG_LIMIT:g}). One bootstrap resample costs

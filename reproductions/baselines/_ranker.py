@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray
 from aucuba._base._validation import binary_target, check_fpr_range
-from aucuba._roc._curve import band_average, roc_curve
+from aucuba._roc._curve import range_average, roc_curve
 from aucuba._roc._threshold import threshold_for
 from aucuba._rows._sample import RankingSample, Sample
 
@@ -52,4 +52,4 @@ class BinaryRanker(BaseEstimator, ABC):
 def partial_auc(positive: BoolArray, score: FloatArray, fpr_range: tuple[float, float]) -> float:
     """Compute the normalised partial AUC of arrays that are known to be valid."""
     curve = roc_curve(RankingSample(positive, score=score))
-    return float(band_average(curve, *fpr_range))
+    return float(range_average(curve, *fpr_range))

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 from aucuba._base._logistic import logistic_regression
-from aucuba._roc._curve import band_average, counted_band_average, roc_curve
+from aucuba._roc._curve import counted_range_average, range_average, roc_curve
 from aucuba._rows._sample import RankingSample
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
@@ -32,8 +32,8 @@ def test_top_of_the_ranking_gives_the_area_of_the_whole_curve():
         score = generator.integers(generator.integers(2, 30), size=n) * 1.0
         low = generator.uniform(0, 0.8)
         high = generator.choice([1.0, generator.uniform(low + 0.01, 1.0)])
-        want = float(band_average(roc_curve(RankingSample(positive, score=score)), low, high))
-        assert counted_band_average(positive, score, low, high) == pytest.approx(want, abs=1e-12)
+        want = float(range_average(roc_curve(RankingSample(positive, score=score)), low, high))
+        assert counted_range_average(positive, score, low, high) == pytest.approx(want, abs=1e-12)
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])

@@ -1,4 +1,4 @@
-"""The empirical ROC curve and areas under it: the one core of all ROC metrics.
+"""The empirical ROC curve and the areas under it, shared by all metrics.
 
 A threshold that passes through rows of equal score moves along a straight segment, the average over
 random orders of an ever finer replication of the tied rows. Everything here works on cumulated
@@ -101,15 +101,15 @@ def top_of_curve(sample: RankingSample, fpr: float) -> RocCurve:
     )
 
 
-def band_average(
+def range_average(
     curve: RocCurve, alpha: float | FloatArray, beta: float | FloatArray
 ) -> FloatArray:
-    """Compute the mean TPR over FPR in [alpha, beta], the area under the segments inside the band."""
+    """Compute the mean TPR over FPR in [alpha, beta], the area under the segments in that range."""
     x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
     n, m = x[..., -1:], y[..., -1]
     low, high = (np.asarray(limit)[..., np.newaxis] * n for limit in (alpha, beta))
     area, width = _area_between(x, y, low, high)
-    # The widths add up to the band but for rounding, which would show in narrow bands.
+    # The widths add up to the range only up to rounding, which would show in narrow ranges.
     mean: FloatArray = area / (m * width)
     return np.minimum(mean, 1.0)
 
@@ -125,10 +125,10 @@ def _area_between(x: Vector, y: Vector, low: Any, high: Any) -> tuple[Any, Any]:
     return (width * height).sum(-1), width.sum(-1)
 
 
-def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: float) -> float:
-    """`band_average` of rows that count once each, on any device, from the top of the ranking alone.
+def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: float) -> float:
+    """Compute `range_average` of rows that count once each, from the top of the ranking, on any device.
 
-    The curve beyond beta does not matter: only rows at or above the first negative outside the band are
+    The curve beyond beta does not matter: rows below the first negative outside the range are not
     sorted.
     """
     arrays = arrays_of(score)
@@ -152,14 +152,14 @@ def counted_band_average(positive: Vector, score: Vector, alpha: float, beta: fl
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> FloatArray:
     """Compute the mean of ``max(TPR - min_tpr, 0) / (1 - min_tpr)`` over FPR in [alpha, beta]."""
     if min_tpr == 0:
-        return band_average(curve, alpha, beta)
+        return range_average(curve, alpha, beta)
     x, y = curve.fpr, curve.tpr
     # The curve crosses the horizontal line once, since it never falls.
     first = np.count_nonzero(y < min_tpr, axis=-1)
     x0, y0, x1, y1 = (at_vertex(z, i) for i in (first - 1, first) for z in (x, y))
     start = np.maximum(x0 + (x1 - x0) * (min_tpr - y0) / (y1 - y0), alpha)
     reached = start < beta
-    mean_above = band_average(curve, np.where(reached, start, alpha), beta) - min_tpr
+    mean_above = range_average(curve, np.where(reached, start, alpha), beta) - min_tpr
     part = (beta - start) / ((1 - min_tpr) * (beta - alpha))
     return np.where(reached, mean_above * part, 0.0)
 

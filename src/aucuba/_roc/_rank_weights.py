@@ -1,4 +1,4 @@
-"""Which rates of the ROC plane matter, and how much."""
+"""Weights of the false positive rates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aucuba._base._validation import check_fpr_range
 # 1e-4 of the FPR axis is finer than what a hundred thousand negatives resolve at the top.
 _GRID_SIZE = 10_001
 
-# What the parameter ``fpr_weight`` may be, in every metric and estimator.
+# Values of the parameter ``fpr_weight`` in every metric and estimator.
 FprWeight: TypeAlias = Callable[[FloatArray], FloatArray] | str | tuple[str, float] | None
 
 
@@ -196,7 +196,7 @@ def _sampled(weight: Callable[[FloatArray], FloatArray], knots: FloatArray) -> F
     try:
         density = np.asarray(weight(knots), dtype=np.float64)
     except (TypeError, ValueError):
-        # Functions written for one rate at a time, with a branch on it.
+        # The function takes one rate at a time.
         density = np.empty(0)
     if density.shape != knots.shape:
         density = np.array([float(weight(rate)) for rate in knots])

@@ -45,7 +45,7 @@ class Region:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of an estimator that is to serve this region."""
+        """Parameters of an estimator for this region."""
         return {
             "fpr_range": self.fpr_range,
             "min_tpr": self.min_tpr,

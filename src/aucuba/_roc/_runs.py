@@ -1,4 +1,4 @@
-"""Sorted rows joined into runs that no curve tells apart."""
+"""Sorted rows joined into runs on which every resampled ROC curve is straight."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _classes(sample: Sample) -> tuple[BoolArray, BoolArray]:
 
 
 def _debias(rows: BoolArray) -> float:
-    """``n / (n - 1)``; a single row tells nothing of a spread."""
+    """``n / (n - 1)``; infinite for one row, which has no spread."""
     n = int(rows.sum())
     return n / (n - 1) if n > 1 else np.inf
 

@@ -32,7 +32,7 @@ def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> A
 
 
 def first_beyond(scores: Vector, weight: Vector | None, rate: float) -> tuple[float, int]:
-    """Find the highest row of a class that a rate keeps out: a negative for a false positive rate.
+    """Find the highest row of a class that a rate excludes: a negative for a false positive rate.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def threshold_for(scores: Vector, sample: Sample, upper_limit: float) -> float:
     """Choose the threshold whose training FPR is the upper limit.
 
     Rows strictly above it are called positive, and the FPR is the largest possible value at or below
-    the limit. A limit of 1 asks for nothing, so the threshold of best balanced accuracy is taken.
+    the limit. A limit of 1 allows everything, so the threshold of best balanced accuracy is used.
     """
     if upper_limit >= 1.0:
         return _best_balanced_threshold(scores, sample.positive, sample.weights)

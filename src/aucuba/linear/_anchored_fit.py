@@ -10,7 +10,7 @@ import numpy as np
 from aucuba._base._arrays import Vector, arrays_of, is_tensor
 from aucuba._base._logistic import mean_and_scale
 from aucuba._base._typing import FloatArray, Monitor
-from aucuba._roc._curve import counted_band_average, top_of_curve
+from aucuba._roc._curve import counted_range_average, top_of_curve
 from aucuba._roc._placements import region_average
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
@@ -148,7 +148,7 @@ def _training_measure(sample: Sample, region: Region) -> Callable[[Vector], floa
     """The partial AUC of scores of the training rows, query by query."""
     rows_alike = sample.weight is None and sample.query is None
     if is_tensor(sample.positive) and rows_alike and region.is_plain_range and not region.min_tpr:
-        return lambda scores: counted_band_average(sample.positive, scores, *region.fpr_range)
+        return lambda scores: counted_range_average(sample.positive, scores, *region.fpr_range)
     sample = sample.on_host()
     everything = np.arange(sample.n_rows)
     queries = [everything] if sample.query is None else sample.rankable_queries()

@@ -119,7 +119,7 @@ def _pairs_in_one_bin(curve: RocCurve, bins: Bins) -> float:
     in_bin = [
         np.bincount(group, part * one, minlength=n_bins.size) for one in (positives, negatives)
     ]
-    # So far rows of one block are independent as well, as if each were many small ones.
+    # So far rows of one block were placed independently; correct for places that only one row takes.
     unit = 1.0 if curve.row_weight is None else curve.row_weight[block]
     other = np.divide(
         np.maximum(part * rows - unit, 0.0), rows - unit, out=part.copy(), where=rows > unit

@@ -150,7 +150,7 @@ def compare_scores(
     reference : str, default=None
         With several scorers: compare each of the others with this one only.
     margin : float, default=0.0
-        How much worse still counts as not worse; for the last two alternatives.
+        Largest difference that still counts as none; for the last two alternatives.
     alternative : {"two-sided", "greater", "less", "non-inferior", "equivalent"}
         ``"non-inferior"``: the first is not worse than the second by ``margin`` or more.
         ``"equivalent"``: neither is better by ``margin`` or more (two one-sided tests). Where smaller
@@ -205,7 +205,7 @@ def compare_scores(
 
 @dataclass(frozen=True)
 class _Test:
-    """Everything about a comparison but its rows."""
+    """Settings of a comparison, without its rows."""
 
     metric: Any
     params: Mapping[str, Any]
@@ -233,7 +233,7 @@ class _Test:
             error, df = _error(studies)
             estimate = replace(estimate, error=error, degrees_of_freedom=df)
             if estimate.lacks_spread:
-                # Scorers without any spread, such as a perfect one: resamples know how rare that is.
+                # A perfect scorer has no standard error; resamples still show how rare that is.
                 method = "bootstrap"
         if method == "bootstrap":
             draws = self._draws(studies)
@@ -304,7 +304,7 @@ class _Estimate:
 
     @property
     def lacks_spread(self) -> bool:
-        """Whether a standard error that is zero up to rounding says nothing about a difference."""
+        """Whether the standard error is zero up to rounding although the scorers differ."""
         return self.difference != 0.0 and self.error <= 1e-9 * abs(self.difference)
 
     def quantile(self, level: float) -> float:
@@ -318,7 +318,7 @@ class _Estimate:
     def p_above(self, limit: float) -> float:
         """P-value of the claim that the difference is above a limit."""
         if self.draws is not None:
-            # One resample is added on the far side, so that no p-value is below what they resolve.
+            # Counting one more resample keeps p-values above the resolution of the bootstrap.
             return float((np.sum(self.draws <= limit) + 1) / (self.draws.size + 1))
         return self._tail(self.difference - limit)
 

@@ -59,7 +59,7 @@ def confidence_band(
     own = _height(curve.fpr, curve.tpr, rates)
     n_positives, n_negatives = int(sample.positive.sum()), int((~sample.positive).sum())
     low, high = _limits(own, heights, n_positives, tail, kind)
-    # Rates so low that the population's threshold may lie above all negatives tell nothing from below.
+    # At rates so low that the true threshold may lie above all negatives, the lower limit is 0.
     beyond = tail if kind == "pointwise" else tail / 10
     low = np.where((1.0 - rates) ** n_negatives > beyond, 0.0, low)
     return ConfidenceBand(rates, low, high)
@@ -78,7 +78,7 @@ def _limits(
     """
     centre, drawn = (logit((one * n_positives + 0.5) / (n_positives + 1)) for one in (own, heights))
     spread = np.sqrt(np.mean((drawn - centre) ** 2, axis=0))
-    # Where resamples differ little, as at a rate of 1, a binomial with half a row of doubt does not.
+    # Where resamples barely vary, as at a rate of 1, use a binomial spread with half a row added.
     found = own * n_positives
     doubt = np.sqrt(1 / (found + 0.5) + 1 / (n_positives - found + 0.5))
     spread = np.maximum(spread, doubt)

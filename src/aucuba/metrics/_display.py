@@ -13,7 +13,7 @@ from aucuba._base._drawing import axes_for
 from aucuba._base._positive_scores import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice, check_fpr_range
-from aucuba._roc._curve import band_average, heights, roc_curve
+from aucuba._roc._curve import heights, range_average, roc_curve
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._confidence_band import ConfidenceBand
 from aucuba.metrics._confidence_band import confidence_band as compute_band
@@ -354,4 +354,4 @@ def _curve(
 ) -> tuple[FloatArray, FloatArray, float]:
     alpha, beta = check_fpr_range(fpr_range)
     curve = roc_curve(RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label))
-    return curve.fpr, curve.tpr, float(band_average(curve, alpha, beta))
+    return curve.fpr, curve.tpr, float(range_average(curve, alpha, beta))

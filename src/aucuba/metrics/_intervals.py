@@ -198,8 +198,8 @@ def _without_spread(
 ) -> tuple[float, float]:
     """Limits of a value that no resample moves, such as that of a perfect scorer.
 
-    If all of n rows agree, a part ``1 - tail^(1/n)`` of the population may still differ (the rule of
-    three): so much of the way to the measure's limits is left open.
+    If all of n rows agree, a fraction ``1 - tail^(1/n)`` of the population may differ (the rule of
+    three); the interval extends by this fraction of the distance to the measure's limits.
     """
     floor, ceiling = measure.limits
     left_open = 1.0 - tail ** (1.0 / max(fewest, 1.0))
@@ -211,7 +211,7 @@ def _without_spread(
 def _corrected(levels: FloatArray, draws: FloatArray, value: float, skew: float) -> FloatArray:
     """Levels of the bootstrap distribution corrected for bias and acceleration (Efron 1987)."""
     below = (np.sum(draws < value) + 0.5 * np.sum(draws == value)) / draws.size
-    # A value beyond all resamples is as far as they can tell.
+    # If the value lies beyond all resamples, they only bound the bias.
     bias = norm.ppf(np.clip(below, 0.5 / draws.size, 1 - 0.5 / draws.size))
     moved = bias + norm.ppf(levels)
     return np.asarray(norm.cdf(bias + moved / (1 - skew * moved)))

@@ -1,4 +1,4 @@
-"""Scores of one class, equal ones joined, in a form that does not depend on how they came."""
+"""Distinct scores of one class with their counts, whatever the order in which rows arrived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
-# As stored: eight bytes, the lowest first.
+# Stored as eight bytes, little-endian.
 _DTYPES = {"score": "<f8", "count": "<i8", "weight": "<f8", "square": "<f8"}
 
 
@@ -25,7 +25,7 @@ class Totals:
 
     @classmethod
     def from_rows(cls, rows: BoolArray, weight: FloatArray | None) -> Totals:
-        """Sum over the marked rows, each of them once where there are no weights."""
+        """Sum over the marked rows; without weights each counts once."""
         if weight is None:
             count = int(rows.sum())
             return cls(count, float(count), float(count))
@@ -37,7 +37,7 @@ class Totals:
         """Read and check sums that were written as JSON."""
         read = cls(int(saved["count"]), float(saved["weight"]), float(saved["square"]))
         if not all(0 <= one < np.inf for one in vars(read).values()):
-            raise ValueError("sums that are no numbers")
+            raise ValueError("sums that are not numbers")
         return read
 
     def __add__(self, other: Totals) -> Totals:
@@ -107,7 +107,7 @@ class Levels:
 
     @property
     def arrays(self) -> dict[str, AnyArray]:
-        """The arrays that there are, by name."""
+        """The stored arrays by name."""
         known: dict[str, Any] = {
             "score": self.score,
             "count": self.count,
@@ -125,7 +125,7 @@ class Levels:
 
     @classmethod
     def from_json(cls, saved: dict[str, str]) -> Levels:
-        """Read and check what `to_json` has written."""
+        """Read and check arrays written by `to_json`."""
         if set(saved) not in ({"score", "count"}, set(_DTYPES)):
             raise ValueError("unknown arrays")
         arrays: dict[str, Any] = {}
@@ -151,7 +151,7 @@ class Levels:
         return int(np.searchsorted(-self.score, -score, side="right"))
 
     def n_holding(self, n_rows: int) -> int:
-        """Count the highest distinct scores that hold at least so many rows, all where none do."""
+        """Count the highest distinct scores that hold at least ``n_rows`` rows, or all of them."""
         return min(int(np.searchsorted(np.cumsum(self.count), n_rows)) + 1, self.score.size)
 
 
@@ -181,7 +181,7 @@ def _joined(
 
 
 def _plain(arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
-    """Leave out weights where every row counts once, so that equal rows have one form."""
+    """Drop weights if every row counts once, so that equal rows have one representation."""
     if "weight" not in arrays:
         return arrays
     count = arrays["count"]

@@ -1,4 +1,4 @@
-"""Every measure by its name: how it is computed, and what its uncertainty comes from."""
+"""Registry of measures: how each is computed, and where its uncertainty comes from."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class RocMeasure:
     region : Region or None
         Where the measure is the (weighted) area in a region: placement values then exist.
     sampling : {"by_class", "random"}
-        What a fresh sample would look like: fixed numbers of either class for measures of the ROC
-        curve alone, else random rows, so that the prevalence is uncertain too.
+        How a fresh sample would be drawn: fixed numbers of either class for measures of the ROC curve
+        alone, else random rows, so that the prevalence is uncertain too.
     effects : callable or None
-        First-order effect of every row of a sample, for smooth measures that are no areas.
+        First-order effect of every row of a sample, for smooth measures that are not areas.
     smaller_is_better : bool
     needs : {"both", "positive", "any"}
         Which queries count: those with both classes, with a positive row, or all.
@@ -83,7 +83,7 @@ class RocMeasure:
     parts : (float, float)
         Fractions of the positives and of the negatives that decide the value.
     cuts : tuple of float or None
-        Thresholds that count beside the shape of the curve; None where all scores do.
+        Thresholds that matter besides the shape of the curve; None if every score matters.
     params : mapping
         The parameters that methods for this measure alone need.
     incomparable : str

@@ -221,7 +221,7 @@ def recall_at_precision_score(
 
 @dataclass(frozen=True)
 class Rates:
-    """What a threshold does; rates without rows are nan."""
+    """Rates at a threshold; nan where a rate has no rows."""
 
     tpr: float
     fpr: float
@@ -231,7 +231,7 @@ class Rates:
 
     @property
     def sensitivity(self) -> float:
-        """Another word for the true positive rate, as is recall."""
+        """Synonym of the true positive rate (recall)."""
         return self.tpr
 
     @property
@@ -306,7 +306,7 @@ def operating_point(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> OperatingPoint:
-    """Find the threshold that keeps one limit, and what it does on these rows.
+    """Find the threshold that keeps one limit, and its rates on these rows.
 
     Only thresholds that exist count: rows of equal score are flagged together or not at all. A
     threshold chosen and measured on the same rows is optimistic; for a promise about new rows see

@@ -16,18 +16,18 @@ from aucuba._roc._runs import Runs
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._measures import RocMeasure
 
-# A resample without one of the classes has no curve; so many in a row mean that there is none.
+# A resample without one of the classes has no curve; give up after this many in a row.
 _MOST_TRIES = 1000
-# Resamples are taken together up to so many vertices, which the processor's cache holds.
+# Resamples are processed together up to this many vertices, which fit into the processor's cache.
 _VERTICES_AT_ONCE = 16_384
 
-# The weights of a resample that a seed decides, by slot.
+# Maps a seed to the weights of one resample, by slot.
 Resample: TypeAlias = Callable[[np.uint64], FloatArray]
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What a fresh sample would look like.
+    """How a fresh sample would be drawn.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Draw:
         Whether a weight is a number of equal rows, each drawn by itself; else a drawn row keeps its
         weight.
     still : bool or None
-        The class whose rows stay as they are, where either class is drawn by itself.
+        The class that is not resampled, if any.
     """
 
     sample: Sample

@@ -1,4 +1,4 @@
-"""A summary of scored rows that can be merged and answers for low false positive rates exactly."""
+"""A mergeable summary of scored rows that is exact at low false positive rates."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RocSketch:
     Parameters
     ----------
     fpr_range : (float, float), default=(0.0, 0.05)
-        The false positive rates that measures speak of unless another range is given.
+        Default range of false positive rates of all measures.
     capacity : int, default=4_000_000
         Number of negatives to keep. An entry takes 16 bytes, 32 with weights.
     pos_label : label, default=None
@@ -62,7 +62,7 @@ class RocSketch:
     Attributes
     ----------
     n_rows, n_positives, n_negatives : int
-        Numbers of rows seen, those of zero weight apart.
+        Numbers of rows seen, without rows of zero weight.
 
     See Also
     --------
@@ -144,7 +144,7 @@ class RocSketch:
         weight = None
         if sample_weight is not None:
             weight = one_per_row(on_host(sample_weight), score.size, "sample_weight")
-        # A chunk whose rows all count for nothing is no error of the stream.
+        # A chunk of a stream may consist of rows of zero weight.
         counts = score.size > 0 and (weight is None or weight.any())
         if counts:
             self._rows.add(self._is_positive(y), score, row_weights(weight, score.size))
@@ -280,7 +280,7 @@ class RocSketch:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RocSketch:
-        """Read what `to_json` has written.
+        """Read the text written by `to_json`.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ class RocSketch:
         return limit
 
     def _check_covered(self, fpr: float, *, beyond: float = 0.0, strict: bool = False) -> None:
-        """Refuse a rate that the kept negatives, and a weight beyond it, do not reach or exceed."""
+        """Raise if the kept negatives do not cover a rate and a weight beyond it."""
         kept, seen = self._rows.kept[0].totals, self._rows.totals[0]
         asked = fpr * seen.weight + beyond
         reached = kept.weight > asked if strict else kept.weight * (1 + 8 * _EPS) >= asked

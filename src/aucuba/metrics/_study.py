@@ -1,4 +1,4 @@
-"""What intervals and tests have in common: the rows, what is drawn, and the method."""
+"""Rows, sampling units and method of an interval or a test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROWS_FOR_NORMAL = 50_000
 _FEWEST_FOR_NORMAL = 200
 # With fewer positives an interval that is symmetric about its estimate is too narrow.
 _POSITIVES_FOR_NORMAL = 100
-# As many clusters as the simulations had; with fewer, Student's t is needed.
+# The simulations had this many clusters; with fewer, Student's t is needed.
 _CLUSTERS_FOR_BCA = 40
 # Below these numbers some measures left the limits of coverage in our simulations.
 FEWEST_POSITIVES = 30
@@ -86,10 +86,10 @@ class Study:
         return float(norm.ppf(level) if np.isinf(df) else student.ppf(level, df))
 
     def percentile(self, tail: float) -> float:
-        """Level of resamples that stands for a tail of the estimate's distribution.
+        """Return the level of resamples that corresponds to a tail of the estimate's distribution.
 
-        Resamples of C clusters vary by (C - 1)/C of what samples do, and are to Student's t as the
-        normal law is; the level makes up for both (Hesterberg 2015).
+        The variance over resamples of C clusters is (C - 1)/C of the true one, and their tails are
+        normal instead of Student's t; the level corrects both (Hesterberg 2015).
         """
         df = self.degrees_of_freedom
         if np.isinf(df):
@@ -146,7 +146,7 @@ class Study:
         return bootstrap(self.measure, self.samples, draw, n_resamples, random_state)
 
     def choose(self, method: str) -> str:
-        """Name the method that is used where the user left the choice, and refuse what does not fit."""
+        """Resolve "auto" to a method, and refuse a method that does not fit."""
         check_choice(method, "method", METHODS)
         method = "delong" if method == "normal" else method
         if method == "auto":
@@ -157,7 +157,7 @@ class Study:
         return method
 
     def _reason_against(self, method: str) -> str:
-        """Why a method does not fit the measure or the units, or an empty string."""
+        """Return why a method does not fit the measure or the units; empty if it fits."""
         name = self.measure.name
         has_error = self.measure.region is not None or self.sampling == "queries"
         if method == "delong" and not has_error:
@@ -201,7 +201,7 @@ class Study:
 
     @property
     def fewest(self) -> float:
-        """Number of units of the kind that is rarest: queries, clusters, or rows that decide."""
+        """Number of queries or clusters, or of deciding rows of the rarer class."""
         if np.isfinite(self.degrees_of_freedom):
             return self.degrees_of_freedom + 1
         return min(self._deciding())
@@ -213,7 +213,7 @@ class Study:
         return round(self._n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
 
     def warn_if_few(self) -> None:
-        """Name what is too few for an interval or test to keep its level."""
+        """Warn if units or rows are too few for an interval or test to keep its level."""
         if self.sampling in ("queries", "clusters"):
             n_units = int(self.degrees_of_freedom) + 1
             if n_units < FEWEST_UNITS:
@@ -226,12 +226,12 @@ class Study:
             warn_of_few_rows(self._n_positives, *self._deciding())
 
     def warn_if_few_for(self, method: str) -> None:
-        """Name what is too few for a method whose law is symmetric about the estimate."""
+        """Warn if positives are too few for an interval that is symmetric about the estimate."""
         few = FEWEST_POSITIVES <= self._n_positives < _POSITIVES_FOR_NORMAL
         if method == "delong" and self.sampling == "by_class" and few:
             warn_user(
                 f"Intervals by method='delong' are too narrow with {self._n_positives} positives, "
-                f"fewer than {_POSITIVES_FOR_NORMAL}; method='auto' takes one that is not.",
+                f"fewer than {_POSITIVES_FOR_NORMAL}; method='auto' avoids this.",
                 FewRowsWarning,
             )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from aucuba._base._torch_arrays import distinct_labels
 from aucuba._base._validation import binary_target
-from aucuba._roc._curve import counted_band_average
+from aucuba._roc._curve import counted_range_average
 
 
 def tensor_partial_auc(
@@ -25,6 +25,6 @@ def tensor_partial_auc(
     if n_bad:
         raise ValueError(f"y_score contains {n_bad} NaN or infinite values. Scores must be finite.")
     distinct = distinct_labels(labels)
-    # The check of arrays chooses the positive class, and has the words for what is wrong.
+    # Reuse the array check: it chooses the positive class and words the errors.
     positive = binary_target(distinct.cpu().numpy(), pos_label)
-    return counted_band_average(labels == distinct[int(positive.argmax())], score, *fpr_range)
+    return counted_range_average(labels == distinct[int(positive.argmax())], score, *fpr_range)

@@ -1,4 +1,4 @@
-"""Measures of what comes first: alerts of a day, screening hits, early recognition."""
+"""Measures of the top of a ranking: daily alerts, screening hits, early recognition."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def auc_at_k_score(
         measure is linear in the sets of top-ranked rows, which training for it needs
         (`aucuba.structured.AUCAtK`). With 1.0 it is the measure of the paper, which discards swapped
         pairs below ``k``; where all positives fit below the cut it then lies in
-        :math:`[1 - k/N, 1]`, so that small values of ``k`` leave little to tell rankings apart by.
+        :math:`[1 - k/N, 1]`, so that small values of ``k`` hardly separate rankings.
 
     Returns
     -------

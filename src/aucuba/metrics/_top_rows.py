@@ -11,7 +11,7 @@ from aucuba._rows._sample import RankingSample
 from aucuba.metrics._levels import NO_LEVELS, Levels, Totals
 
 CLASSES = ("negative", "positive")
-# Rows that wait to be merged into the sorted tables, so that short updates cost little.
+# Rows are buffered up to this number, so that short updates cost little.
 _MOST_WAITING = 1_000_000
 
 
@@ -103,13 +103,13 @@ class TopRows:
         return RankingSample(*rows, score=np.concatenate(score)), np.concatenate(square)
 
     def to_json(self) -> dict[str, Any]:
-        """Write JSON's types."""
+        """Convert to JSON types."""
         classes = zip(CLASSES, self.kept, self.totals, strict=True)
         return {name: {**vars(seen), "kept": kept.to_json()} for name, kept, seen in classes}
 
     @classmethod
     def from_json(cls, capacity: int, saved: dict[str, Any]) -> TopRows:
-        """Read and check what `to_json` has written."""
+        """Read and check rows written by `to_json`."""
         kept = [Levels.from_json(saved[name]["kept"]) for name in CLASSES]
         seen = [Totals.from_json(saved[name]) for name in CLASSES]
         for one, most in zip(kept, seen, strict=True):
