@@ -48,7 +48,7 @@ def test_a_stack_goes_the_whole_way(run, stack, saved, model, files, tmp_path):
 
 
 def test_the_stack_is_that_of_the_library(saved, files):
-    train, test = (pd.read_csv(files / f"{name}.csv") for name in ("train", "test"))
+    train, test = (pd.read_parquet(files / f"{name}.parquet") for name in ("train", "test"))
     columns = ["a", "b", "c", "city"]
     expected = RegionStack((0.0, 0.2), cv=2, random_state=0)
     expected.fit(train[columns], train["outcome"] == "bad")

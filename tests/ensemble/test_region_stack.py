@@ -290,6 +290,8 @@ def test_bad_input(params, message):
         RegionStack(**params).fit(X, y)
 
 
+# LightGBM 4.6 takes arrays for unnamed frames when it scores them.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 @pytest.mark.parametrize(
     ("preset", "kind"),
     [("fast", sparse.coo_array), ("fast", sparse.csr_matrix), ("default", sparse.csr_array)],
@@ -346,6 +348,8 @@ def test_a_missing_library_is_named(monkeypatch, name, remedy):
         RegionStack(RANGE, estimators=[name]).fit(X, y)
 
 
+# LightGBM 4.6 takes arrays for unnamed frames when it scores them.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 @pytest.mark.parametrize("name", ["lightgbm", "xgboost", "catboost"])
 def test_other_boosters_when_asked_for(name):
     pytest.importorskip(name)
