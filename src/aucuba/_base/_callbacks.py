@@ -14,6 +14,17 @@ from typing import Any, TypeVar
 
 from aucuba._base._typing import Monitor
 
+# Two of these come from scikit-learn where it has them.
+__all__ = [
+    "HAS_CALLBACKS",
+    "LOG",
+    "CallbackSupport",
+    "Progress",
+    "fit_monitor",
+    "logged",
+    "with_callbacks",
+]
+
 Item = TypeVar("Item")
 LOG = logging.getLogger("aucuba")
 

@@ -88,7 +88,8 @@ class Runner:
         """Score the rows out of fold, trained with the weights of ``table``."""
         rows = self.sampling.weighted(self.table if table is None else table)
         parts = self._run(_score_fold, self.splits, rows, estimator)
-        return self._out_of_fold(parts)[0]
+        scores: FloatArray = self._out_of_fold(parts)[0]
+        return scores
 
     def scores_of_last_fold(self, estimator: Any, table: TrainingTable) -> FloatArray:
         """Score the rows of the last fold alone; of blocks of time it has the most to train on."""
