@@ -21,7 +21,7 @@ from aucuba.linear._logistic_fit import LogisticPath
 from aucuba.risks import Sample
 from aucuba.solvers import Solution, Status
 
-# Of the logistic regression to start from.
+# Penalty of the logistic regression that the descent starts from.
 _C = 1.0
 
 
@@ -162,13 +162,13 @@ class AUMClassifier(RegionClassifier):
                 start = subtrain.difference_of_means()
                 if self.start == "logistic":
                     logistic = LogisticPath(rows, labels).fit(_C).coef
-                    # Constant columns, or rows of both classes everywhere, leave nothing to start from.
+                    # With constant columns, or both classes in equal rows, logistic regression is zero.
                     start = subtrain.upright(logistic) if logistic.any() else start
                 solution = solver.solve(subtrain, start, validation, monitor)
                 scores = design.arrays.host(design.exact().scores(solution.coef))
                 self._adopt_linear(solution.coef, scores, sample, 1.0)
             self._report(solution)
-        # The best model so far is kept, and the interrupt still ends what called for it.
+        # The best model so far is kept, and the interrupt still reaches the caller.
         solution.raise_interrupt()
         return self
 

@@ -87,7 +87,8 @@ class RegionClassifier(BinaryClassifier):
         ndarray of shape (n_samples,)
             Lazy, a Dask array, where X is of Dask.
         """
-        return self._unmoved_scores(X) + self.intercept_[0]
+        scores: FloatArray = self._unmoved_scores(X) + self.intercept_[0]
+        return scores
 
     def _unmoved_scores(self, X: Any) -> Any:
         """Check rows and score them towards ``classes_[1]``, before the intercept is added."""

@@ -14,22 +14,22 @@ from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import OutOfFold
 from aucuba.risks import Sample
 
-# Another C replaces the one of best log-loss when it is ahead in the region by this many paired
-# standard errors. With few positives near the top the analytic error of a difference is small, so C
-# asks for two; one let noise choose C on satimage-2.
+# Another C replaces the one of best log-loss if it leads in the region by this many paired standard
+# errors. With few positives near the top the analytic error is too small: one standard error let
+# noise choose C on satimage-2.
 _ERRORS_FOR_C = 2.0
 
 
 @dataclass(frozen=True)
 class ChosenModel:
-    """Coefficients, and scores of held-out rows in their units; without rows nothing was held out."""
+    """Coefficients, and the scores they give to held-out rows; rows is None if nothing was held out."""
 
     coef: FloatArray
     rows: IntArray | None = None
     held_out: FloatArray | None = None
 
     def calibration(self, scores: FloatArray, sample: Sample) -> FloatArray:
-        """Calibrate on the held-out rows; on training scores where these lack a class."""
+        """Calibrate on the held-out rows, or on training scores if a class is missing there."""
         if self.rows is not None and self.held_out is not None:
             tested = sample.take(self.rows)
             if tested.positive.any() and not tested.positive.all():
@@ -89,7 +89,7 @@ def choose_C(
     comparison = RegionComparison(tested, logistic.scores, region)
     results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
     best = int(np.argmin(losses))
-    # Errors take longer than values, and only those of the better ones matter.
+    # Standard errors are slow to compute and matter only for values of C that are ahead.
     better = np.flatnonzero(comparison.values > comparison.values[best])
     ahead = [int(k) for k in better if comparison.lead(int(k), best).exceeds(_ERRORS_FOR_C)]
     return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best, results
@@ -97,4 +97,5 @@ def choose_C(
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
     mean, scale = mean_and_scale(scores, weight)
-    return (scores - mean) / scale
+    standardised: FloatArray = (scores - mean) / scale
+    return standardised

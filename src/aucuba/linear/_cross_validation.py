@@ -1,4 +1,4 @@
-"""The splits of the cross-validated classifier, and one task per split for each kind of model."""
+"""The splits of the cross-validated classifier, and the tasks that run on each of them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Sample
 
 _N_FOLDS = 5
-# Halvings of up to ten thousand rows; of more, in inverse proportion, since the fits differ less.
+# Number of halvings up to ten thousand rows; larger tables get fewer, since their fits differ less.
 _N_HALVINGS, _FEWEST_HALVINGS = 10, 2
 _ROWS_FOR_ALL_HALVINGS = 10_000
 
 
 def Cs_to_try(Cs: Any) -> FloatArray:
-    """Return the values of C in rising order; a number is how many between 1e-3 and 1e3."""
+    """Return the values of C in rising order; an integer asks for that many from 1e-3 to 1e3."""
     if np.ndim(Cs) == 0:
         n_values = int(check_positive_number(Cs, "Cs", integer=True))
         return np.logspace(-3, 3, n_values) if n_values > 1 else np.ones(1)
@@ -88,7 +88,7 @@ class Splits:
         )
 
     def can_compare(self, sample: Sample) -> bool:
-        """Tell whether the rows that both kinds of splits test, all together, can be ranked.
+        """Tell whether the rows tested by both kinds of splits, taken together, can be ranked.
 
         One test part alone need not be: leaving out single rows is fine.
         """
@@ -105,7 +105,7 @@ class Splits:
 def logistic_path(
     split: Split, design: RowDesign, sample: Sample, Cs: FloatArray, start: LogisticFit
 ) -> FloatArray:
-    """Return the test log-odds of logistic regression, one row per C, and then standardised ones.
+    """Return the test log-odds of logistic regression, one row per C, followed by standardised ones.
 
     The latter have mean 0 and variance 1 on the training rows, as the model of all rows has. ``start``
     is the fit of all rows at the first C.

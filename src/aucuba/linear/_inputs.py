@@ -1,4 +1,4 @@
-"""The kinds of table that the linear classifiers take, each with its own way to check and score it."""
+"""The kinds of table that the linear classifiers accept, and how each is checked and scored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aucuba.risks import Sample
 
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"float32": 1e15, "float64": 1e150}
-# Packages whose tables are not read by scikit-learn's validation; imported when one is met.
+# Packages whose tables scikit-learn does not validate; their modules are imported on first use.
 _OTHER_KINDS = {
     "dask": "aucuba.linear._dask_input:DaskInput",
     "torch": "aucuba.linear._torch_input:TorchInput",
@@ -41,7 +41,7 @@ class Input(Protocol):
 
 
 class ArrayInput:
-    """Whatever scikit-learn takes: arrays, data frames, CSR matrices."""
+    """Tables that scikit-learn accepts: arrays, data frames, CSR matrices."""
 
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
@@ -92,7 +92,7 @@ def labelled_rows(
 
 
 def input_of(X: Any) -> Input:
-    """Choose by the package that X comes from."""
+    """Choose the kind by the package that defines the type of X."""
     name = _OTHER_KINDS.get(type(X).__module__.partition(".")[0])
     if name is None:
         return ArrayInput()

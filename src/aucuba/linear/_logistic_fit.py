@@ -16,10 +16,10 @@ from aucuba.solvers import minimize_lbfgs
 
 # A second derivative costs one product of size n d^2; beyond this many columns L-BFGS is cheaper.
 _NEWTON_FEATURES = 200
-# Where a pass over the data is dear, or products are cheap, more columns pay.
+# More columns pay off where a pass over the data is expensive (Dask) or products are cheap (GPU).
 _NEWTON_FEATURES_ELSEWHERE = 2000
-# Stop when the next step would lower the mean log-loss by less: scores are then right to about 1e-9.
-# In single precision that much is rounding.
+# Stop when the next step would lower the mean log-loss by less; scores are then exact to about 1e-9.
+# In single precision such a step is rounding error.
 _DECREMENT = {True: 1e-18, False: 1e-11}
 _ROUNDING = {True: 1e-14, False: 1e-9}
 _MAX_STEPS = 100
@@ -148,7 +148,7 @@ class LogisticPath:
         shorten: bool,
     ) -> tuple[FloatArray, _Loss] | None:
         """Take a step that does not raise the loss; None where there is none."""
-        # Where only rounding is left to gain, the values of two models compare by chance.
+        # Near the minimum the values of two models differ by rounding errors alone.
         length, accepted = 1.0, loss.value
         accepted += _ROUNDING[self.design.is_exact] * abs(loss.value)
         there = self._loss(model + step, ridge)
