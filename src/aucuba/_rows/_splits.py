@@ -23,9 +23,11 @@ from sklearn.model_selection import (
 from sklearn.utils import column_or_1d
 
 from aucuba._base._dates import time_index
+from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
 from aucuba._base._seeds import draw_seed
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
-from aucuba._base._validation import query_index
+from aucuba._base._validation import labels_of_rows, query_index, row_weights
+from aucuba._rows._sample import Sample
 
 # Rows to train on and rows to test, by their places.
 Split = tuple[IntArray, IntArray]
@@ -134,6 +136,46 @@ def splits_by(
     splits = [(places[train], places[test]) for train, test in splitter.split(X, y, **known)]
     require_unseen(splits, np.asarray(groups) if whole and groups is not None else None)
     return splits
+
+
+def rows_to_fit(
+    estimator: BinaryClassifier,
+    X: Any,
+    y: Any,
+    n_rows: int,
+    sample_weight: Any,
+    *,
+    qid: Any = None,
+    groups: Any = None,
+    time: Any = None,
+) -> tuple[Sample, KeptRows, Classes]:
+    """Check the columns beside X, find the classes, and drop rows of zero weight.
+
+    Parameters
+    ----------
+    estimator : BinaryClassifier
+        Gives ``pos_label``, and its name to error messages.
+    X : table or None
+        What a splitter gets; None for a table that is not in memory.
+    y, sample_weight, qid, groups, time
+        Columns of ``n_rows`` entries; all but y may be None.
+
+    Returns
+    -------
+    sample : Sample
+        The kept rows; ``groups`` become its group.
+    kept : KeptRows
+    classes : Classes
+    """
+    labels = labels_of_rows(y, n_rows, type(estimator).__name__)
+    weight, query = row_weights(sample_weight, n_rows), query_index(qid, n_rows)
+    classes, positive, index = two_classes(labels, weight, estimator.pos_label)
+    if X is None:
+        # A splitter needs to know how many rows there are, not what is in them.
+        X = np.broadcast_to(0.0, (n_rows, 1))
+    kept = KeptRows(index, X, labels, qid).resampled_by(groups, time)
+    sample = Sample(positive, weight, query, None if groups is None else kept.groups)
+    return sample if index.size == n_rows else sample.take(index), kept, classes
 
 
 def shuffled_folds(y: AnyArray, n_folds: int, seed: int, groups: Any = None) -> list[Split]:

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples, validate_data
 
-from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
+from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import labels_of_rows, row_weights
 from aucuba._rows._out_of_fold import Folds, partition
-from aucuba._rows._sample import Sample
-from aucuba._rows._splits import KeptRows
+from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.design import DaskBlocks
 from aucuba.ensemble._dask_boosting import BoosterOnDask
 from aucuba.ensemble._scores import log_odds
@@ -62,13 +60,11 @@ def make_dask_table(
         )
     y, sample_weight, groups, time = blocks.gather(y, sample_weight, groups, time)
     blocks.count(blocks.run(_num_samples))
-    y = labels_of_rows(y, blocks.n_rows, type(estimator).__name__)
-    weight = row_weights(sample_weight, y.size)
-    classes, positive, kept = two_classes(y, weight, estimator.pos_label)
-    table = DaskTable(blocks, Sample(positive, weight))
-    # A splitter needs to know how many rows there are, not what is in them.
-    rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y).resampled_by(groups, time)
-    return (table if kept.size == y.size else table.take(kept)), rows, classes
+    sample, kept, classes = rows_to_fit(
+        estimator, None, y, blocks.n_rows, sample_weight, groups=groups, time=time
+    )
+    part = blocks if sample.n_rows == blocks.n_rows else blocks.take(kept.index)
+    return DaskTable(part, sample), kept, classes
 
 
 def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -15,14 +15,14 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, validate_data
 
-from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
+from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._threads import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import check_positive_number, labels_of_rows, row_weights
+from aucuba._base._validation import check_positive_number
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
-from aucuba._rows._splits import KeptRows
+from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.ensemble._scores import log_odds
 
 
@@ -79,14 +79,14 @@ def make_table(
     check_columns(estimator, X, reset=True)
     given = X
     (X,) = indexable(as_rows(X))
-    y = labels_of_rows(y, _num_samples(X), type(estimator).__name__)
-    if len(y) == 0:
+    n_rows = _num_samples(X)
+    if n_rows == 0:
         raise ValueError("X and y are empty: at least two rows of each class are needed.")
-    weight = row_weights(sample_weight, len(y))
-    classes, positive, index = two_classes(y, weight, estimator.pos_label)
-    kept = KeptRows(index, given, y).resampled_by(groups, time)
-    table = TrainingTable(X, Sample(positive, weight, group=kept.groups))
-    return (table if index.size == len(y) else table.take(index)), kept, classes
+    sample, kept, classes = rows_to_fit(
+        estimator, given, y, n_rows, sample_weight, groups=groups, time=time
+    )
+    X = X if sample.n_rows == n_rows else _safe_indexing(X, kept.index)
+    return TrainingTable(X, sample), kept, classes
 
 
 def as_rows(X: Any) -> Any:

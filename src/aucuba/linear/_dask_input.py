@@ -5,15 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import assert_all_finite, validate_data
 
 from aucuba._base._estimator import Classes
 from aucuba._base._typing import FloatArray
-from aucuba._base._validation import labels_of_rows
-from aucuba._rows._splits import KeptRows
+from aucuba._roc._queries import warn_about_queries
+from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.design import DaskBlocks, DaskDesign, RowDesign
-from aucuba.linear._inputs import check_largest, labelled_rows
+from aucuba.linear._inputs import check_largest
 from aucuba.risks import Sample
 
 
@@ -32,11 +31,12 @@ class DaskInput:
         y, sample_weight, qid = DaskBlocks.gather(y, sample_weight, qid)
         design = DaskDesign(X)
         check_largest(design.largest, design.dtype)
-        y = labels_of_rows(y, design.n_rows, type(estimator).__name__)
-        sample, kept, classes = labelled_rows(y, sample_weight, qid, estimator.pos_label)
-        # A splitter needs to know how many rows there are, not what is in them.
-        rows = KeptRows(kept, np.broadcast_to(0.0, (y.size, 1)), y, qid)
-        return design if kept.size == y.size else design.take(kept), sample, rows, classes
+        sample, kept, classes = rows_to_fit(
+            estimator, None, y, design.n_rows, sample_weight, qid=qid
+        )
+        warn_about_queries(sample)
+        part = design if sample.n_rows == design.n_rows else design.take(kept.index)
+        return part, sample, kept, classes
 
     def scores(self, estimator: Any, X: Any) -> Any:
         _check_columns(estimator, X, reset=False)

@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import assert_all_finite, validate_data
 
-from aucuba._base._estimator import Classes, two_classes
-from aucuba._base._typing import AnyArray, ArrayLike, IntArray
-from aucuba._base._validation import labels_of_rows, largest_entry, query_index, row_weights
+from aucuba._base._estimator import Classes
+from aucuba._base._typing import ArrayLike
+from aucuba._base._validation import largest_entry
 from aucuba._roc._queries import warn_about_queries
-from aucuba._rows._splits import KeptRows
+from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 
@@ -56,39 +56,17 @@ class ArrayInput:
             ensure_all_finite=False,
         )
         largest = _check_entries(X, type(estimator).__name__)
-        y = labels_of_rows(y, X.shape[0], type(estimator).__name__)
-        sample, kept, classes = labelled_rows(y, sample_weight, qid, estimator.pos_label)
-        if kept.size < X.shape[0]:
-            X = X[kept]
-        return TableDesign(X, largest), sample, KeptRows(kept, given, y, qid), classes
+        sample, kept, classes = rows_to_fit(estimator, given, y, X.shape[0], sample_weight, qid=qid)
+        warn_about_queries(sample)
+        if sample.n_rows < X.shape[0]:
+            X = X[kept.index]
+        return TableDesign(X, largest), sample, kept, classes
 
     def scores(self, estimator: Any, X: Any) -> Any:
         X = validate_data(
             estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
         return estimator._raw_scores(X)
-
-
-def labelled_rows(
-    y: AnyArray, sample_weight: ArrayLike | None, qid: ArrayLike | None, pos_label: Any
-) -> tuple[Sample, IntArray, Classes]:
-    """Check the columns beside X and find the classes.
-
-    Returns
-    -------
-    sample : Sample
-        The rows of positive weight.
-    kept : ndarray of int
-        Their places among all rows.
-    classes : Classes
-    """
-    weight, query = row_weights(sample_weight, len(y)), query_index(qid, len(y))
-    classes, positive, kept = two_classes(y, weight, pos_label)
-    sample = Sample(positive, weight, query)
-    if kept.size < len(y):
-        sample = sample.take(kept)
-    warn_about_queries(sample)
-    return sample, kept, classes
 
 
 def input_of(X: Any) -> Input:
