@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 import aucuba.linear._svc
 from aucuba import PartialAUCClassifier, PartialAUCSVC
 from aucuba._base._callbacks import LOG
+from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._threshold import threshold_for
 from aucuba.metrics import make_metric_scorer, partial_auc_score
 from aucuba.risks import HingeDifference, Sample
@@ -538,3 +539,15 @@ def test_fits_on_kernel_features_end_before_their_limit(scaled_table):
     assert model[-1].status_.startswith("Converged")
     assert model[-1].n_iter_ < 100
     assert partial_auc_score(y, model.decision_function(table)) > 0.8
+
+
+def test_a_range_of_less_than_one_negative_is_widened_too():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) < 50
+    table = rng.normal(size=(300, 2)) + y[:, np.newaxis]
+    with pytest.warns(FewRowsWarning, match=r"training on \[0, 0.04\], which covers 10"):
+        narrow = PartialAUCClassifier((0.0, 0.001)).fit(table, y)
+    wide = PartialAUCClassifier((0.0, 0.04)).fit(table, y)
+    np.testing.assert_array_equal(narrow.coef_, wide.coef_)
+    with pytest.warns(FewRowsWarning, match="is returned: the data have 50 positives and 9 neg"):
+        PartialAUCClassifier((0.0, 0.5)).fit(table[:59], y[:59])

@@ -19,11 +19,9 @@ from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Anchored, Sample, make_risk
 from aucuba.solvers import LBFGSSolver, Solution, Status, joined
 
+FALLBACK = "Plain logistic regression"
 # Strength of the pull towards the scores of logistic regression; results are flat from .03 to .3.
 ANCHOR_STRENGTH = 0.1
-# Fewer positives, or fewer negatives in the range, than this cannot be fitted.
-_FEWEST_POSITIVES = 10.0
-_FEWEST_NEGATIVES = 2.0
 # The descent ends where an iteration lowers the objective by less than this fraction of it: further
 # gains do not show on new data. Kernel features, which are badly conditioned, need 1e-3: the
 # objective would fall on for hundreds of iterations, and test partial AUC with it. Whitened
@@ -65,41 +63,6 @@ def anchor_direction(
     """Return the normalised coefficients of logistic regression, and its fit."""
     fit = LogisticPath(design, sample, start).fit(C)
     return normalised(fit.coef, design, sample.weight), fit
-
-
-def training_region(sample: Sample, region: Region) -> tuple[Region | None, str]:
-    """Choose the region to train on, widened where it covers few negatives.
-
-    Returns
-    -------
-    region : Region or None
-        None where the data are too few for an anchored fit.
-    notice : str
-        What a user should know about this choice; empty where the region is the one given.
-    """
-    n_positives = sample.class_weight(positive=True)
-    n_negatives = sample.class_weight(positive=False)
-    in_range = n_negatives * region.weights.total
-    if n_positives < _FEWEST_POSITIVES or in_range < _FEWEST_NEGATIVES:
-        counted = ""
-        if sample.weight is not None:
-            counted = (
-                f" (sample_weight counts as rows: over {sample.weight.size} of them it adds up to "
-                f"{sample.weight.sum():g})"
-            )
-        return None, (
-            f"Plain logistic regression is returned: the data have {n_positives:g} positives and "
-            f"{in_range:.2g} negatives in the range, and training for the range needs "
-            f"{_FEWEST_POSITIVES:g} and {_FEWEST_NEGATIVES:g}{counted}. Widen fpr_range or add data."
-        )
-    wide = region.widened(n_negatives)
-    if wide is region:
-        return region, ""
-    low, high = wide.fpr_range
-    return wide, (
-        f"The range covers only {in_range:.2g} negatives; training on [{low:.3g}, {high:.3g}], which "
-        "covers 10."
-    )
 
 
 def anchored_fit(

@@ -16,10 +16,10 @@ from aucuba._roc._region import Region
 from aucuba._rows._splits import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
+    FALLBACK,
     anchor_direction,
     anchored_fit,
     score_moments,
-    training_region,
 )
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Sample
@@ -141,7 +141,7 @@ def anchored_half(
     train, test = split
     part, train_design = sample.take(train), design.take(train)
     anchor, _ = anchor_direction(train_design, part, C, start)
-    trained_on, _ = training_region(part, region)
+    trained_on, _ = region.for_training(part, FALLBACK)
     fit = anchored_fit(train_design, part, trained_on, anchor)
     if fit.solution is not None:
         fit.solution.raise_interrupt()

@@ -15,10 +15,10 @@ from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._rank_weights import FprWeight
 from aucuba._roc._region import Region
 from aucuba.linear._anchored_fit import (
+    FALLBACK,
     OBJECTIVE_TOL,
     anchor_direction,
     anchored_fit,
-    training_region,
 )
 from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
 
@@ -155,7 +155,7 @@ class PartialAUCClassifier(RegionClassifier):
         with fresh_fit(self):
             design, sample, _ = self._validate(X, y, sample_weight, qid)
             warn_if_badly_scaled(design)
-            trained_on, notice = training_region(sample, region)
+            trained_on, notice = region.for_training(sample, FALLBACK)
             if notice:
                 warn_user(notice, FewRowsWarning)
             with one_blas_thread(), fit_monitor(self, X, y, max_iter) as monitor:

@@ -20,10 +20,10 @@ from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import Split
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
+    FALLBACK,
     anchor_direction,
     normalised,
     score_moments,
-    training_region,
 )
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
 from aucuba.linear._chosen import ChosenBlend, ChosenModel, choose_C
@@ -234,7 +234,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         if progress.stopped:
             self._stop_at_logistic(anchor)
             return ChosenModel(anchor, both.covered, standardised)
-        notice = training_region(sample, region)[1]
+        notice = region.for_training(sample, FALLBACK)[1]
         if notice:
             warn_user(notice, FewRowsWarning)
         own, held_out = self._moved(design, sample, region, splits, full, anchor, progress)
