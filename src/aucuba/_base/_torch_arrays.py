@@ -23,7 +23,8 @@ class TorchArrays:
     def vector(self, values: Any) -> Tensor:
         if not isinstance(values, Tensor):
             values = torch.as_tensor(np.ascontiguousarray(values))
-        return values.to(self.device, torch.float64)
+        vector: Tensor = values.to(self.device, torch.float64)
+        return vector
 
     def host(self, values: Tensor) -> Any:
         return values.cpu().numpy() if isinstance(values, Tensor) else values
@@ -95,7 +96,8 @@ class TorchArrays:
         return torch.flip(values, (0,))
 
     def unique(self, values: Tensor) -> Tensor:
-        return torch.unique(values)
+        distinct: Tensor = torch.unique(values)
+        return distinct
 
     def where(self, condition: Tensor, yes: Any, no: Any) -> Tensor:
         return torch.where(condition, yes, no)
@@ -104,7 +106,8 @@ class TorchArrays:
         return torch.logaddexp(values, torch.zeros((), dtype=values.dtype, device=self.device))
 
     def expit(self, values: Tensor) -> Tensor:
-        return torch.special.expit(values)
+        rate: Tensor = torch.special.expit(values)
+        return rate
 
 
 def distinct_labels(labels: Tensor) -> Tensor:
@@ -112,5 +115,5 @@ def distinct_labels(labels: Tensor) -> Tensor:
     values = labels.to(torch.uint8) if labels.dtype == torch.bool else labels
     low, high = torch.aminmax(values)
     two = bool(((values == low) | (values == high)).all())
-    distinct = torch.unique(torch.stack([low, high])) if two else torch.unique(values)
+    distinct: Tensor = torch.unique(torch.stack([low, high])) if two else torch.unique(values)
     return distinct.to(labels.dtype)

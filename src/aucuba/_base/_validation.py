@@ -196,7 +196,7 @@ def _is_na(value: Any) -> bool:
 
 def unmasked(values: ArrayLike, name: str) -> ArrayLike:
     """Refuse masked entries, which NumPy functions would read as data."""
-    n_masked = int(np.ma.count_masked(values)) if isinstance(values, np.ma.MaskedArray) else 0
+    n_masked = int(np.sum(np.ma.getmaskarray(values))) if np.ma.isMaskedArray(values) else 0
     if n_masked:
         raise ValueError(f"{name} has {n_masked} masked entries; drop these rows.")
     return values
@@ -204,17 +204,17 @@ def unmasked(values: ArrayLike, name: str) -> ArrayLike:
 
 def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
     """Return a finite 1-D float array."""
-    score = column_or_1d(unmasked(y_score, name))
-    if score.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be numeric, got dtype {score.dtype}.")
-    if score.dtype.kind in "iu" and score.dtype.itemsize == 8 and score.size:
-        largest = max(int(score.max()), -int(score.min()))
+    given = _one_dimensional(y_score, name)
+    if given.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be numeric, got dtype {given.dtype}.")
+    if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
+        largest = max(int(given.max()), -int(given.min()))
         if largest > _LARGEST_EXACT:
             raise ValueError(
                 f"{name} holds integers above 2**53 ({largest}), which differ by less than a double "
                 "can tell; subtract their minimum, or rank them first."
             )
-    score = score.astype(np.float64, copy=False)
+    score: FloatArray = given.astype(np.float64, copy=False)
     bad = ~np.isfinite(score)
     if bad.any():
         raise ValueError(
@@ -251,7 +251,7 @@ def row_weights(
     if not np.isfinite(total):
         raise ValueError(
             f"sample_weight adds up to infinity (largest entry {weight.max():g}); divide it by a "
-            "constant, since only relations of weights matter."
+            "constant, since only their ratios matter."
         )
     return weight
 
