@@ -23,9 +23,9 @@ from sklearn.preprocessing import StandardScaler
 from aucuba import PartialAUCClassifier
 from aucuba._roc._region import Region
 from aucuba.design import TableDesign
-from aucuba.linear._anchored_fit import ANCHOR_STRENGTH, training_region
+from aucuba.linear._anchored_fit import ANCHOR_STRENGTH, Anchored, training_region
 from aucuba.metrics import partial_auc_score
-from aucuba.risks import Anchored, Sample, make_risk
+from aucuba.risks import Sample, make_risk
 from aucuba.solvers import LBFGSSolver
 from benchmarks.partial_auc_quality import SETS, halves
 from reproductions.data import data_file

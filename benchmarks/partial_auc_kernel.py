@@ -17,10 +17,10 @@ import numpy as np
 
 from aucuba._roc._region import Region
 from aucuba.design import TableDesign
-from aucuba.linear._anchored_fit import ANCHOR_STRENGTH, anchor_direction, anchored_fit
+from aucuba.linear._anchored_fit import ANCHOR_STRENGTH, Anchored, anchor_direction, anchored_fit
 from aucuba.linear._kernel import Kernel
 from aucuba.metrics import partial_auc_score
-from aucuba.risks import Anchored, Sample, make_risk
+from aucuba.risks import Sample, make_risk
 from aucuba.solvers import LBFGSSolver, Status
 from benchmarks.partial_auc_quality import SETS, halves
 from reproductions.data.imbalanced import ADBENCH

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from aucuba.structured import AUC, RankingBatch, grid_edges, ranking_lp, tv_scores
+from aucuba.structured import AUC, grid_edges, ranking_lp, tv_scores
+from aucuba.structured._inference import RankingBatch
 from reproductions.tables import markdown_table, write_signed
 
 RESULT = Path(__file__).parent / "results" / "structured_speed.md"

@@ -6,18 +6,17 @@ from scipy import sparse
 import aucuba.design
 from aucuba._base._arrays import arrays_of
 from aucuba.design import KernelDesign, TableDesign
+from aucuba.linear._anchored_fit import Anchored
 from aucuba.risks import (
-    Anchored,
     HingeDifference,
     PairwiseHinge,
-    QueryRisk,
     RankWeights,
     Sample,
     SmoothRamp,
     StructuralHinge,
     TightHinge,
-    over_queries,
 )
+from aucuba.risks._base import QueryRisk, over_queries
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 from tests.optional import missing_packages
 

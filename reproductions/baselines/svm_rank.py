@@ -12,7 +12,8 @@ import numpy as np
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import binary_target, check_positive_number, query_index
 from aucuba.design import TableDesign
-from aucuba.risks import RankWeights, Sample, StructuralHinge, over_queries
+from aucuba.risks import RankWeights, Sample, StructuralHinge
+from aucuba.risks._base import over_queries
 from aucuba.solvers import BundleSolver, Solution
 
 

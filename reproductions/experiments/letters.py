@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba.metrics import binned_auc_score
-from aucuba.structured import BinnedAUC, Measure, RankingGraph, StructuredRanker, as_measure
+from aucuba.structured import BinnedAUC, Measure, RankingGraph, StructuredRanker
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.tables import markdown_table
 
@@ -105,7 +105,7 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
     train, test = images(settings)
     pairs = model == "pairwise"
     measure: str | Measure = "auc" if goal == "full" else BinnedAUC(34)
-    ranker = StructuredRanker(as_measure(measure), C=100.0, tol=1e-3, max_iter=settings.max_iter)
+    ranker = StructuredRanker(measure, C=100.0, tol=1e-3, max_iter=settings.max_iter)
     start = time.perf_counter()
     ranker.fit(train.graphs(pairs=pairs), train.labels())
     seconds = time.perf_counter() - start

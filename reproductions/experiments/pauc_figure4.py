@@ -17,7 +17,8 @@ import numpy as np
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import query_index
 from aucuba.design import TableDesign
-from aucuba.risks import RankWeights, Risk, Sample, StructuralHinge, over_queries
+from aucuba.risks import RankWeights, Risk, Sample, StructuralHinge
+from aucuba.risks._base import over_queries
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.experiments._queries import load, random_split

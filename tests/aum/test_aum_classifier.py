@@ -16,7 +16,6 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucuba.aum import (
-    STEP_RULES,
     AUMDescent,
     ErrorFunctions,
     LabelledData,
@@ -24,6 +23,7 @@ from aucuba.aum import (
     balanced_subgradient,
     minimize_aum,
 )
+from aucuba.aum._step_rules import STEP_RULES
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
 from aucuba.solvers import Status

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from aucuba.aum import STEP_RULES, AUMDescent, LabelledData
+from aucuba.aum import AUMDescent, LabelledData
+from aucuba.aum._step_rules import STEP_RULES
 from aucuba.changepoint import (
     Label,
     LabelErrors,

@@ -7,11 +7,11 @@ from sklearn.exceptions import NotFittedError
 from aucuba.structured import (
     AUC,
     BinnedAUC,
-    RankingBatch,
     RankingGraph,
     StructuredLabelRanker,
     StructuredRanker,
 )
+from aucuba.structured._inference import RankingBatch
 from tests.structured import oracles
 
 

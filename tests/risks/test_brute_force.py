@@ -13,8 +13,8 @@ from aucuba.risks import (
     SmoothRamp,
     StructuralHinge,
     TightHinge,
-    over_queries,
 )
+from aucuba.risks._base import over_queries
 from tests.oracles import random_ranking, rank_overlap
 
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.2, 0.7), (0.31, 0.34), (0.0, 0.05), (0.9, 1.0)]

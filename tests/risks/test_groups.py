@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from aucuba.risks import QueryRisk, Sample, StructuralHinge, over_queries
+from aucuba.risks import Sample, StructuralHinge
+from aucuba.risks._base import QueryRisk, over_queries
 
 
 class Constant:

@@ -9,7 +9,7 @@ from scipy import sparse
 from aucuba.design import TableDesign
 from aucuba.linear._convex_fit import ConvexFit
 from aucuba.risks import PairwiseHinge, Region, Sample
-from aucuba.solvers import BundleSolver, CuttingPlaneSolver, start_on_pairs
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 
 
 def problem(seed, n_rows=60, n_features=5, weighted=False):
@@ -23,7 +23,7 @@ def problem(seed, n_rows=60, n_features=5, weighted=False):
 
 
 def solve(solver, design, sample):
-    model, planes = start_on_pairs(design, sample, solver.C, solver.slack)
+    model, planes = solver.start_on_pairs(design, sample)
     assert model is not None
     return solver.solve(design, PairwiseHinge(sample), start=model, warm_start=planes)
 
@@ -99,13 +99,12 @@ def test_no_start_where_another_method_is_quicker():
     X, sample = problem(7)
     many, many_rows = problem(8, n_rows=500)
     wide, wide_rows = problem(9, n_features=100)
-    slack = BundleSolver(10.0).slack
     for table, rows, C in (
         (X, sample, 1e-3),
         (many, many_rows, 10.0),
         (wide, wide_rows, 10.0),
     ):
-        start = start_on_pairs(TableDesign(table), rows, C, slack)
+        start = BundleSolver(C).start_on_pairs(TableDesign(table), rows)
         assert start.model is None
         assert start.planes is None
 
@@ -121,7 +120,7 @@ def test_no_start_where_another_method_is_quicker():
 )
 def test_fits_start_on_pairs_for_the_whole_curve_alone(limits, query, solver, starts):
     X, sample = problem(7)
-    fit = ConvexFit("structural", "bound", solver, C=10.0, tol=1e-3, rtol=None, max_iter=100)
+    fit = ConvexFit("structural", solver, C=10.0, tol=1e-3, rtol=None, max_iter=100)
     region = Region.from_params(limits)
     start = fit.start(TableDesign(X), replace(sample, query=query), region)
     assert (start.model is not None) == (start.planes is not None) == starts

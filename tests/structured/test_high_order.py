@@ -8,13 +8,13 @@ from aucuba.structured import (
     AUCAtK,
     BinnedAUC,
     CliqueTerm,
-    RankingBatch,
     RankingGraph,
     StructuredRanker,
     high_order_scores,
 )
 from aucuba.structured._data import join
 from aucuba.structured._frank_wolfe import FrankWolfe, _Blocks
+from aucuba.structured._inference import RankingBatch
 from aucuba.structured._risk import StructuredRisk
 from aucuba.structured._terms import AgreementTerms
 from tests.structured import oracles

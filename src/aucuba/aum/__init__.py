@@ -5,12 +5,11 @@ from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import ThresholdLines
 from aucuba.aum._maximum import AUCMaximum, maximize_auc
 from aucuba.aum._minimum import AUMMinimum, minimize_aum
-from aucuba.aum._path import LineSearchPath, PathPoint, line_search_path
-from aucuba.aum._step_rules import STEP_RULES, Line
+from aucuba.aum._path import LineSearchPath, line_search_path
+from aucuba.aum._step_rules import Line
 from aucuba.aum._value import AreaUnderMin, aum, balanced_subgradient
 
 __all__ = [
-    "STEP_RULES",
     "AUCMaximum",
     "AUMDescent",
     "AUMMinimum",
@@ -20,7 +19,6 @@ __all__ = [
     "LabelledData",
     "Line",
     "LineSearchPath",
-    "PathPoint",
     "ThresholdLines",
     "aum",
     "balanced_subgradient",

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import FloatArray
+from aucuba._base._typing import FloatArray, Monitor
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._step_rules import STEP_RULES, Line, StepRule
 from aucuba.aum._value import ErrorCurves, area_under_min, balanced_subgradient
 from aucuba.design import Design
-from aucuba.solvers import Monitor, Solution, Status, iterate
+from aucuba.solvers import Solution, Status, iterate
 
 # Thresholds that met in the last line search differ by rounding only; relative to their mean size.
 _TIE = 1e-12
@@ -121,7 +121,9 @@ class AUMDescent:
     Parameters
     ----------
     step : str or callable
-        A name in `STEP_RULES`, or a function like those in it.
+        "first_min", "linear", "all", "subtrain_auc", "validation_auc" or "grid"; or a function that
+        takes the line of the training rows, that of the held-out rows (None without them) and a unit
+        of length, and returns a step.
     tol : float
         An iteration is stalled when AUM falls by less than this fraction of it and the best AUC does
         not rise by this much.

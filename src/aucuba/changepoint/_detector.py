@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba._base._warnings import warn_user
-from aucuba.aum import STEP_RULES, AUMDescent
+from aucuba.aum import AUMDescent
 from aucuba.changepoint._display import ChangepointDisplay
 from aucuba.changepoint._feature_cleaning import FeatureCleaning, feature_table, listed
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
@@ -26,7 +26,6 @@ from aucuba.changepoint._roc import PenaltyROC, penalty_roc
 from aucuba.changepoint._row_groups import row_groups
 from aucuba.changepoint._signal_search import SignalSearch
 from aucuba.changepoint._signals import Signal, named_signals
-from aucuba.solvers import Monitor
 
 
 class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
@@ -293,8 +292,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     def _check_settings(self) -> None:
         check_positive_number(self.max_segments, "max_segments", integer=True)
         check_choice(self.loss, "loss", LOSS_NAMES)
-        check_choice(self.step, "step", tuple(STEP_RULES))
-        check_positive_number(self.tol, "tol")
+        AUMDescent(self.step, self.tol)
         if self.max_iter != 0:
             check_positive_number(self.max_iter, "max_iter", integer=True)
         if self.validation_fraction is not None:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._typing import ArrayLike, FloatArray, Monitor
 from aucuba._base._validation import row_weights
 from aucuba._base._warnings import warn_user
 from aucuba.changepoint._interval_targets import (
@@ -17,7 +17,6 @@ from aucuba.changepoint._interval_targets import (
     informative,
     squared_hinge,
 )
-from aucuba.solvers import Monitor
 
 # Coordinate sweeps of one Newton subproblem; a linear system finishes it.
 _MAX_SWEEPS = 100

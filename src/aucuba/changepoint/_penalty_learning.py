@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray, Monitor
 from aucuba.aum import AUMDescent, AUMSolution, LabelledData
 from aucuba.changepoint._error_totals import ErrorTotals
 from aucuba.changepoint._held_out_measures import ErrorMeasure
@@ -18,7 +18,6 @@ from aucuba.changepoint._label_errors import LabelErrors, error_functions, targe
 from aucuba.changepoint._model_comparison import Comparison, total_by_unit
 from aucuba.changepoint._row_groups import splits_of, units_of
 from aucuba.design import TableDesign
-from aucuba.solvers import Monitor
 
 # Coefficients that are only compared need few digits.
 _FOLD_TOL = 1e-5

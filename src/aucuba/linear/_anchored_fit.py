@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 from aucuba.design import RowDesign
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
-from aucuba.risks import Anchored, Sample, make_risk
-from aucuba.solvers import LBFGSSolver, Solution, Status, joined
+from aucuba.risks import Risk, Sample, make_risk
+from aucuba.solvers import LBFGSSolver, Solution, Status
 
 FALLBACK = "Plain logistic regression"
 # Strength of the pull towards the scores of logistic regression; results are flat from .03 to .3.
@@ -28,6 +28,47 @@ ANCHOR_STRENGTH = 0.1
 # coordinates reach far lower objectives and worse models (benchmarks/partial_auc_kernel.py): what
 # regularises is the early end in the kernel's own metric.
 OBJECTIVE_TOL = 1e-5
+
+
+class Anchored:
+    r"""A risk with a pull towards reference scores ``a``.
+
+    .. math::
+        R(s) + \frac{\lambda}{2} \sum_i v_i (s_i - a_i)^2 \Big/ \sum_i v_i
+
+    The pull keeps a bounded loss from fitting the few top negatives of the sample.
+
+    Parameters
+    ----------
+    risk : Risk
+    reference : ndarray
+        ``a``.
+    strength : float
+        ``lambda``.
+    weight : ndarray or None
+        Row weights ``v``; equal by default.
+    """
+
+    def __init__(
+        self, risk: Risk, reference: Vector, strength: float, weight: Vector | None = None
+    ) -> None:
+        self.risk, self.reference, self.strength = risk, reference, strength
+        if weight is None:
+            weight = arrays_of(reference).ones(len(reference))
+        self.row_weight = weight / weight.sum()
+
+    @property
+    def is_convex(self) -> bool:
+        return self.risk.is_convex
+
+    @property
+    def lower_bound(self) -> float:
+        return self.risk.lower_bound
+
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
+        value, gradient = self.risk.value_and_gradient(scores)
+        pull = self.strength * self.row_weight * (scores - self.reference)
+        return value + float(pull @ (scores - self.reference)) / 2, gradient + pull
 
 
 @dataclass(frozen=True)
@@ -101,9 +142,7 @@ def anchored_fit(
     reached = solution.history[-1].get("merit", at_anchor)
     may_go_on = solution.status not in (Status.STOPPED_BY_CALLBACK, Status.INTERRUPTED)
     if reached < at_anchor < 0.5 and may_go_on:
-        again = descend(1.0 - at_anchor)
-        rows = joined(solution.history, again.history, ("iteration", "n_evaluations", "seconds"))
-        solution = replace(again, history=rows, n_iter=len(rows))
+        solution = descend(1.0 - at_anchor).after(solution.history)
     return AnchoredFit(normalised(solution.coef, design, sample.weight), anchor, solution)
 
 

@@ -10,15 +10,7 @@ from aucuba._roc._region import Region
 from aucuba.design import Design, RowDesign
 from aucuba.linear._anchored_fit import anchor_direction
 from aucuba.risks import HingeDifference, Sample, make_risk
-from aucuba.solvers import (
-    BundleSolver,
-    CuttingPlaneSolver,
-    DCSolver,
-    Solution,
-    Start,
-    Status,
-    start_on_pairs,
-)
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver, DCSolver, Solution, Start, Status
 
 LOSSES = ("structural", "tight", "tight_dc")
 SOLVERS: dict[str, type[BundleSolver] | type[CuttingPlaneSolver]] = {
@@ -46,7 +38,7 @@ class ConvexFit:
         if self.loss == "tight_dc":
             return Start(anchor_direction(design, sample, self.C)[0])
         if self.solver == "bundle" and region.is_whole_curve and sample.query is None:
-            return start_on_pairs(design, sample, self.C, self._solver().slack)
+            return self._solver().start_on_pairs(design, sample)
         return Start()
 
     def solve(

@@ -3,19 +3,16 @@
 from aucuba._roc._rank_weights import RankWeights
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
-from aucuba.risks._anchored import Anchored
-from aucuba.risks._base import QueryRisk, Risk, over_queries
+from aucuba.risks._base import Risk
 from aucuba.risks._difference import HingeDifference
 from aucuba.risks._prefix_hinge import PairwiseHinge, PrefixHinge, StructuralHinge, TightHinge
 from aucuba.risks._ramp import SmoothRamp
 from aucuba.risks._region_risks import make_risk
 
 __all__ = [
-    "Anchored",
     "HingeDifference",
     "PairwiseHinge",
     "PrefixHinge",
-    "QueryRisk",
     "RankWeights",
     "Region",
     "Risk",
@@ -24,5 +21,4 @@ __all__ = [
     "StructuralHinge",
     "TightHinge",
     "make_risk",
-    "over_queries",
 ]

@@ -3,8 +3,8 @@
 from aucuba.solvers._bundle import BundleSolver
 from aucuba.solvers._cutting_plane import CuttingPlaneSolver
 from aucuba.solvers._dc import DCSolver
-from aucuba.solvers._driver import Monitor, Solution, Status, iterate, joined
-from aucuba.solvers._few_pairs import Start, start_on_pairs
+from aucuba.solvers._driver import Solution, Status, iterate
+from aucuba.solvers._few_pairs import Start
 from aucuba.solvers._lbfgs import LBFGSSolver, minimize_lbfgs
 from aucuba.solvers._qp import solve_simplex_qp
 
@@ -13,13 +13,10 @@ __all__ = [
     "CuttingPlaneSolver",
     "DCSolver",
     "LBFGSSolver",
-    "Monitor",
     "Solution",
     "Start",
     "Status",
     "iterate",
-    "joined",
     "minimize_lbfgs",
     "solve_simplex_qp",
-    "start_on_pairs",
 ]

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from aucuba._base._arrays import Vector
-from aucuba._base._typing import FloatArray
+from aucuba._base._typing import FloatArray, Monitor
 from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._cutting_plane import CuttingPlanes
-from aucuba.solvers._driver import Monitor, Run, Status, iterate, joined
+from aucuba.solvers._driver import Run, Status, iterate, joined
 from aucuba.solvers._line_search import Line, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent, Target
@@ -117,8 +117,7 @@ class BundleSolver(PlaneSolver):
             return run
         method = CuttingPlanes(self, design, risk, None, run.state.planes)
         more = iterate(method, max(self.max_iter - len(run.history), 1), monitor)
-        counts = ("iteration", "n_evaluations", "seconds")
-        return replace(more, history=joined(run.history, more.history, counts))
+        return replace(more, history=joined(run.history, more.history))
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from aucuba._base._arrays import Vector
-from aucuba._base._typing import FloatArray
+from aucuba._base._typing import FloatArray, Monitor
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers._driver import Monitor, Run, Status, iterate
+from aucuba.solvers._driver import Run, Status, iterate
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 

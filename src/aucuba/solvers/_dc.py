@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import FloatArray
+from aucuba._base._typing import FloatArray, Monitor
 from aucuba.design import Design
 from aucuba.risks import HingeDifference
 from aucuba.solvers._bundle import BundleSolver
-from aucuba.solvers._driver import Monitor, Solution, Status, joined
+from aucuba.solvers._driver import Solution, Status, joined
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class DCSolver:
             left = self.max_iter - len(history)
             inner = BundleSolver(self.C, self.tol, left, self.rtol)
             solution = inner.solve(design, convex, start=model, monitor=monitor)
-            history = joined(history, solution.history, ("iteration", "n_evaluations", "seconds"))
+            history = joined(history, solution.history)
             reached = self._objective(design, risk, solution.coef)
             progress = objective - reached
             if progress > 0:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
 
 from aucuba._base._typing import FloatArray, Monitor
 
 State = TypeVar("State")
+
+# Columns of a history that count from its first row.
+COUNTS = ("iteration", "n_evaluations", "seconds")
 
 
 class Status(Enum):
@@ -55,6 +58,15 @@ class Solution:
         """Certified distance from the optimum over the objective."""
         distance = self.objective - self.lower_bound
         return distance / self.objective if self.objective > 0 else distance
+
+    def after(
+        self,
+        history: list[dict[str, Any]],
+        counts: Sequence[str] = COUNTS,
+    ) -> Solution:
+        """Put the rows of an earlier run first; the columns ``counts`` go on from its last row."""
+        rows = joined(history, self.history, counts)
+        return replace(self, n_iter=len(rows), history=rows)
 
     def raise_interrupt(self) -> None:
         """Raise the keyboard interrupt that ended the solver, where one did.
@@ -113,7 +125,7 @@ def iterate(
 
 
 def joined(
-    history: list[dict[str, Any]], more: list[dict[str, Any]], counts: Sequence[str]
+    history: list[dict[str, Any]], more: list[dict[str, Any]], counts: Sequence[str] = COUNTS
 ) -> list[dict[str, Any]]:
     """Join the rows of two runs, counting the named columns on from the end of the first."""
     last = history[-1] if history else {}

@@ -59,18 +59,6 @@ def start_on_pairs(
     Returns
     -------
     Start
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.design import TableDesign
-    >>> from aucuba.risks import PairwiseHinge, Sample
-    >>> from aucuba.solvers import BundleSolver, start_on_pairs
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([False, True, False, True])
-    >>> design, sample, solver = TableDesign(X), Sample(y), BundleSolver(C=10.0)
-    >>> model, planes = start_on_pairs(design, sample, solver.C, solver.slack)
-    >>> solver.solve(design, PairwiseHinge(sample), start=model, warm_start=planes).n_iter
-    1
     """
     n_positives = int(sample.positive.sum())
     n_pairs = n_positives * (sample.n_rows - n_positives)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray, Monitor
 from aucuba.design import Design
 from aucuba.risks import Risk
-from aucuba.solvers._driver import Monitor, Solution, Status
+from aucuba.solvers._driver import Solution, Status
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from aucuba._base._typing import FloatArray
-from aucuba.design import Design
-from aucuba.risks import Risk
-from aucuba.solvers._driver import Monitor, Run, Solution, Status
+from aucuba._base._typing import FloatArray, Monitor
+from aucuba.design import Design, RowDesign
+from aucuba.risks import Risk, Sample
+from aucuba.solvers._driver import Run, Solution, Status
+from aucuba.solvers._few_pairs import Start, start_on_pairs
 from aucuba.solvers._planes import Minimum, Planes
 
 # C leaves room for progress where the plane at zero promises this many tolerances.
@@ -165,6 +166,26 @@ class PlaneSolver(ABC):
         self, run: Run[Any], design: Design, risk: Risk, monitor: Monitor | None
     ) -> Run[Any]:
         """Continue until the model is the minimiser of its planes, with a gap within the tolerance."""
+
+    def start_on_pairs(self, design: RowDesign, sample: Sample) -> Start:
+        """Find a model and planes to begin from where a small table is ranked by the full AUC.
+
+        An interior point method on the pairs themselves finds them; where pairs or columns are many,
+        the start is empty.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from aucuba.design import TableDesign
+        >>> from aucuba.risks import PairwiseHinge, Sample
+        >>> from aucuba.solvers import BundleSolver
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([False, True, False, True])
+        >>> design, sample, solver = TableDesign(X), Sample(y), BundleSolver(C=10.0)
+        >>> model, planes = solver.start_on_pairs(design, sample)
+        >>> solver.solve(design, PairwiseHinge(sample), start=model, warm_start=planes).n_iter
+        1
+        """
+        return start_on_pairs(design, sample, self.C, self.slack)
 
     def slack(self, objective: float) -> float:
         """Return the largest distance from the lower bound that the stopping rule accepts."""

@@ -1,27 +1,17 @@
 """Structured ranking: items of a graph ranked together for the AUC and its generalisations.
 
 - problems: `RankingGraph`, `grid_edges`
-- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`, and
-  `RankingBatch` for prediction, loss-augmented and consistent rankings of whole data sets
+- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`
 - learning: `StructuredRanker`, `StructuredLabelRanker`; `as_graphs` and `as_labels` check their input
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
 
 from aucuba.structured._data import as_graphs, as_labels
 from aucuba.structured._graph import RankingGraph, grid_edges
-from aucuba.structured._high_order import CliqueTerm, Gadget, HighOrderTerm, high_order_scores
-from aucuba.structured._inference import Ranking, RankingBatch
+from aucuba.structured._high_order import CliqueTerm, HighOrderTerm, high_order_scores
 from aucuba.structured._label_ranker import StructuredLabelRanker
-from aucuba.structured._linear_program import RelaxedRows, ranking_lp
-from aucuba.structured._measures import (
-    AUC,
-    AUCAtK,
-    BinnedAUC,
-    Measure,
-    Rows,
-    UnnestedAUC,
-    as_measure,
-)
+from aucuba.structured._linear_program import ranking_lp
+from aucuba.structured._measures import AUC, AUCAtK, BinnedAUC, Measure, UnnestedAUC
 from aucuba.structured._mixed_signs import mixed_sign_scores
 from aucuba.structured._ranker import StructuredRanker
 from aucuba.structured._rounding import rank_order
@@ -33,20 +23,14 @@ __all__ = [
     "AUCAtK",
     "BinnedAUC",
     "CliqueTerm",
-    "Gadget",
     "HighOrderTerm",
     "Measure",
-    "Ranking",
-    "RankingBatch",
     "RankingGraph",
-    "RelaxedRows",
-    "Rows",
     "StructuredLabelRanker",
     "StructuredRanker",
     "UnnestedAUC",
     "as_graphs",
     "as_labels",
-    "as_measure",
     "grid_edges",
     "high_order_scores",
     "mixed_sign_scores",

@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray, Monitor
 from aucuba.solvers import (
-    Monitor,
     Solution,
     Status,
     iterate,
-    joined,
     minimize_lbfgs,
     solve_simplex_qp,
 )
@@ -82,18 +80,17 @@ class Descent:
         bundle = _DCBundle(self, risk, self._first_state(seen))
         run = iterate(bundle, 0 if cut_short else self.max_iter, monitor)
         state = run.state
-        # The second phase goes on with the number of evaluations by itself.
-        history = joined(way.history, run.history, ("iteration", "seconds"))
         bound = state.lower_bound if risk.is_convex else float("nan")
         return Solution(
             coef=state.best.weights,
             status=way.status if cut_short else run.status,
-            n_iter=len(history),
+            n_iter=len(run.history),
             objective=state.best.objective,
             lower_bound=bound,
             gap=(state.best.objective - bound) / self.C,
-            history=history,
-        )
+            history=run.history,
+            # The second phase counts its evaluations on from the first by itself.
+        ).after(way.history, counts=("iteration", "seconds"))
 
     def evaluate(self, risk: StructuredRisk, weights: FloatArray) -> _Point:
         """Solve both inference problems at one point.

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import BoolArray, FloatArray
-from aucuba.solvers import Monitor, Solution, Status, iterate
+from aucuba._base._typing import BoolArray, FloatArray, Monitor
+from aucuba.solvers import Solution, Status, iterate
 from aucuba.structured._inference import Ranking
 from aucuba.structured._risk import StructuredRisk
 

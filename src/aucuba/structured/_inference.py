@@ -63,7 +63,8 @@ class RankingBatch:
     Examples
     --------
     >>> import numpy as np
-    >>> from aucuba.structured import AUC, RankingBatch
+    >>> from aucuba.structured import AUC
+    >>> from aucuba.structured._inference import RankingBatch
     >>> batch = RankingBatch(np.array([[0, 1]]), np.array([0, 0, 1, 1]), np.array([0]), 2, AUC())
     >>> ranking = batch.predict(np.array([2.0, 0.0, 1.0, 3.0]), np.array([1.0]))
     >>> ranking.node_mass

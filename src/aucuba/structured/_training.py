@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._base._callbacks import logged
 from aucuba._base._seeds import draw_seed
-from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._typing import BoolArray, FloatArray, Monitor
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._base._warnings import warn_user
-from aucuba.solvers import Monitor, Solution, Status
+from aucuba.solvers import Solution, Status
 from aucuba.structured._descent import Descent
 from aucuba.structured._frank_wolfe import FrankWolfe
 from aucuba.structured._measures import as_measure
