@@ -205,15 +205,11 @@ def test_private_accesses_are_seen():
     assert not list(foreign_accesses("cli._x", "self._b + model._foreign", owners))
 
 
-# Names that two or more classes still share; the list only shrinks.
-SHARED_NAMES = {"Line", "Measure", "Probe", "Table", "_State"}
-
-
 def test_no_two_classes_share_a_name():
     places = {}
     for place, path in modules():
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef) and node.name not in SHARED_NAMES:
+            if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(place)
     assert not {name: found for name, found in places.items() if len(found) > 1}
 

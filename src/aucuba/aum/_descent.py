@@ -86,7 +86,7 @@ class AUMSolution(Solution):
 
 
 @dataclass(frozen=True)
-class _State:
+class _DescentState:
     model: FloatArray
     predictions: FloatArray
     step: float
@@ -94,7 +94,7 @@ class _State:
     auc: float
     validation_auc: float | None
     iteration: int = 0
-    best: _State | None = None
+    best: _DescentState | None = None
     least_aum: float = np.inf
     n_stalled: int = 0
     is_stationary: bool = False
@@ -199,14 +199,14 @@ class _Descent:
         self.on_sphere = not subtrain.errors.value.any()
 
     @cached_property
-    def first(self) -> _State:
+    def first(self) -> _DescentState:
         state = self._evaluated(self.start, 0.0)
         return replace(state, least_aum=state.aum)
 
-    def init(self) -> _State:
+    def init(self) -> _DescentState:
         return self.first
 
-    def step(self, state: _State) -> _State:
+    def step(self, state: _DescentState) -> _DescentState:
         _, direction, step = self.search(state)
         reached = self._evaluated(state.model + step * direction, step)
         best, tol = state.best or state, self.options.tol
@@ -221,7 +221,7 @@ class _Descent:
         is_better = reached.score > best.score + _BETTER
         return reached if is_better else replace(reached, best=best)
 
-    def search(self, state: _State) -> tuple[Line, FloatArray, float]:
+    def search(self, state: _DescentState) -> tuple[Line, FloatArray, float]:
         """The first direction with a positive step: its line, itself and the step."""
         for gradient in self.subtrain.gradients(state.predictions):
             direction = -self._tangential(gradient, state.model)
@@ -235,25 +235,25 @@ class _Descent:
                 return line, direction, step
         return line, direction, 0.0
 
-    def terminate(self, state: _State) -> Status | None:
+    def terminate(self, state: _DescentState) -> Status | None:
         if state.is_stationary or state.n_stalled >= self.options.n_iter_no_change:
             return Status.CONVERGED
         return None
 
-    def report(self, state: _State) -> dict[str, Any]:
+    def report(self, state: _DescentState) -> dict[str, Any]:
         row = {"step": state.step, "aum": state.aum, "auc": state.auc}
         if state.validation_auc is not None:
             row["validation_auc"] = state.validation_auc
         return row
 
-    def _evaluated(self, model: FloatArray, step: float) -> _State:
+    def _evaluated(self, model: FloatArray, step: float) -> _DescentState:
         model = self._normalised(model)
         predictions = self.subtrain.design.scores(model)
         curves = self.subtrain.curves(predictions)
         held_out = None
         if self.validation is not None:
             held_out = self.validation.curves(self.validation.design.scores(model)).auc
-        return _State(model, predictions, step, curves.aum, curves.auc, held_out)
+        return _DescentState(model, predictions, step, curves.aum, curves.auc, held_out)
 
     def _tangential(self, gradient: FloatArray, model: FloatArray) -> FloatArray:
         if not self.on_sphere:

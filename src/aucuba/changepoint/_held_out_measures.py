@@ -13,7 +13,7 @@ from aucuba.changepoint._error_totals import ErrorTotals
 from aucuba.changepoint._interval_targets import interval_auc, squared_hinge
 
 
-class Measure(ABC):
+class HeldOutMeasure(ABC):
     """A cost of predicted log penalties; lower is better. ``unit`` is its name in sentences."""
 
     unit: ClassVar[str]
@@ -37,7 +37,7 @@ class Measure(ABC):
 
 
 @dataclass(frozen=True)
-class ErrorMeasure(Measure):
+class ErrorMeasure(HeldOutMeasure):
     """Label errors, with the shift that makes the fewest on the training rows."""
 
     totals: ErrorTotals
@@ -54,7 +54,7 @@ class ErrorMeasure(Measure):
 
 
 @dataclass(frozen=True)
-class LossMeasure(Measure):
+class LossMeasure(HeldOutMeasure):
     """Squared hinge losses of both limits."""
 
     limits: FloatArray
@@ -70,7 +70,7 @@ class LossMeasure(Measure):
 
 
 @dataclass(frozen=True)
-class AUCMeasure(Measure):
+class AUCMeasure(HeldOutMeasure):
     """One minus the area under the ROC curve of the fold; NaN where one kind of limit is missing."""
 
     limits: FloatArray

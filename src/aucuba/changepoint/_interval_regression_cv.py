@@ -14,7 +14,12 @@ from aucuba._base._fit_guard import all_or_nothing
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_positive_number, row_weights
 from aucuba.changepoint._error_totals import ErrorTotals
-from aucuba.changepoint._held_out_measures import AUCMeasure, ErrorMeasure, LossMeasure, Measure
+from aucuba.changepoint._held_out_measures import (
+    AUCMeasure,
+    ErrorMeasure,
+    HeldOutMeasure,
+    LossMeasure,
+)
 from aucuba.changepoint._interval_regression import IntervalRegressor, check_settings
 from aucuba.changepoint._interval_solver import (
     IntervalProblem,
@@ -191,7 +196,7 @@ class IntervalRegressionCV(IntervalRegressor):
 
     def _measure(
         self, limits: FloatArray, weight: FloatArray, errors: Sequence[LabelErrors] | None
-    ) -> Measure:
+    ) -> HeldOutMeasure:
         if self.scoring == "auc":
             return AUCMeasure(limits, weight)
         has_width = bool(np.any(limits[:, 1] > limits[:, 0]))
@@ -208,7 +213,7 @@ class IntervalRegressionCV(IntervalRegressor):
         limits: FloatArray,
         weight: FloatArray | None,
         rho: FloatArray,
-        measure: Measure,
+        measure: HeldOutMeasure,
         train: Any,
         test: Any,
     ) -> FloatArray:

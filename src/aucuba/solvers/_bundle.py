@@ -11,7 +11,7 @@ from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._cutting_plane import CuttingPlanes
 from aucuba.solvers._driver import Run, Status, iterate, joined
-from aucuba.solvers._line_search import Line, Point
+from aucuba.solvers._line_search import ObjectiveLine, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent, Target
 
@@ -186,7 +186,7 @@ class _Bundle:
         self, best: Point, target: FloatArray, bound: Bound
     ) -> tuple[float, Point, list[Tangent]]:
         """Search the line through the target: the place reached, the point, and all planes seen."""
-        line = Line(self.design, self.risk, self.options.C, best, target)
+        line = ObjectiveLine(self.design, self.risk, self.options.C, best, target)
         probe, visited = line.search(
             bound.value, lambda value: self._ends(bound, value), near_start=best.norm2 > 0
         )

@@ -29,7 +29,7 @@ class Point(NamedTuple):
     tangent: Tangent
 
 
-class Probe(NamedTuple):
+class LineProbe(NamedTuple):
     """The objective at one place of the line: value, slope, and the tangent of the risk."""
 
     place: float
@@ -40,7 +40,7 @@ class Probe(NamedTuple):
     tangent: Tangent
 
 
-class Line:
+class ObjectiveLine:
     """The objective ``1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
 
     On the line the objective is a known parabola plus C times a convex function of one variable. Two
@@ -63,20 +63,20 @@ class Line:
     def norm2_at(self, place: float) -> float:
         return max(self.a + 2 * self.b * place + self.c * place**2, 0.0)
 
-    def evaluate(self, place: float) -> Probe:
+    def evaluate(self, place: float) -> LineProbe:
         """Evaluate the risk at a place of the line."""
         scores = place * self.direction
         if not self.from_zero:
             scores += self.start.scores
         return self._probe(place, scores, Tangent.at(self.risk, scores))
 
-    def _probe(self, place: float, scores: Vector, tangent: Tangent) -> Probe:
+    def _probe(self, place: float, scores: Vector, tangent: Tangent) -> LineProbe:
         risk_slope = float(tangent.gradient @ self.direction)
         slope = self.b + self.c * place + self.C * risk_slope
         objective = self.norm2_at(place) / 2 + self.C * tangent.value
-        return Probe(place, scores, objective, slope, risk_slope, tangent)
+        return LineProbe(place, scores, objective, slope, risk_slope, tangent)
 
-    def point_at(self, probe: Probe) -> Point:
+    def point_at(self, probe: LineProbe) -> Point:
         """Build the model of a probe."""
         if probe.place == 0.0:
             return self.start
@@ -94,7 +94,7 @@ class Line:
 
     def search(
         self, lower: float, is_done: Callable[[float], bool], *, near_start: bool
-    ) -> tuple[Probe, list[Probe]]:
+    ) -> tuple[LineProbe, list[LineProbe]]:
         """Find a good place from 0 on; return it and all places visited.
 
         Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola
@@ -125,7 +125,7 @@ class Line:
             best = min(best, visited[-1], key=_objective)
         return best, visited
 
-    def _model_minimum(self, left: Probe, right: Probe) -> tuple[float, float]:
+    def _model_minimum(self, left: LineProbe, right: LineProbe) -> tuple[float, float]:
         """Minimise the parabola plus C times the larger of two tangents: place and value."""
         crossing = right.place
         if right.risk_slope > left.risk_slope:
@@ -148,5 +148,5 @@ class Line:
         return place, self.norm2_at(place) / 2 + self.C * tangent
 
 
-def _objective(probe: Probe) -> float:
+def _objective(probe: LineProbe) -> float:
     return probe.objective

@@ -106,7 +106,7 @@ class Descent:
         objective = float(weights @ weights) / 2 + self.C * value
         return _Point(weights, objective, loss, worst, reference)
 
-    def _first_state(self, seen: list[_Point]) -> _State:
+    def _first_state(self, seen: list[_Point]) -> _BundleState:
         """Begin the second phase at the best point, with the planes of the latest ones."""
         recent = seen[-_MAX_PLANES // 2 :]
         planes = _SignedPlanes(
@@ -115,7 +115,7 @@ class Descent:
             np.full(len(recent), self.C / len(recent)),
         )
         best = min(seen, key=lambda point: point.objective)
-        return _State(best, planes, -np.inf, 1.0, len(seen))
+        return _BundleState(best, planes, -np.inf, 1.0, len(seen))
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class _SignedPlanes:
 
 
 @dataclass(frozen=True)
-class _State:
+class _BundleState:
     best: _Point
     planes: _SignedPlanes
     lower_bound: float
@@ -195,12 +195,12 @@ class _DCBundle:
 
     solver: Descent
     risk: StructuredRisk
-    start: _State
+    start: _BundleState
 
-    def init(self) -> _State:
+    def init(self) -> _BundleState:
         return self._modelled(self.start)[0]
 
-    def step(self, state: _State) -> _State:
+    def step(self, state: _BundleState) -> _BundleState:
         state, target = self._modelled(state)
         best = state.best
         point = self.solver.evaluate(self.risk, best.weights + state.step * (target - best.weights))
@@ -215,19 +215,19 @@ class _DCBundle:
             n_evaluations=state.n_evaluations + 1,
         )
 
-    def terminate(self, state: _State) -> Status | None:
+    def terminate(self, state: _BundleState) -> Status | None:
         if state.best.objective - state.lower_bound <= self.solver.tol * self.solver.C:
             return Status.CONVERGED
         return None
 
-    def report(self, state: _State) -> dict[str, Any]:
+    def report(self, state: _BundleState) -> dict[str, Any]:
         return {
             "objective": state.best.objective,
             "promised": state.best.objective - state.lower_bound,
             "n_evaluations": state.n_evaluations,
         }
 
-    def _modelled(self, state: _State) -> tuple[_State, FloatArray]:
+    def _modelled(self, state: _BundleState) -> tuple[_BundleState, FloatArray]:
         planes, target, bound = state.planes.minimised(
             state.best.reference, self.solver.nonnegative
         )

@@ -140,7 +140,7 @@ class _Blocks:
 
 
 @dataclass(frozen=True)
-class _State:
+class _PassState:
     best_weights: FloatArray
     best_objective: float
     primal: float
@@ -156,12 +156,12 @@ class _Passes:
         self.solver, self.risk, self.start = solver, risk, start
         self.slack = solver.tol * solver.C
 
-    def init(self) -> _State:
+    def init(self) -> _PassState:
         self.blocks = _Blocks(self.solver, self.risk, self.start)
         objective = self.solver.objective(self.risk, self.start)
-        return _State(self.start, objective, np.inf, -np.inf, 0, np.inf)
+        return _PassState(self.start, objective, np.inf, -np.inf, 0, np.inf)
 
-    def step(self, state: _State) -> _State:
+    def step(self, state: _PassState) -> _PassState:
         dc_step, before = state.dc_step, state.best_objective
         if self._solved(state):
             self.blocks.refer(state.best_weights)
@@ -173,26 +173,26 @@ class _Passes:
         objective = primal if convex else self.solver.objective(self.risk, weights)
         improved = state.improved + max(before - objective, 0.0)
         if objective < state.best_objective:
-            return _State(weights, objective, primal, bound, dc_step, improved)
-        return _State(state.best_weights, before, primal, bound, dc_step, improved)
+            return _PassState(weights, objective, primal, bound, dc_step, improved)
+        return _PassState(state.best_weights, before, primal, bound, dc_step, improved)
 
-    def terminate(self, state: _State) -> Status | None:
+    def terminate(self, state: _PassState) -> Status | None:
         if not self._solved(state):
             return None
         stuck = self.risk.fixed is not None or state.improved <= self.slack
         return Status.CONVERGED if stuck else None
 
-    def report(self, state: _State) -> dict[str, Any]:
+    def report(self, state: _PassState) -> dict[str, Any]:
         return {
             "dc_step": state.dc_step,
             "objective": state.best_objective,
             "gap": (state.primal - state.lower_bound) / self.solver.C,
         }
 
-    def _solved(self, state: _State) -> bool:
+    def _solved(self, state: _PassState) -> bool:
         return state.primal - state.lower_bound <= self.slack
 
 
-def _forget(state: _State) -> _State:
+def _forget(state: _PassState) -> _PassState:
     """Count the improvement anew for the next reference."""
-    return _State(state.best_weights, state.best_objective, np.inf, -np.inf, state.dc_step, 0.0)
+    return _PassState(state.best_weights, state.best_objective, np.inf, -np.inf, state.dc_step, 0.0)
