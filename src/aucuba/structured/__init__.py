@@ -8,7 +8,7 @@
 
 from aucuba.structured._data import as_graphs, as_labels
 from aucuba.structured._graph import RankingGraph, grid_edges
-from aucuba.structured._high_order import CliqueTerm, HighOrderTerm, high_order_scores
+from aucuba.structured._high_order import CliqueTerm, high_order_scores
 from aucuba.structured._label_ranker import StructuredLabelRanker
 from aucuba.structured._linear_program import ranking_lp
 from aucuba.structured._measures import AUC, AUCAtK, BinnedAUC, Measure, UnnestedAUC
@@ -23,7 +23,6 @@ __all__ = [
     "AUCAtK",
     "BinnedAUC",
     "CliqueTerm",
-    "HighOrderTerm",
     "Measure",
     "RankingGraph",
     "StructuredLabelRanker",

@@ -10,7 +10,7 @@ import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.structured._checks import check_edges, check_matrix
-from aucuba.structured._high_order import HighOrderTerm
+from aucuba.structured._high_order import CliqueTerm
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class RankingGraph:
     edge_features : array of shape (n_edges, n_edge_features), optional
         One row per pair. Without it every edge has the single feature 1. A model with non-negative
         edge weights needs non-negative features.
-    terms : sequence of HighOrderTerm, optional
+    terms : sequence of CliqueTerm, optional
         Scores of sets of items beyond pairs, such as `CliqueTerm`.
     term_features : array of shape (n_terms, n_term_features), optional
         One row per term, not negative; a learned, non-negative combination of them is the strength
@@ -45,7 +45,7 @@ class RankingGraph:
     node_features: FloatArray
     edges: IntArray
     edge_features: FloatArray
-    terms: tuple[HighOrderTerm, ...]
+    terms: tuple[CliqueTerm, ...]
     term_features: FloatArray
 
     def __init__(
@@ -53,7 +53,7 @@ class RankingGraph:
         node_features: ArrayLike,
         edges: ArrayLike | None = None,
         edge_features: ArrayLike | None = None,
-        terms: Sequence[HighOrderTerm] = (),
+        terms: Sequence[CliqueTerm] = (),
         term_features: ArrayLike | None = None,
     ) -> None:
         nodes = check_matrix(node_features, None, "node_features", "nodes")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,32 +26,8 @@ class Gadget:
     coupling: FloatArray
 
 
-class HighOrderTerm(ABC):
-    r"""A supermodular score ``g`` of the set of items in a row, with ``g`` of no item equal to 0.
-
-    Exact inference asks one thing of a term: attractive pairs with auxiliary nodes ``y`` such that
-    :math:`g(z) = \max_{y} [u \cdot z + v \cdot y + \sum c_{ij} \dots]`. The auxiliary nodes then
-    join the graph, and no row counts them.
-    """
-
-    @abstractmethod
-    def gadget(self, n_items: int) -> Gadget:
-        """Write the term as pairs, for a graph of ``n_items``."""
-
-    @abstractmethod
-    def extension(self, mass: FloatArray) -> float:
-        """Evaluate the term on a fractional ranking with the given item masses."""
-
-    @abstractmethod
-    def split(self, ahead: BoolArray) -> tuple[HighOrderTerm, HighOrderTerm]:
-        """Return the term of the items ``ahead``, and what the others add once those are all in.
-
-        Rankings with all positives first consist of two problems; these are its terms.
-        """
-
-
 @dataclass(frozen=True)
-class CliqueTerm(HighOrderTerm):
+class CliqueTerm:
     r"""A convex function of how many members of a clique a row holds.
 
     .. math:: g(z) = f(\lvert z \cap \text{members} \rvert), \qquad f(t+1) - 2 f(t) + f(t-1) \ge 0
@@ -100,6 +75,11 @@ class CliqueTerm(HighOrderTerm):
             )
 
     def gadget(self, n_items: int) -> Gadget:
+        """Write the term as attractive pairs with auxiliary nodes, for a graph of ``n_items``.
+
+        The auxiliary nodes join the graph, and no row counts them; the best choice of them is worth
+        what the term is.
+        """
         members = np.asarray(self.members, dtype=np.intp)
         if members.size and (members.min() < 0 or members.max() >= n_items):
             raise ValueError(f"members must lie in 0 to {n_items - 1}, got {self.members!r}.")
@@ -118,10 +98,15 @@ class CliqueTerm(HighOrderTerm):
         return Gadget(unary, edges, np.repeat(strength, members.size))
 
     def extension(self, mass: FloatArray) -> float:
+        """Evaluate the term on a fractional ranking with the given item masses."""
         ranked = np.sort(mass[np.asarray(self.members, dtype=np.intp)])[::-1]
         return float(np.diff(np.asarray(self.values, dtype=float)) @ ranked)
 
     def split(self, ahead: BoolArray) -> tuple[CliqueTerm, CliqueTerm]:
+        """Return the term of the items ``ahead``, and what the others add once those are all in.
+
+        A ranking with all positives first consists of two problems; these are their terms.
+        """
         members, values = np.asarray(self.members, dtype=np.intp), np.asarray(self.values)
         first = ahead[members]
         count = int(first.sum())
@@ -158,7 +143,7 @@ class TermLayout:
     @classmethod
     def from_terms(
         cls,
-        terms: Sequence[HighOrderTerm],
+        terms: Sequence[CliqueTerm],
         first: Sequence[int],
         sizes: Sequence[int],
         number: Sequence[int],
@@ -199,7 +184,7 @@ class TermLayout:
 
 def high_order_scores(
     unary: ArrayLike,
-    terms: Sequence[HighOrderTerm],
+    terms: Sequence[CliqueTerm],
     edges: ArrayLike | None = None,
     coupling: ArrayLike | None = None,
     *,
@@ -214,7 +199,7 @@ def high_order_scores(
     ----------
     unary, edges, coupling, backend
         As in `tv_scores`.
-    terms : sequence of HighOrderTerm
+    terms : sequence of CliqueTerm
 
     Returns
     -------

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
-from aucuba.structured._high_order import HighOrderTerm, TermLayout
+from aucuba.structured._high_order import CliqueTerm, TermLayout
 from aucuba.structured._linear_program import solve_rows
 from aucuba.structured._masses import merge_rounding_ties, ranking_mass
 from aucuba.structured._measures import Measure, Rows
@@ -55,7 +55,7 @@ class RankingBatch:
     n_graphs : int
     measure : Measure
     backend : {"scipy", "ortools"}
-    terms : tuple of HighOrderTerm
+    terms : tuple of CliqueTerm
         Their item numbers count within their graph.
     term_graph : array of int
         Graph of each term, non-decreasing.
@@ -79,7 +79,7 @@ class RankingBatch:
     n_graphs: int
     measure: Measure
     backend: str = "scipy"
-    terms: tuple[HighOrderTerm, ...] = ()
+    terms: tuple[CliqueTerm, ...] = ()
     term_graph: IntArray = field(default_factory=_none)
 
     @cached_property
@@ -271,7 +271,7 @@ class RankingBatch:
         # Training asks for the same labels at every evaluation.
         key = positive.tobytes()
         if key not in self._split_layouts:
-            halves: list[HighOrderTerm] = []
+            halves: list[CliqueTerm] = []
             for term, graph in zip(self.terms, self.term_graph, strict=True):
                 first, size = self.first_node[graph], self.sizes[graph]
                 halves += term.split(positive[first : first + size])
@@ -279,7 +279,7 @@ class RankingBatch:
             self._split_layouts[key] = self._layout(halves, number)
         return self._split_layouts[key]
 
-    def _layout(self, terms: list[HighOrderTerm], number: list[int]) -> TermLayout:
+    def _layout(self, terms: list[CliqueTerm], number: list[int]) -> TermLayout:
         graph = self.term_graph[number]
         first, sizes = self.first_node[graph].tolist(), self.sizes[graph].tolist()
         return TermLayout.from_terms(terms, first, sizes, number, self.node_graph.size)
