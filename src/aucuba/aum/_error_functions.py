@@ -208,7 +208,8 @@ def _example_index(example: ArrayLike, n_examples: int | None) -> IntArray:
             f"example must lie in [0, {limit}), got {low if low < 0 else high}; examples count "
             "from 0."
         )
-    return index.astype(np.intp)
+    checked: IntArray = index.astype(np.intp)
+    return checked
 
 
 def _join_equal(

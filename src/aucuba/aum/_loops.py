@@ -144,7 +144,7 @@ def follow_path(
 
 
 @compiled
-def weighted_select(values: Any, weights: Any, target: float) -> float:
+def weighted_select(values: Any, weights: Any, target: float) -> Any:
     """The value ``v`` with ``weight(< v) <= target <= weight(<= v)``; reorders both arrays.
 
     Quickselect with three-way partition, so that long ties cost nothing; O(n) on average.
@@ -183,7 +183,7 @@ def weighted_select(values: Any, weights: Any, target: float) -> float:
 @compiled
 def _one_sided_slope(
     slope: Any, fp: Any, fn: Any, threshold: Any, center: float, side: float, scratch: Any
-) -> float:
+) -> Any:
     """Derivative of the monotone AUM on one side (``side`` is 1 or -1) of a step.
 
     AUM is ``min_t h(step, t)`` with ``h`` jointly convex, so its derivative is

@@ -72,7 +72,8 @@ class ErrorTotals:
         """Label errors of each sequence at its log penalty."""
         passed = self.end <= log_penalty[self.owner]
         row = self.first + np.bincount(self.owner[passed], minlength=self.n_sequences)
-        return self.fp[row] + self.fn[row]
+        errors: FloatArray = self.fp[row] + self.fn[row]
+        return errors
 
     def along(self, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Totals as functions of a constant added to ``f = -log(penalty)``.

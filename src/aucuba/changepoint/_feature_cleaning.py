@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,9 +37,11 @@ class FeatureCleaning:
         """Learn ranges and medians."""
         finite = np.isfinite(X)
         known = np.ma.masked_array(X, ~finite)
+        # NumPy ships no type of this function.
+        masked_median: Any = np.ma.median
         low, high, median = (
             np.asarray(np.ma.filled(part, 0.0), dtype=np.float64)
-            for part in (known.min(axis=0), known.max(axis=0), np.ma.median(known, axis=0))
+            for part in (known.min(axis=0), known.max(axis=0), masked_median(known, axis=0))
         )
         used = (finite.mean(axis=0) >= 0.5) & (high > low)
         return cls(used, low, high, median)

@@ -57,7 +57,8 @@ class SignalSearch:
             return best.changepoints[0]
         table = self.all_sizes(signal)
         path = model_selection(table.losses, table.sizes)
-        return table.changepoints[path.index[int(path.select(penalty))]]
+        chosen: IntArray = table.changepoints[path.index[int(path.select(penalty))]]
+        return chosen
 
     def _search(
         self, search: Callable[..., Segmentation], signal: Signal, limit: float

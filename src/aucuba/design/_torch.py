@@ -57,7 +57,7 @@ class TorchDesign:
 
     @property
     def is_exact(self) -> bool:
-        return self.dtype == torch.float64
+        return bool(self.dtype == torch.float64)
 
     def exact(self) -> TorchDesign:
         return self if self.is_exact else TorchDesign(self.X, exact_products=True)
@@ -155,7 +155,8 @@ class _HostScores:
         return self.design.zeros()
 
     def scores(self, model: FloatArray) -> FloatArray:
-        return self.design.scores(model).cpu().numpy()
+        scores: FloatArray = self.design.scores(model).cpu().numpy()
+        return scores
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         vector = self.design.arrays.vector

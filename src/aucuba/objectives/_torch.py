@@ -206,7 +206,9 @@ class PartialAUCLoss(nn.Module):
         local = slice(new.first, new.first + table.shape[-1])
         gradient = of_positives * on_positives[:, local] + of_negatives * on_negatives[:, local]
         gradient = gradient * new.n_processes
-        loss: Tensor = _GivenGradient.apply(table, value.mean(), gradient / self.n_labels)
+        # PyTorch ships no type of `apply`.
+        apply: Any = _GivenGradient.apply
+        loss: Tensor = apply(table, value.mean(), gradient / self.n_labels)
         return loss
 
     def remember(self, scores: Tensor, target: Tensor) -> None:
@@ -340,10 +342,10 @@ class PartialAUCLoss(nn.Module):
             sample = Sample(np.arange(len(p) + len(q)) < len(p))
             risk = make_risk(self.surrogate, sample, self._region, ramp_width=self.width)
             value, gradient = risk.value_and_gradient(torch.cat([p, q]).cpu().numpy())
-            parts = torch.as_tensor(gradient, device=p.device).split([len(p), len(q)])
+            slopes = torch.as_tensor(gradient, device=p.device)
             values[label] = value
-            on_positives[label, positives.held[label]] = parts[0]
-            on_negatives[label, negatives.held[label]] = parts[1]
+            on_positives[label, positives.held[label]] = slopes[: len(p)]
+            on_negatives[label, negatives.held[label]] = slopes[len(p) :]
         return values, (on_positives, on_negatives)
 
 

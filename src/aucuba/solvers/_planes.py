@@ -283,4 +283,4 @@ class Planes:
 
 def _unit(design: Design) -> float:
     """Bound the relative error of sums of n products, whose errors do not all point the same way."""
-    return _EPS * (8.0 + design.n_rows**0.5)
+    return float(_EPS * (8.0 + design.n_rows**0.5))

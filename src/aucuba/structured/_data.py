@@ -120,10 +120,11 @@ def graph_weights(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> Flo
     checked = row_weights(sample_weight, n_graphs, "graphs")
     if checked is None:
         return np.full(len(kept), 1.0 / len(kept))
-    weight = checked[kept]
+    weight: FloatArray = checked[kept]
     if not weight.any():
         raise ValueError("sample_weight is zero for every graph that has both classes.")
-    return weight / weight.sum()
+    share: FloatArray = weight / weight.sum()
+    return share
 
 
 def _stacked(matrices: Sequence[FloatArray]) -> FloatArray:

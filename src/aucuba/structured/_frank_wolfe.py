@@ -87,7 +87,8 @@ class _Blocks:
     def weights(self) -> FloatArray:
         """Return the primal weights of the dual iterate."""
         positive = np.maximum(self.total, 0.0)
-        return np.where(self.solver.nonnegative, positive, self.total)
+        weights: FloatArray = np.where(self.solver.nonnegative, positive, self.total)
+        return weights
 
     def sweep(self) -> None:
         """Step once in every block, in random order."""
@@ -112,7 +113,8 @@ class _Blocks:
         loss = np.array([loss for loss, _ in corners])
         worst = np.array([worst for _, worst in corners])
         direction = self.vectors - C * (self.references - worst)
-        return direction @ weights - self.losses + C * loss
+        gaps: FloatArray = direction @ weights - self.losses + C * loss
+        return gaps
 
     def bounds(self) -> tuple[float, float]:
         """Return the primal and the dual value of the convex problem, by one batched call."""

@@ -185,7 +185,8 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         scores = self._label_scores(self._features(X))
         if self.multilabel_:
             return (scores > self.threshold_).astype(np.intp)
-        return self.classes_[np.argmax(scores, axis=1)]
+        best: AnyArray = self.classes_[np.argmax(scores, axis=1)]
+        return best
 
     def _check_graph_parameters(self) -> None:
         if self.max_pairs is not None and self.max_pairs != 0:
