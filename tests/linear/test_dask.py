@@ -135,6 +135,11 @@ def test_the_choice_by_cross_validation_is_the_same(rows):
     proba = got.predict_proba(da.from_array(X, chunks=(200, -1)))
     assert isinstance(proba, da.Array)
     np.testing.assert_allclose(proba.compute(), want.predict_proba(X), rtol=1e-6)
+    # Filtered frames do not know how many rows their blocks have.
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    unknown = frame[frame[0] > 0].to_dask_array()
+    proba = got.predict_proba(unknown)
+    np.testing.assert_allclose(proba.compute(), want.predict_proba(X[X[:, 0] > 0]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["direct", "tight", "aum"])

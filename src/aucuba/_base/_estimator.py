@@ -61,7 +61,9 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _probabilities(self, log_odds: FloatArray) -> FloatArray:
         """Probabilities in the order of ``classes_`` from the log-odds of ``pos_label_``."""
         towards_second = self._oriented(log_odds)
-        return np.stack([expit(-towards_second), expit(towards_second)], axis=1)
+        # Dask stacks no arrays of unknown length, but multiplies them.
+        probabilities: FloatArray = expit(towards_second[:, np.newaxis] * np.array([-1.0, 1.0]))
+        return probabilities
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
