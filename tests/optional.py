@@ -84,9 +84,11 @@ def _may_fail(node: ast.AST) -> TypeGuard[ast.If | ast.Try]:
 def modules_without(missing: set[str]) -> dict[Path, str]:
     """Return the library's modules that cannot be imported, each with a missing package it needs."""
     paths = {".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in _modules()}
+    trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+    on_demand = _names_on_demand(trees)
     imports = {
-        name: set(needed_at_import(ast.parse(path.read_text(encoding="utf-8"))))
-        for name, path in paths.items()
+        name: {on_demand.get(dotted, dotted) for dotted in needed_at_import(tree)}
+        for name, tree in trees.items()
     }
     blocked: dict[str, str] = {}
     while True:
@@ -98,6 +100,23 @@ def modules_without(missing: set[str]) -> dict[Path, str]:
         if not found:
             return {paths[name]: package for name, package in blocked.items()}
         blocked |= found
+
+
+def _names_on_demand(trees: dict[str, ast.Module]) -> dict[str, str]:
+    """Return the module behind each name that a package imports when it is first asked for.
+
+    A package names these to type checkers, and to others by ``__getattr__``.
+    """
+    return {
+        f"{name.removesuffix('.__init__')}.{alias.name}": f"{imported.module}.{alias.name}"
+        for name, tree in trees.items()
+        if name.endswith("__init__")
+        for node in tree.body
+        if isinstance(node, ast.If) and _may_fail(node)
+        for imported in node.body
+        if isinstance(imported, ast.ImportFrom)
+        for alias in imported.names
+    }
 
 
 def _modules() -> list[Path]:

@@ -32,10 +32,13 @@ def test_modules_of_a_missing_package_are_found_through_their_imports(tmp_path, 
         _typing="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch",
         _handled="try:\n    import torch\nexcept ImportError:\n    torch = None",
         _other="import torchmetrics",
+        _asks="from aucuba import something",
+        __init__="from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n"
+        "    from aucuba._direct import something\ndef __getattr__(name): ...",
     )
     monkeypatch.setattr(optional, "SOURCE", tmp_path)
     found = modules_without({"torch"})
-    assert {path.stem for path in found} == {"_direct", "_through", "_module", "_worded"}
+    assert {path.stem for path in found} == {"_direct", "_through", "_module", "_worded", "_asks"}
     assert set(found.values()) == {"torch"}
     assert modules_without(set()) == {}
 
