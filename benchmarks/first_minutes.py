@@ -1,12 +1,13 @@
 """The first five minutes on a clean clone: what a newcomer types, and how long each step takes.
 
     python -m benchmarks first_minutes
+    python -m benchmarks.first_minutes --commands
 
 Clones the last commit into a temporary folder, makes an environment there with nothing in it, and runs
 the first examples of the README and of "Getting started" in new interpreters, so that imports and the
 compilation of kernels are part of the clock. Then it runs README's two commands, each in a clone of its
-own with nothing installed. Needs git and a package index; downloads of packages are
-part of the second step, and pip's cache is switched off.
+own with nothing installed; ``--commands`` renews that part of the page alone. Needs git and a package
+index; downloads of packages are part of the second step, and pip's cache is switched off there.
 """
 
 from __future__ import annotations
@@ -147,21 +148,30 @@ def _processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def main() -> None:
+def steps_table() -> str:
+    """Measure the first steps; return the first part of the page."""
     rows = measure()
-    lines = [
-        "# The first five minutes",
-        "",
-        "A clean clone, an environment with nothing in it, no cache of pip or of compiled kernels;",
-        "every step in a new interpreter. The generated frauds of the README, 5,000 rows to learn",
-        "from. The demo trains six models, rivals included, and writes two reports. Seconds on a clock",
-        "depend on what else the machine does, and those of the installation on the package index;",
-        "the last column counts processor time alone.",
-        "",
-        markdown_table(["reached", "by", "seconds", "since the start", "of processor"], rows),
-        "",
-        *two_commands(),
-    ]
+    return "\n".join(
+        [
+            "# The first five minutes",
+            "",
+            "A clean clone, an environment with nothing in it, no cache of pip or of compiled kernels;",
+            "every step in a new interpreter. The generated frauds of the README, 5,000 rows to learn",
+            "from. The demo trains six models, rivals included, and writes two reports. Seconds on a",
+            "clock depend on what else the machine does, and those of the installation on the package",
+            "index; the last column counts processor time alone.",
+            "",
+            markdown_table(["reached", "by", "seconds", "since the start", "of processor"], rows),
+        ]
+    )
+
+
+def main() -> None:
+    if "--commands" in sys.argv[1:]:
+        first = TABLE.read_text(encoding="utf-8").partition("## The two commands")[0].rstrip()
+    else:
+        first = steps_table()
+    lines = [first, "", *two_commands()]
     write_signed(TABLE, "\n".join(lines), "benchmarks first_minutes")
 
 
