@@ -230,6 +230,7 @@ def table_of(before: dict[str, Any], after: dict[str, Any]) -> str:
 def main() -> None:
     before, after = json.loads(BEFORE.read_text(encoding="utf-8")), measured()
     text = __doc__.split("\n\n")[1].rpartition(" Writes")[0].format(commit=before["commit"])
+    text = text.replace("``", "`")
     table = table_of(before, after)
     print(table)
     for name in after["long"]:

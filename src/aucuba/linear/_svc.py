@@ -32,8 +32,8 @@ class PartialAUCSVC(RegionClassifier):
 
     with R a hinge loss of the partial AUC in the region. X is not scaled here; put a `StandardScaler`
     before this estimator. Ranking needs no ``class_weight``: the loss compares positives with
-    negatives pair by pair, whatever their numbers. Choose C with `GridSearchCV` and a scorer of the
-    region, and wrap the classifier in `CalibratedClassifierCV` for probabilities.
+    negatives pair by pair, whatever their numbers. Choose C with ``GridSearchCV`` and a scorer of the
+    region, and wrap the classifier in ``CalibratedClassifierCV`` for probabilities.
 
     On most real tables `PartialAUCClassifier`, whose loss is bounded, ranks new rows better.
 

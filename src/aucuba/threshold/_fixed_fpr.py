@@ -39,7 +39,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         Probability, over the draw of the held-out rows, that the rate is kept; in (0, 1).
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Which rows are held out, by the same kinds of value as in scikit-learn's
-        :class:`~sklearn.model_selection.TunedThresholdClassifierCV`.
+        ``TunedThresholdClassifierCV``.
 
         - a fraction in (0, 1): one split holds out that part of the rows (of the groups, with
           ``groups``), the rest trains ``estimator_``; guaranteed;
