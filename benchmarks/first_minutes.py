@@ -108,38 +108,35 @@ def measure() -> list[list[str]]:
 
 def two_commands() -> list[str]:
     """Run README's two commands, each in a bare clone; return a section of the page."""
+    return ["## The two commands", "", *last_lines("make demo"), *last_lines("make test")]
+
+
+def last_lines(command: str) -> list[str]:
+    """Run a command in a clone without an environment; return its minutes and its last lines."""
     bare = {"PYTHONPATH", "AUCUBA_DATA", "VIRTUAL_ENV"}
     environment = {name: value for name, value in os.environ.items() if name not in bare}
-    lines = ["## The two commands", ""]
-    for command in ("make demo", "make test"):
-        with tempfile.TemporaryDirectory(prefix="two_commands_") as folder:
-            clone = Path(folder) / "aucuba"
-            subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-            started, processor = time.perf_counter(), _processor_seconds()
-            run = subprocess.run(
-                command.split(),
-                cwd=clone,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            minutes = (time.perf_counter() - started) / 60
-            used = (_processor_seconds() - processor) / 60
-            tail = [line.replace(str(clone), ".") for line in run.stdout.splitlines()[-24:]]
-            print(*tail, sep="\n", flush=True)
-            lines += [
-                f"`{command}`, installation included: {minutes:.1f} minutes on two cores",
-                f"({used:.1f} of processor time), exit status {run.returncode}. Its last lines:",
-                "",
-                "```",
-                *tail,
-                "```",
-                "",
-            ]
-            if run.returncode:
-                raise RuntimeError(f"{command} failed: {run.stderr[-2000:]}")
-    return lines
+    with tempfile.TemporaryDirectory(prefix="two_commands_") as folder:
+        clone = Path(folder) / "aucuba"
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        started, processor = time.perf_counter(), _processor_seconds()
+        run = subprocess.run(
+            command.split(), cwd=clone, env=environment, capture_output=True, text=True, check=False
+        )
+        minutes = (time.perf_counter() - started) / 60
+        used = (_processor_seconds() - processor) / 60
+        tail = [line.replace(str(clone), ".") for line in run.stdout.splitlines()[-24:]]
+        print(*tail, sep="\n", flush=True)
+        if run.returncode:
+            raise RuntimeError(f"{command} failed: {run.stderr[-2000:]}")
+    return [
+        f"`{command}`, installation included: {minutes:.1f} minutes on two cores",
+        f"({used:.1f} of processor time), exit status {run.returncode}. Its last lines:",
+        "",
+        "```",
+        *tail,
+        "```",
+        "",
+    ]
 
 
 def _processor_seconds() -> float:
