@@ -12,10 +12,8 @@ from typing import TypeGuard
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
-# Imported under another name than the one pip knows them by.
-IMPORT_NAMES = {"scikit-learn": "sklearn", "pytest-xdist": "xdist"}
-# Extras that a user would install for a package, before those that only developers use.
-_USER_EXTRAS = ("cli", "plot", "graph", "flow", "boosting", "torch", "dask")
+# Extras whose packages neither the library nor its tests import.
+_NOT_TESTED = ("docs", "bench")
 # Tools that no test imports.
 _TOOLS = {"mypy", "ruff", "pytest", "pytest-xdist", "hypothesis"}
 
@@ -34,11 +32,12 @@ def extras() -> dict[str, str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = project["optional-dependencies"]
     found: dict[str, str] = {}
-    for extra in (*_USER_EXTRAS, "test", "test-all"):
+    # Those for users come first in the file.
+    for extra in (name for name in groups if name not in _NOT_TESTED):
         for requirement in groups[extra]:
             name = _name(requirement)
             if name != "aucuba" and name not in _TOOLS:
-                found.setdefault(IMPORT_NAMES.get(name, name), extra)
+                found.setdefault(name, extra)
     return found
 
 
