@@ -101,7 +101,7 @@ def test_skops_with_string_labels(data, inner):
     inner.fit(X, np.array(["malignant", "benign"])[y])
     stored = skops_io.dumps(inner)
     untrusted = skops_io.get_untrusted_types(data=stored)
-    assert untrusted == ["aucuba.threshold._fixed_fpr.FixedFPRClassifier"]
+    assert untrusted == ["aucuba.threshold._class_rates.FixedFPRClassifier"]
     again = skops_io.loads(stored, trusted=untrusted)
     np.testing.assert_array_equal(again.predict(X), inner.predict(X))
     assert again.violation_probability_ == inner.violation_probability_

@@ -12,7 +12,12 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import (
+    _check_method_params,
+    _num_samples,
+    check_is_fitted,
+    has_fit_parameter,
+)
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._dates import time_index
@@ -33,14 +38,15 @@ from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
 from aucuba.threshold._held_out import (
+    Strata,
     fitted_classes,
     held_out_splits,
-    params_of_rows,
     require_known,
+    stratum_index,
+    stratum_labels,
 )
 from aucuba.threshold._promise import ALERTS, Promise
 from aucuba.threshold._rules import Cut, Rule
-from aucuba.threshold._strata import Strata, stratum_index, stratum_labels
 from aucuba.threshold._units import Population
 
 
@@ -319,7 +325,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
     ) -> tuple[Any, AnyArray]:
         train, test = split
-        part = params_of_rows(fit_params, train, y.shape[0])
+        part = _check_method_params(X, fit_params, train)
         model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
         return model, self._positive_scores(model, _safe_indexing(X, test))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ _N_LIMITS = 30
 _MOST_POINTS = 500
 
 
+@dataclass(kw_only=True, eq=False)
 class GuaranteedRocDisplay:
     r"""Show what a promise costs: the TPR kept with confidence, for every limit on the FPR.
 
@@ -71,24 +73,13 @@ class GuaranteedRocDisplay:
     0.55 to 0.65
     """
 
-    def __init__(
-        self,
-        *,
-        max_fpr: FloatArray,
-        threshold: FloatArray,
-        tpr_lower: FloatArray,
-        tpr_upper: FloatArray,
-        confidence: float,
-        simultaneous: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self.max_fpr = max_fpr
-        self.threshold = threshold
-        self.tpr_lower = tpr_lower
-        self.tpr_upper = tpr_upper
-        self.confidence = confidence
-        self.simultaneous = simultaneous
-        self.name = name
+    max_fpr: FloatArray
+    threshold: FloatArray
+    tpr_lower: FloatArray
+    tpr_upper: FloatArray
+    confidence: float
+    simultaneous: bool = False
+    name: str | None = None
 
     @classmethod
     def from_predictions(

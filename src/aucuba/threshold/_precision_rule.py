@@ -88,7 +88,8 @@ class PrecisionRule(RateRule):
         return np.nan if last is None else float(levels[last])
 
     def _needed(self, units: Units, rate: float, error: float) -> int:
-        return units_to_promise(units, rate, self.error_of_one(error) / N_STARTS)
+        single = self.error_of_one(error) / N_STARTS
+        return units_to_promise(rate, single, is_exact=units.is_exact)
 
     def _problem(self, units: Units, rate: float, error: float) -> str:
         return (

@@ -75,7 +75,7 @@ def rows_needed(
                 "A precision can be promised for group_rate='mean' or 'row', not 'any'."
             )
         error /= N_STARTS
-    needed = _units(allowed, error, is_exact=group_rate not in ("mean", "row"))
+    needed = units_to_promise(allowed, error, is_exact=group_rate not in ("mean", "row"))
     if prevalence is None:
         return needed
     positives = check_fraction(prevalence, "prevalence", low_open=True, high_open=True)
@@ -88,9 +88,9 @@ def rows_needed(
     return math.ceil(round(needed / counted[promised], 9))
 
 
-def units_to_promise(units: Units, rate: float, error: float) -> int:
-    """Return the number of such units with which a rate of at most ``rate`` can be promised."""
-    return _units(rate, error, units.is_exact)
+def units_to_promise(rate: float, error: float, *, is_exact: bool) -> int:
+    """Return the number of units, single rows if ``is_exact``, that can promise ``rate``."""
+    return rows_for_a_rank(rate, error) if is_exact else units_needed(rate, 1.0 - rate, error)
 
 
 def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, error: float) -> str:
@@ -119,7 +119,3 @@ def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, e
         f"confidence, or confidence={highest:g} at this {promise.parameter}, is what "
         f"{units.n_units} can carry."
     )
-
-
-def _units(rate: float, error: float, is_exact: bool) -> int:
-    return rows_for_a_rank(rate, error) if is_exact else units_needed(rate, 1.0 - rate, error)

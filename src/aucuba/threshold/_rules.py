@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,31 +53,14 @@ class Cut:
     highest: float | None = None
 
 
-class Rule(ABC):
-    """A way to thresholds whose promises are broken with probability of at most ``error``."""
-
-    @property
-    @abstractmethod
-    def trivial(self) -> float:
-        """The threshold that keeps the promise without data; nan if there is none."""
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """What is promised, as in "false positive rate at most 0.05"."""
-
-    @abstractmethod
-    def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
-        """Say why the number of rows cannot carry the promise, before their scores are known."""
-
-    @abstractmethod
-    def cut(self, rows: RankingSample, error: float) -> Cut:
-        """Set the thresholds."""
-
-
 @dataclass(frozen=True)
-class RateRule(Rule):
-    """A rule for one or several limits of one rate, kept together or each on its own."""
+class RateRule(ABC):
+    """A way to thresholds that keep one or several limits of one rate, but for an ``error``.
+
+    The limits hold together or each on its own. ``trivial`` is the threshold that keeps them without
+    data, nan if there is none; ``words`` says what is promised, as in "false positive rate at most
+    0.05".
+    """
 
     promise: Promise
     rates: Sequence[float]
@@ -90,6 +74,14 @@ class RateRule(Rule):
     @property
     def words(self) -> str:
         return self.promise.in_words(self.rates)
+
+    @abstractmethod
+    def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
+        """Say why the number of rows cannot carry the promise, before their scores are known."""
+
+    @abstractmethod
+    def cut(self, rows: RankingSample, error: float) -> Cut:
+        """Set the thresholds."""
 
     def error_of_one(self, error: float) -> float:
         """Divide the error among the rates if they hold together (Bonferroni)."""
@@ -152,20 +144,18 @@ class MonotoneRule(RateRule):
         return levels if self.promise.flags_less else np.nextafter(-levels, -np.inf)
 
     def _needed(self, units: Units, error: float) -> list[int]:
-        return [units_to_promise(units, rate, self.error_of_one(error)) for rate in self.rates]
+        single = self.error_of_one(error)
+        return [units_to_promise(rate, single, is_exact=units.is_exact) for rate in self.rates]
 
 
 @dataclass(frozen=True)
-class TwoRatesRule(Rule):
+class TwoRatesRule:
     """A false and a true positive rate at once, each class at the square root of the confidence."""
 
     max_fpr: float
     max_miss_rate: float
     population: Population
-
-    @property
-    def trivial(self) -> float:
-        return np.nan
+    trivial: ClassVar[float] = np.nan
 
     @property
     def words(self) -> str:
@@ -206,3 +196,6 @@ class TwoRatesRule(Rule):
 
 def _one_of_two(error: float) -> float:
     return float(1.0 - np.sqrt(1.0 - error))
+
+
+Rule = RateRule | TwoRatesRule

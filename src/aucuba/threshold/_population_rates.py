@@ -1,4 +1,4 @@
-"""A classifier whose precision is promised."""
+"""Classifiers whose promise depends on the prevalence: precision, and the rate of alerts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sklearn.utils import check_random_state
 
 from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule
-from aucuba.threshold._promise import PRECISION
-from aucuba.threshold._rules import Rule
+from aucuba.threshold._promise import ALERTS, PRECISION
+from aucuba.threshold._rules import MonotoneRule, Rule
 from aucuba.threshold._units import Population
 
 
@@ -148,3 +148,126 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         rates = PRECISION.allowed_rates(self.min_precision)
         generator = check_random_state(self.random_state)
         return PrecisionRule(PRECISION, rates, population, self.joint, generator)
+
+
+class AlertBudgetClassifier(PromisedThresholdClassifier):
+    r"""Any classifier with a threshold that flags at most a promised fraction of all rows.
+
+    .. math:: P(\text{fraction of new rows flagged} > \mathtt{max\_alert\_rate})
+       \le 1 - \mathtt{confidence}
+
+    For a team that can review only so many cases. The threshold is an order statistic of the scores
+    of the held-out rows, by the rule of :class:`FixedFPRClassifier`; labels train the base and do
+    not enter the threshold. The promise is for the prevalence at which the held-out rows were
+    drawn, so they are a plain random part, not a stratified one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Binary classifier with ``decision_function`` or ``predict_proba``.
+    max_alert_rate : float or list of float, default=0.05
+        The promised fraction of rows flagged, in (0, 1). A list gives ``thresholds_``, one per
+        rate; ``predict`` uses that of the lowest.
+    confidence : float, default=0.95
+        Probability, over the draw of the held-out rows, that the rate is kept; in (0, 1).
+    cv : float, "prefit", int, splitter, iterable or None, default=0.5
+        Which rows are held out, as in :class:`FixedFPRClassifier`; with ``"prefit"``
+        ``fit`` needs no y.
+    joint : bool, default=True
+        Whether several rates, or several strata, hold together at ``confidence``.
+    strata : str, int or callable, default=None
+        One threshold per stratum: a column of X, or a callable on X.
+    group_rate : {"mean", "any", "row"}, default="mean"
+        With ``groups``: promise the expected fraction of flagged rows in a new group, the
+        probability that it has any flagged row, or the rate per row.
+    max_group_size : int, default=None
+        Largest number of rows in any group of the population, for ``group_rate="row"``.
+    weighted_promise : bool, default=False
+        Whether the promise is about the population weighted by ``sample_weight``.
+    max_weight : float, default=None
+        Upper limit of the weights in the population, not only in these rows.
+    on_failure : {"error", "trivial"}, default="error"
+        What to do if the rows cannot carry the promise: raise an error, or warn and flag nothing.
+    pos_label : label, default=None
+        The positive class; None takes ``classes_[1]``.
+    response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
+        Method of ``estimator`` that gives the scores.
+    n_jobs : int, default=None
+        Number of folds fitted in parallel.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draw of the held-out rows if ``cv`` is a fraction.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted base classifier.
+    threshold_ : float, or ndarray of shape (n_strata,)
+        Scores strictly above it are positive.
+    thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
+        One threshold per promised rate.
+    n_units_ : int
+        Number of held-out rows, or of held-out groups.
+    rank_ : int
+        Rank of the threshold among their scores, smallest first; only for the exact rule.
+    violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
+        As in :class:`FixedFPRClassifier`.
+
+    See Also
+    --------
+    FixedFPRClassifier : Promise the fraction of negatives flagged.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from aucuba.threshold import AlertBudgetClassifier
+    >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
+    >>> model = LogisticRegression().fit(X[:1000], y[:1000])
+    >>> budget = AlertBudgetClassifier(model, max_alert_rate=0.02, cv="prefit").fit(X[1000:])
+    >>> budget.n_units_ - budget.rank_, int(budget.predict(X[1000:]).sum())
+    (12, 12)
+    """
+
+    _promise = ALERTS
+    _stratified = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        max_alert_rate: float | Sequence[float] = 0.05,
+        confidence: float = 0.95,
+        cv: Any = 0.5,
+        *,
+        joint: bool = True,
+        strata: Any = None,
+        group_rate: str = "mean",
+        max_group_size: int | None = None,
+        weighted_promise: bool = False,
+        max_weight: float | None = None,
+        on_failure: str = "error",
+        pos_label: Any = None,
+        response_method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.max_alert_rate = max_alert_rate
+        super().__init__(
+            estimator,
+            confidence,
+            cv,
+            joint,
+            strata,
+            group_rate,
+            max_group_size,
+            weighted_promise,
+            max_weight,
+            on_failure,
+            pos_label,
+            response_method,
+            n_jobs,
+            random_state,
+        )
+
+    def _rule(self, population: Population) -> Rule:
+        rates = ALERTS.allowed_rates(self.max_alert_rate)
+        return MonotoneRule(ALERTS, rates, population, self.joint)
