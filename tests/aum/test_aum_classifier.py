@@ -19,6 +19,7 @@ from aucuba.aum import (
     AUMDescent,
     ErrorFunctions,
     LabelledData,
+    Line,
     aum,
     balanced_subgradient,
     minimize_aum,
@@ -123,7 +124,36 @@ def test_balanced_subgradient_is_the_gradient_where_one_exists():
     assert_allclose(balanced_subgradient(errors, here), result.gradient, atol=1e-12)
 
 
-@pytest.mark.parametrize("step", ["first_min", "linear", "all", "subtrain_auc", "grid"])
+def test_first_max_auc_ends_where_auc_first_falls():
+    """All meetings by pairs of rows, AUC between two of them by counting pairs."""
+    rng = np.random.default_rng(0)
+    met_late = 0
+    for _ in range(60):
+        y = labels(rng, 9)
+        scores, change = rng.integers(-4, 5, (2, 9)).astype(float)
+        if not change.any():
+            continue
+        line = Line(ErrorFunctions.from_labels(y), scores, change)
+        parting = np.subtract.outer(change, change)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = -np.subtract.outer(scores, scores) / parting
+        ends = np.unique(np.r_[0.0, steps[(parting != 0) & (steps > 0)]])
+        middles = np.r_[(ends[1:] + ends[:-1]) / 2, ends[-1] + 1]
+        auc = [roc_auc_score(y, scores + middle * change) for middle in middles]
+        falls = np.flatnonzero(np.diff(auc) < -1e-9)
+        before = auc[falls[0]] if falls.size else auc[-1]
+        end = ends[falls[0] + 1] if falls.size else np.inf
+        step = STEP_RULES["first_max_auc"](line, None, 1.0)
+        assert 0 <= step <= end
+        best = max(before, roc_auc_score(y, scores))
+        assert roc_auc_score(y, scores + step * change) == pytest.approx(best, abs=1e-12)
+        met_late += best > auc[0]
+    assert met_late > 20
+
+
+@pytest.mark.parametrize(
+    "step", ["first_min", "linear", "all", "first_max_auc", "subtrain_auc", "grid"]
+)
 def test_descent_on_errors_that_are_not_monotone(step):
     """Breakpoints away from zero give AUM a scale: no sphere, and AUM itself must fall."""
     rng = np.random.default_rng(5)
@@ -151,7 +181,7 @@ def test_sparse_equals_dense(data, container):
     assert_allclose(other.decision_function(container(X)), dense.decision_function(X), atol=1e-7)
 
 
-@pytest.mark.parametrize("step", ["first_min", "subtrain_auc", "grid"])
+@pytest.mark.parametrize("step", ["first_min", "first_max_auc", "subtrain_auc", "grid"])
 def test_weights_are_replication(data, step):
     X, y = data[0][:120], data[1][:120]
     weight = np.random.default_rng(0).integers(0, 4, 120)

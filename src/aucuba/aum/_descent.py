@@ -121,9 +121,9 @@ class AUMDescent:
     Parameters
     ----------
     step : str or callable
-        "first_min", "linear", "all", "subtrain_auc", "validation_auc" or "grid"; or a function that
-        takes the line of the training rows, that of the held-out rows (None without them) and a unit
-        of length, and returns a step.
+        "first_min", "linear", "all", "first_max_auc", "subtrain_auc", "validation_auc" or "grid"; or a
+        function that takes the line of the training rows, that of the held-out rows (None without
+        them) and a unit of length, and returns a step.
     tol : float
         An iteration is stalled when AUM falls by less than this fraction of it and the best AUC does
         not rise by this much.

@@ -88,6 +88,11 @@ def all_rows(subtrain: Line, validation: Line | None, unit: float) -> float:
     return _least_on_path(subtrain, "all")
 
 
+def first_max_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
+    """The middle of the first stretch from which subtrain AUC falls: a step of few crossings."""
+    return _path.follow(subtrain.segment(), "first_max_auc", record=False).best_auc().step
+
+
 def subtrain_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
     """The greatest subtrain AUC on the whole line."""
     return subtrain.greatest_auc()
@@ -116,6 +121,7 @@ STEP_RULES: dict[str, StepRule] = {
     "first_min": first_min,
     "linear": linear,
     "all": all_rows,
+    "first_max_auc": first_max_auc,
     "subtrain_auc": subtrain_auc,
     "validation_auc": validation_auc,
     "grid": grid,

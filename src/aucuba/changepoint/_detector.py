@@ -55,8 +55,9 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     step : str, default="first_min"
         Step of each descent iteration. "first_min": the first minimum of AUM along the gradient;
         "linear": its minimum over as many crossings as there are breakpoints; "all": over all
-        crossings; "subtrain_auc", "validation_auc": the greatest AUC of either part on the whole line;
-        "grid": the best of seven powers of ten.
+        crossings; "first_max_auc": the first local maximum of the training AUC; "subtrain_auc",
+        "validation_auc": the greatest AUC of either part on the whole line; "grid": the best of
+        seven powers of ten.
     validation_fraction : float or None, default=0.5
         Sequences held out to choose the iterate. None uses all for descent and keeps the iterate with
         the best training AUC.

@@ -48,13 +48,16 @@ class AUMClassifier(RegionClassifier):
           is zero on to the greatest AUC;
         - "linear": to the least AUM among the first n changes of order along the path;
         - "all": the whole path, quadratic in n; the same step as "first_min", kept to compare;
+        - "first_max_auc": to the first local maximum of the training AUC, often a few changes of order
+          away, so that the descent takes many short steps;
         - "subtrain_auc": to the greatest AUC of the training rows on the whole line (branch and
           bound, to 1e-4);
         - "validation_auc": to the greatest AUC of the held-out rows, likewise;
         - "grid": the best of seven powers of ten, the baseline of the paper.
     start : {"logistic", "means"}, default="logistic"
-        The first model: logistic regression with C = 1, or the difference of the class means, as in
-        the paper. On real tables the former ended above logistic regression, the latter often below.
+        The first model: logistic regression with C = 1, or the difference of the class means. The paper
+        starts from standard normal weights. On real tables the former ended above logistic regression,
+        the latter often below.
     max_iter : int, default=100
         Most steps of gradient descent.
     tol : float, default=1e-3
