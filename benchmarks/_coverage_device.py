@@ -14,7 +14,7 @@ import cupy
 import numpy as np
 from sklearn.utils import check_random_state
 
-from aucuba._roc import _curve, _enhancement, _placements, _points, _rank_weights, _threshold
+from aucuba._roc import _curve, _enhancement, _points, _region, _threshold
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
 from aucuba._rows._sample import RankingSample
@@ -26,9 +26,8 @@ MODULES: tuple[ModuleType, ...] = (
     _curve,
     _enhancement,
     _measures,
-    _placements,
     _points,
-    _rank_weights,
+    _region,
     _threshold,
 )
 # Resamples without one of the classes are left out; so many more are drawn.

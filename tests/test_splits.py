@@ -11,8 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from aucuba._base._callbacks import Progress
-from aucuba._base._parallel import map_parallel
-from aucuba._base._seeds import draw_seed, with_fixed_seed
+from aucuba._base._parallel import draw_seed, map_parallel, with_fixed_seed
 from aucuba._rows._out_of_fold import Folds, OutOfFold, partition
 from aucuba._rows._splits import (
     KeptRows,

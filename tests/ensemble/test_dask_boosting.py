@@ -21,7 +21,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._base._seeds import draw_seed
+from aucuba._base._parallel import draw_seed
 from aucuba._rows._splits import fold_numbers
 from aucuba.design import DaskBlocks
 from aucuba.ensemble import RegionReweighted, RegionStack

@@ -17,8 +17,7 @@ from aucuba import PartialAUCClassifierCV
 from aucuba._roc._region import Region
 from aucuba._rows._splits import KeptRows
 from aucuba.design import TableDesign
-from aucuba.linear._chosen import ChosenBlend
-from aucuba.linear._cross_validation import Splits, anchored_half
+from aucuba.linear._cross_validation import ChosenBlend, Splits, anchored_half
 from aucuba.metrics import partial_auc_score
 from aucuba.risks import Sample
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import RankWeights
 from aucuba.metrics import aum_score, partial_auc_score
 from aucuba.risks import Region, Sample, SmoothRamp, TightHinge, make_risk
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aucuba._base._arrays import NumpyArrays
-from aucuba.risks._ranking import top
+from aucuba.risks._base import top
 
 count_at_or_below = NumpyArrays().count_at_or_below
 kth_largest = NumpyArrays().kth_largest

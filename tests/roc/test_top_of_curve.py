@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba._roc._curve import roc_curve, top_of_curve
-from aucuba._roc._placements import region_average
+from aucuba._roc._curve import region_average, roc_curve, top_of_curve
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 

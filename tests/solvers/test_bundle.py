@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog, minimize
 
-from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import RankWeights
 from aucuba.design import TableDesign
 from aucuba.risks import Sample, StructuralHinge, TightHinge
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Status

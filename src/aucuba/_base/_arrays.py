@@ -226,3 +226,16 @@ def scaled_by_power_of_two(values: Vector, power: int) -> Vector:
     """Multiply by ``2 ** power``, which changes no digit, also where that factor itself overflows."""
     half = power // 2
     return values * 2.0**half * 2.0 ** (power - half)
+
+
+def mean_and_scale(scores: Vector, weight: Vector | None) -> tuple[Any, Any]:
+    """Compute the mean and the standard deviation of each column; a row of weight k counts k times.
+
+    The standard deviation of constant scores is replaced by 1, so that they can be divided by it.
+    """
+    part = None if weight is None else weight / weight.sum()
+    mean = scores.mean(axis=0) if part is None else part @ scores
+    squares = (scores - mean) ** 2
+    sd = (squares.mean(axis=0) if part is None else part @ squares) ** 0.5
+    # Adding the truth value leaves positive deviations as they are.
+    return mean, sd + (sd == 0)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._base._validation import identifiers
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
 CALENDAR = ("year", "month", "weekday", "hour")
 # ISO 8601 alone: in any other notation day and month cannot be told apart.
@@ -57,23 +56,6 @@ def as_times(column: Any, missing: BoolArray) -> AnyArray:
                 f"{str(value)[:40]!r} is not a date; write dates as 2024-12-31 or 2024-12-31 23:59:00."
             )
     return np.array([text or "NaT" for text in texts], dtype="datetime64[us]")
-
-
-def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
-    """Rank the times of rows 0, 1, ...: numbers, dates, or text that spells dates in ISO notation.
-
-    Raises
-    ------
-    ValueError
-        For a missing time, text that is not a date, or another number of entries than rows.
-    """
-    if time is None:
-        return None
-    values = identifiers(time, name, n_rows)
-    if values.dtype.kind == "U":
-        values = identifiers(as_times(values, np.zeros(n_rows, dtype=bool)), name)
-    rank: IntArray = np.unique(values, return_inverse=True)[1].astype(np.intp)
-    return rank
 
 
 def as_days(times: AnyArray) -> FloatArray:

@@ -1,19 +1,27 @@
-"""The base of the binary classifiers: their classes, and prediction at a threshold."""
+"""Classifiers of two classes: their base, all-or-nothing fits, and the scores of fitted ones."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._arrays import arrays_of
 from aucuba._base._callbacks import CallbackSupport
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import check_choice
 from aucuba._base._warnings import Advice, Remedy, warn_user
+
+# decision_function comes first: probabilities round to 0 and 1, and such ties cost true positives.
+_RESPONSE_METHODS = ("decision_function", "predict_proba")
 
 
 class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
@@ -161,3 +169,103 @@ def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray
             Remedy("name the class to be found as pos_label", "pos_label"),
         )
         warn_user(advice)
+
+
+@contextmanager
+def fresh_fit(estimator: Any) -> Iterator[dict[str, Any]]:
+    """Remove the fitted attributes for a part of ``fit`` and restore them if that part fails.
+
+    A fitted estimator keeps its model and a new one stays unfitted: half of a new model beside half
+    of an old one would predict nonsense. Kinds of models differ in the attributes they set, so none
+    survives from an earlier fit. Once this part is done, an interrupt no longer discards the model.
+
+    Yields
+    ------
+    dict
+        The previous fitted attributes, for a warm start.
+    """
+    before = _fitted(estimator)
+    _forget(estimator)
+    try:
+        yield before
+    except BaseException as error:
+        _forget(estimator)
+        vars(estimator).update(before)
+        if type(error).__name__ == "OutOfMemoryError":
+            # PyTorch's message is about its allocator.
+            raise MemoryError(
+                "The device has too little memory for this fit, which needs room for X, for about a "
+                "dozen vectors with one double per row, and for one more per iteration. Train on "
+                "fewer rows, or store X in half precision."
+            ) from error
+        raise
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a whole ``fit`` method in `fresh_fit`."""
+
+    @wraps(fit)
+    def guarded(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        with fresh_fit(estimator):
+            return fit(estimator, *args, **kwargs)
+
+    return guarded
+
+
+def _forget(estimator: Any) -> None:
+    for name in _fitted(estimator):
+        delattr(estimator, name)
+
+
+def _fitted(estimator: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+
+
+def response_of(estimator: Any, response_method: str = "auto") -> str:
+    """Return the method that gives the scores: the one named, or the first that exists."""
+    check_choice(response_method, "response_method", ("auto", *_RESPONSE_METHODS))
+    methods = _RESPONSE_METHODS if response_method == "auto" else (response_method,)
+    for method in methods:
+        if hasattr(estimator, method):
+            return method
+    raise ValueError(
+        f"{type(estimator).__name__} has no {' or '.join(methods)}; a classifier that gives scores is "
+        "needed."
+    )
+
+
+def scores_and_label(estimator: Any, X: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
+    """Score rows by a fitted classifier of two classes, and name the class that scores grow towards.
+
+    ``pos_label`` is one of its ``classes_``, by default the second.
+    """
+    check_is_fitted(estimator)
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or len(classes) != 2:
+        raise ValueError(
+            f"{type(estimator).__name__} must be a fitted classifier with two classes, its classes_ "
+            f"are {classes!r}."
+        )
+    pos_label = classes[1] if pos_label is None else pos_label
+    if pos_label not in classes:
+        raise ValueError(f"pos_label={pos_label!r} is not one of the classes {list(classes)!r}.")
+    return positive_scores(estimator, X, int(pos_label == classes[1]))[0], pos_label
+
+
+def positive_scores(
+    estimator: Any, X: Any, positive_index: int = 1, response_method: str = "auto"
+) -> tuple[AnyArray, bool]:
+    """Score rows towards the class ``classes_[positive_index]``, in the estimator's own precision.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_rows,)
+    are_probabilities : bool
+    """
+    method = response_of(estimator, response_method)
+    response = np.asarray(getattr(estimator, method)(X))
+    if method == "predict_proba" and response.ndim == 2:
+        return response[:, positive_index], True
+    # One value per row is a raw score, also from ``predict_proba`` of a booster with an objective of
+    # the user's.
+    return response if positive_index else -response, False

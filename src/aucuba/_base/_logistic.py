@@ -1,4 +1,4 @@
-"""Logistic regression as scikit-learn fits it, and the weighted moments that go with it."""
+"""Logistic regression as scikit-learn fits it, and its loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._base._arrays import Vector
 from aucuba._base._typing import BoolArray, FloatArray
 
 # Newton's method costs one product of size n d^2 per iteration and ends at machine precision; beyond
@@ -40,16 +39,3 @@ def log_loss(log_odds: FloatArray, positive: BoolArray, weight: FloatArray | Non
     """Compute the mean log-loss, rows counted by weight."""
     signed = np.where(positive, -log_odds, log_odds)
     return float(np.average(np.logaddexp(0.0, signed), weights=weight))
-
-
-def mean_and_scale(scores: Vector, weight: Vector | None) -> tuple[Any, Any]:
-    """Compute the mean and the standard deviation of each column; a row of weight k counts k times.
-
-    The standard deviation of constant scores is replaced by 1, so that they can be divided by it.
-    """
-    part = None if weight is None else weight / weight.sum()
-    mean = scores.mean(axis=0) if part is None else part @ scores
-    squares = (scores - mean) ** 2
-    sd = (squares.mean(axis=0) if part is None else part @ squares) ** 0.5
-    # Adding the truth value leaves positive deviations as they are.
-    return mean, sd + (sd == 0)

@@ -1,11 +1,16 @@
-"""Tasks in parallel that report each result as it arrives."""
+"""Parallel tasks, limits on threads and seeds: results depend neither on jobs nor on threads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from aucuba._base._callbacks import Progress
 
@@ -28,3 +33,47 @@ def map_parallel(
         results.append(result)
         progress.report({"tasks": len(results)})
     return results
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw one seed for all random parts of a fit."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def with_fixed_seed(estimator: Any, seed: int) -> Any:
+    """Set every ``random_state`` that is None, here and in nested estimators.
+
+    Models are then the same wherever they are fitted, in this process or in another.
+    """
+    unset = {
+        name: seed
+        for name, value in estimator.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return estimator.set_params(**unset)
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run BLAS on one thread inside the context, or inside the decorated function.
+
+    A threaded product sums in an order that depends on the number of threads, and a solver carries
+    the difference in the last bits into its result.
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run BLAS and OpenMP on one thread inside the context.
+
+    Libraries are looked up anew each time, since a classifier may load its own OpenMP late.
+    """
+    with threadpool_limits(1):
+        yield

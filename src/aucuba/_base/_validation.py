@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 
+from aucuba._base._dates import as_times
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
 # A block of an array that stays in the cache: half a megabyte.
@@ -275,6 +276,23 @@ def query_index(qid: ArrayLike | None, n_rows: int, name: str = "qid") -> IntArr
     named = identifiers(qid, name, n_rows)
     query: IntArray = np.unique(named, return_inverse=True)[1].astype(np.intp)
     return query
+
+
+def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
+    """Rank the times of rows 0, 1, ...: numbers, dates, or text that spells dates in ISO notation.
+
+    Raises
+    ------
+    ValueError
+        For a missing time, text that is not a date, or another number of entries than rows.
+    """
+    if time is None:
+        return None
+    values = identifiers(time, name, n_rows)
+    if values.dtype.kind == "U":
+        values = identifiers(as_times(values, np.zeros(n_rows, dtype=bool)), name)
+    rank: IntArray = np.unique(values, return_inverse=True)[1].astype(np.intp)
+    return rank
 
 
 def _one_class(label: Any) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._base._logistic import logistic_regression, mean_and_scale
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._arrays import mean_and_scale
+from aucuba._base._logistic import logistic_regression
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import FloatArray
 from aucuba._rows._sample import Sample
 

@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
-from aucuba._roc._curve import top_of_curve
-from aucuba._roc._placements import Placements, placements, region_average
+from aucuba._roc._curve import Placements, placements, region_average, top_of_curve
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import error_of_mean, standard_error
 from aucuba._rows._lead import Lead

@@ -49,19 +49,3 @@ def _counts(query: Sample, needs: str) -> bool:
     if needs == "any":
         return True
     return bool(query.positive.any() and (needs == "positive" or not query.positive.all()))
-
-
-def warn_about_queries(sample: Sample) -> None:
-    """Count the queries that cannot be ranked."""
-    if sample.query is None:
-        return
-    n_queries = int(sample.query.max()) + 1
-    skipped = n_queries - len(sample.rankable_queries())
-    if skipped == n_queries:
-        raise ValueError(
-            f"None of the {n_queries} queries in qid has both a positive and a negative row."
-        )
-    if skipped:
-        warn_user(
-            f"{skipped} of {n_queries} queries have only one class and do not count in training."
-        )

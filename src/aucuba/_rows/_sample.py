@@ -11,6 +11,7 @@ import numpy as np
 from aucuba._base._arrays import NUMPY, Arrays, arrays_of, on_host
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import binary_target, finite_scores, query_index, row_weights
+from aucuba._base._warnings import warn_user
 
 
 @dataclass(frozen=True)
@@ -189,3 +190,19 @@ def rows_by_query(query: IntArray) -> list[IntArray]:
     """Return the rows of every query, in the order of the query numbers, by one sort."""
     order = np.argsort(query, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(query[order])) + 1)
+
+
+def warn_about_queries(sample: Sample) -> None:
+    """Warn how many queries cannot be ranked; raise if none can."""
+    if sample.query is None:
+        return
+    n_queries = int(sample.query.max()) + 1
+    skipped = n_queries - len(sample.rankable_queries())
+    if skipped == n_queries:
+        raise ValueError(
+            f"None of the {n_queries} queries in qid has both a positive and a negative row."
+        )
+    if skipped:
+        warn_user(
+            f"{skipped} of {n_queries} queries have only one class and do not count in training."
+        )

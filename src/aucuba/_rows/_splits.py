@@ -22,12 +22,11 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import column_or_1d
 
-from aucuba._base._dates import time_index
 from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
-from aucuba._base._seeds import draw_seed
+from aucuba._base._parallel import draw_seed
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
-from aucuba._base._validation import labels_of_rows, query_index, row_weights
-from aucuba._rows._sample import Sample
+from aucuba._base._validation import labels_of_rows, query_index, row_weights, time_index
+from aucuba._rows._sample import Sample, warn_about_queries
 
 # Rows to train on and rows to test, by their places.
 Split = tuple[IntArray, IntArray]
@@ -151,6 +150,8 @@ def rows_to_fit(
 ) -> tuple[Sample, KeptRows, Classes]:
     """Check the columns beside X, find the classes, and drop rows of zero weight.
 
+    A warning counts the queries that cannot be ranked.
+
     Parameters
     ----------
     estimator : BinaryClassifier
@@ -175,7 +176,10 @@ def rows_to_fit(
         X = np.broadcast_to(0.0, (n_rows, 1))
     kept = KeptRows(index, X, labels, qid).resampled_by(groups, time)
     sample = Sample(positive, weight, query, None if groups is None else kept.groups)
-    return sample if index.size == n_rows else sample.take(index), kept, classes
+    if index.size < n_rows:
+        sample = sample.take(index)
+    warn_about_queries(sample)
+    return sample, kept, classes
 
 
 def shuffled_folds(y: AnyArray, n_folds: int, seed: int, groups: Any = None) -> list[Split]:

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
+from aucuba._base._estimator import fresh_fit
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba._base._warnings import warn_user

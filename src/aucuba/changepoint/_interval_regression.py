@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._base._fit_guard import all_or_nothing
+from aucuba._base._estimator import all_or_nothing
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_positive_number, row_weights
 from aucuba.changepoint._interval_solver import (

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._logistic import logistic_regression, mean_and_scale
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._arrays import mean_and_scale
+from aucuba._base._logistic import logistic_regression
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._region import Region

@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from aucuba._base._callbacks import Progress
 from aucuba._base._logistic import log_loss
-from aucuba._base._seeds import with_fixed_seed
+from aucuba._base._parallel import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import region_placements

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import _safe_indexing
 
-from aucuba._base._seeds import with_fixed_seed
-from aucuba._base._threads import one_thread
+from aucuba._base._parallel import one_thread, with_fixed_seed
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba._columns._table_columns import Columns

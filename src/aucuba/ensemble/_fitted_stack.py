@@ -9,11 +9,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._seeds import draw_seed
-from aucuba._base._threads import one_thread
+from aucuba._base._parallel import draw_seed, one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
-from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
+from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import partition
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._base import RegionEnsemble

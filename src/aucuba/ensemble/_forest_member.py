@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from aucuba._base._seeds import with_fixed_seed
+from aucuba._base._parallel import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds

@@ -10,12 +10,11 @@ from scipy import sparse, stats
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._positive_scores import positive_scores
+from aucuba._base._estimator import positive_scores
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba._roc._comparison import region_placements
-from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
+from aucuba._roc._region import FprWeight, Region
 from aucuba._roc._standard_error import standard_error
 from aucuba._rows._sample import RankingSample
 

@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from aucuba._base._seeds import with_fixed_seed
+from aucuba._base._parallel import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._base._warnings import FewRowsWarning, ScaleAdvice
 from aucuba._roc._region import Region

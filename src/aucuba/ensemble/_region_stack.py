@@ -10,11 +10,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_memory
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._base._fit_guard import all_or_nothing
+from aucuba._base._estimator import all_or_nothing
+from aucuba._base._parallel import draw_seed, with_fixed_seed
 from aucuba._base._progress_bar import progress_bar
-from aucuba._base._seeds import draw_seed, with_fixed_seed
 from aucuba._base._typing import ArrayLike
-from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import FprWeight
 from aucuba._rows._out_of_fold import partition
 from aucuba.ensemble._blend import StackedBlend
 from aucuba.ensemble._budget import Budget, fit_members

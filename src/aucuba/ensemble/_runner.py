@@ -16,8 +16,7 @@ from sklearn.base import clone
 
 import aucuba
 from aucuba._base._callbacks import Progress
-from aucuba._base._parallel import map_parallel
-from aucuba._base._threads import one_thread
+from aucuba._base._parallel import map_parallel, one_thread
 from aucuba._base._typing import FloatArray
 from aucuba._rows._out_of_fold import Folds, OutOfFold
 from aucuba._rows._sample import Sample

@@ -9,7 +9,7 @@ from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomFore
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 
-from aucuba._base._positive_scores import positive_scores
+from aucuba._base._estimator import positive_scores
 from aucuba._base._typing import AnyArray, FloatArray
 
 

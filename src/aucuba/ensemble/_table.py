@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, validate_data
 
 from aucuba._base._estimator import BinaryClassifier, Classes
-from aucuba._base._threads import one_thread
+from aucuba._base._parallel import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import check_positive_number
 from aucuba._roc._region import Region

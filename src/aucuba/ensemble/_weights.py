@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aucuba._base._logistic import mean_and_scale
+from aucuba._base._arrays import mean_and_scale
 from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import first_beyond

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._base._arrays import Vector, arrays_of, is_tensor
-from aucuba._base._logistic import mean_and_scale
+from aucuba._base._arrays import Vector, arrays_of, is_tensor, mean_and_scale
 from aucuba._base._typing import FloatArray, Monitor
-from aucuba._roc._curve import counted_range_average, top_of_curve
-from aucuba._roc._placements import region_average
+from aucuba._roc._curve import counted_range_average, region_average, top_of_curve
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 from aucuba.design import RowDesign

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._base._callbacks import fit_monitor, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._estimator import fresh_fit
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import ArrayLike, BoolArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba._base._warnings import ConvergenceAdvice, Remedy, warn_user

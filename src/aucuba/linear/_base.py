@@ -1,29 +1,108 @@
-"""The base of the linear classifiers: validation, adoption of a model, prediction."""
+"""The base of the linear classifiers, and the kinds of table that they accept."""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
-from aucuba._base._estimator import BinaryClassifier
+from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._validation import check_positive_number
+from aucuba._base._validation import check_positive_number, largest_entry
 from aucuba._base._warnings import Remedy, ScaleAdvice, warn_user
 from aucuba._roc._threshold import operating_point
-from aucuba._rows._splits import KeptRows
-from aucuba.design import RowDesign
-from aucuba.linear._inputs import input_of
+from aucuba._rows._splits import KeptRows, rows_to_fit
+from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 from aucuba.solvers import Solution
+
+# Products of two larger entries, summed over rows, may overflow.
+_LARGEST = {"float32": 1e15, "float64": 1e150}
+# Packages whose tables scikit-learn does not validate; their modules are imported on first use.
+_OTHER_KINDS = {
+    "dask": "aucuba.linear._dask_input:DaskInput",
+    "torch": "aucuba.linear._torch_input:TorchInput",
+}
 
 # Columns whose standard deviations differ by more than this factor are not penalised alike.
 _SCALE_RATIO = 1000.0
 # Enough rows to see such a factor, fewer of a wide table.
 _MOST_ROWS_FOR_SCALE, _FEWEST_ROWS_FOR_SCALE = 1000, 200
 _ENTRIES_FOR_SCALE, _ENTRIES_TO_CONFIRM = 20_000, 4_000_000
+
+
+class Input(Protocol):
+    """How one kind of table becomes a Design and a Sample, and how a fitted model scores it."""
+
+    def for_training(
+        self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
+        """Check the data, drop rows of zero weight and find the classes."""
+        ...
+
+    def scores(self, estimator: Any, X: Any) -> Any:
+        """Score rows towards ``classes_[1]``, in the kind and place of X."""
+        ...
+
+
+class ArrayInput:
+    """Tables that scikit-learn accepts: arrays, data frames, CSR matrices."""
+
+    def for_training(
+        self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
+        given = X
+        X = validate_data(
+            estimator,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+        largest = _check_entries(X, type(estimator).__name__)
+        sample, kept, classes = rows_to_fit(estimator, given, y, X.shape[0], sample_weight, qid=qid)
+        if sample.n_rows < X.shape[0]:
+            X = X[kept.index]
+        return TableDesign(X, largest), sample, kept, classes
+
+    def scores(self, estimator: Any, X: Any) -> Any:
+        X = validate_data(
+            estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+        return estimator._raw_scores(X)
+
+
+def input_of(X: Any) -> Input:
+    """Choose the kind by the package that defines the type of X."""
+    name = _OTHER_KINDS.get(type(X).__module__.partition(".")[0])
+    if name is None:
+        return ArrayInput()
+    module, _, kind = name.partition(":")
+    made: Input = getattr(import_module(module), kind)()
+    return made
+
+
+def _check_entries(X: Any, estimator_name: str) -> float:
+    """Return the largest entry; raise if one is not finite, or if products or sums could overflow."""
+    values = X.data if sparse.issparse(X) else X
+    largest = largest_entry(values)
+    if not np.isfinite(largest):
+        assert_all_finite(X, estimator_name=estimator_name, input_name="X")
+    check_largest(largest, values.dtype.name)
+    return largest
+
+
+def check_largest(largest: float, dtype: str) -> None:
+    """Raise if products of entries of this size overflow."""
+    if largest > _LARGEST[dtype]:
+        raise ValueError(
+            f"X holds values up to {largest:.3g}, whose products overflow in {dtype}. Put a "
+            "StandardScaler before this estimator."
+        )
 
 
 class RegionClassifier(BinaryClassifier):

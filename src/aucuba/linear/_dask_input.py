@@ -9,10 +9,9 @@ from sklearn.utils.validation import assert_all_finite, validate_data
 
 from aucuba._base._estimator import Classes
 from aucuba._base._typing import FloatArray
-from aucuba._roc._queries import warn_about_queries
 from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.design import DaskBlocks, DaskDesign, RowDesign
-from aucuba.linear._inputs import check_largest
+from aucuba.linear._base import check_largest
 from aucuba.risks import Sample
 
 
@@ -34,7 +33,6 @@ class DaskInput:
         sample, kept, classes = rows_to_fit(
             estimator, None, y, design.n_rows, sample_weight, qid=qid
         )
-        warn_about_queries(sample)
         part = design if sample.n_rows == design.n_rows else design.take(kept.index)
         return part, sample, kept, classes
 

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._callbacks import fit_monitor, logged, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._estimator import fresh_fit
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_positive_number
 from aucuba._base._warnings import FewRowsWarning, warn_user
-from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
+from aucuba._roc._region import FprWeight, Region
 from aucuba.linear._anchored_fit import (
     FALLBACK,
     OBJECTIVE_TOL,

@@ -9,13 +9,11 @@ import numpy as np
 
 from aucuba._base._arrays import arrays_of
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._parallel import map_parallel
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._estimator import fresh_fit
+from aucuba._base._parallel import map_parallel, one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._warnings import FewRowsWarning, warn_user
-from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
+from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import Split
 from aucuba.design import RowDesign
@@ -26,11 +24,13 @@ from aucuba.linear._anchored_fit import (
     score_moments,
 )
 from aucuba.linear._base import RegionClassifier, warn_if_badly_scaled
-from aucuba.linear._chosen import ChosenBlend, ChosenModel, choose_C
 from aucuba.linear._cross_validation import (
+    ChosenBlend,
+    ChosenModel,
     Cs_to_try,
     Splits,
     anchored_half,
+    choose_C,
     few_rows_advice,
     logistic_path,
 )

@@ -9,13 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._base._callbacks import fit_monitor, logged, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._estimator import fresh_fit
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray, Monitor
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._base._warnings import warn_user
-from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import Region
+from aucuba._roc._region import FprWeight, Region
 from aucuba.design import KernelDesign, RowDesign, TableDesign
 from aucuba.linear._base import RegionClassifier, check_stopping, warn_if_badly_scaled
 from aucuba.linear._convex_fit import LOSSES, SOLVERS, ConvexFit, convergence_advice

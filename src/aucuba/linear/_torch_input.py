@@ -14,10 +14,10 @@ from aucuba._base._estimator import Classes, two_classes
 from aucuba._base._torch_arrays import distinct_labels
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import query_index, row_weights
-from aucuba._roc._queries import warn_about_queries
+from aucuba._rows._sample import warn_about_queries
 from aucuba._rows._splits import KeptRows
 from aucuba.design import RowDesign, TorchDesign
-from aucuba.linear._inputs import check_largest
+from aucuba.linear._base import check_largest
 from aucuba.risks import Sample
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from sklearn.utils import _safe_indexing
 
 from aucuba._base._drawing import axes_for
-from aucuba._base._positive_scores import scores_and_label
+from aucuba._base._estimator import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice, check_fpr_range
 from aucuba._roc._curve import heights, range_average, roc_curve

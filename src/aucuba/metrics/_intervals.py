@@ -11,10 +11,9 @@ from scipy.stats import binom, norm
 
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
 from aucuba._base._validation import check_choice
-from aucuba._roc._binomial import clopper_pearson, wilson_interval
 from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
-from aucuba._roc._standard_error import effective_rows
+from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import RocMeasure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study

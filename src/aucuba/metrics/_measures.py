@@ -16,14 +16,13 @@ from aucuba._base._validation import (
     check_k,
     check_positive_number,
 )
-from aucuba._roc._curve import RocCurve, at_vertex, roc_curve
+from aucuba._roc._curve import RocCurve, at_vertex, region_average, roc_curve
 from aucuba._roc._enhancement import (
     bedroc,
     bedroc_effects,
     enhancement_effects,
     initial_enhancement,
 )
-from aucuba._roc._placements import region_average
 from aucuba._roc._points import (
     RATES,
     best_precision,

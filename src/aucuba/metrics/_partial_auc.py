@@ -7,7 +7,7 @@ from typing import Any
 from aucuba._base._arrays import is_tensor
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fpr_range, check_positive_number
-from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import FprWeight
 from aucuba.metrics._measures import evaluate
 
 

@@ -21,10 +21,9 @@ from aucuba._base._validation import (
     one_per_row,
     row_weights,
 )
-from aucuba._roc._curve import RocCurve, roc_curve
-from aucuba._roc._placements import placements
+from aucuba._roc._curve import RocCurve, placements, roc_curve
 from aucuba._roc._points import tpr_within_fpr, vertex_within_fpr
-from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import FprWeight
 from aucuba.metrics._intervals import ScoreInterval, normal_limits
 from aucuba.metrics._measures import RocMeasure, bind
 from aucuba.metrics._operating_points import point_at

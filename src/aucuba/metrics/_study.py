@@ -19,8 +19,7 @@ from aucuba._base._validation import (
     query_index,
 )
 from aucuba._base._warnings import FewRowsWarning, warn_user
-from aucuba._roc._curve import RocCurve
-from aucuba._roc._placements import placements
+from aucuba._roc._curve import RocCurve, placements
 from aucuba._roc._standard_error import error_of_mean, row_terms, standard_error
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._measures import RocMeasure, bind

@@ -15,7 +15,7 @@ from aucuba._base._validation import (
     finite_scores,
     row_weights,
 )
-from aucuba._roc._rank_weights import FprWeight
+from aucuba._roc._region import FprWeight
 from aucuba.metrics import partial_auc_score
 from aucuba.risks import Region, Risk, Sample, make_risk
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._validation import check_choice, check_positive_number
-from aucuba._roc._rank_weights import FprWeight
-from aucuba._roc._region import FEWEST_TO_TRAIN
+from aucuba._roc._region import FEWEST_TO_TRAIN, FprWeight
 from aucuba.risks import Region, Sample, make_risk
 
 try:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from aucuba._base._positive_scores import positive_scores
+from aucuba._base._estimator import positive_scores
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
@@ -20,9 +20,8 @@ from aucuba._base._validation import (
     row_weights,
 )
 from aucuba._base._warnings import FewRowsWarning
-from aucuba._roc._binomial import wilson_interval
 from aucuba._roc._curve import RocCurve, roc_curve
-from aucuba._roc._standard_error import effective_rows
+from aucuba._roc._standard_error import effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics import (
     OperatingPoint,

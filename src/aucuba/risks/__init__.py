@@ -1,7 +1,6 @@
 """Losses of the scores alone: classes, weights, queries and the region of the ROC curve."""
 
-from aucuba._roc._rank_weights import RankWeights
-from aucuba._roc._region import Region
+from aucuba._roc._region import RankWeights, Region
 from aucuba._rows._sample import Sample
 from aucuba.risks._base import Risk
 from aucuba.risks._difference import HingeDifference

@@ -1,4 +1,4 @@
-"""The contract of a Risk, the sample it is made from, and the mean over queries."""
+"""The contract of a Risk, the mean over queries, and ranks shared by all risks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from aucuba._base._arrays import Vector, arrays_of
-from aucuba._base._typing import IntArray
+from aucuba._base._typing import FloatArray, IntArray
+from aucuba._roc._region import RankWeights
 from aucuba._rows._sample import Sample
 
 
@@ -87,3 +88,54 @@ def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
     if not rows:
         raise ValueError("No query in qid has both a positive and a negative row.")
     return QueryRisk([make(sample.as_one_query(index)) for index in rows], rows)
+
+
+def top(scores: Vector, count: float, weight: Vector | None) -> Vector:
+    """Return the rows in decreasing order of score, down to ``count`` of them and all ties of the last.
+
+    With weights the rows that matter are not known before the sort, so all are returned.
+    """
+    arrays = arrays_of(scores)
+    keep = int(-(-count // 1))
+    if weight is not None or keep >= len(scores):
+        return arrays.flip(arrays.order(scores))
+    rows = arrays.places(scores >= arrays.kth_largest(scores, keep))
+    return rows[arrays.flip(arrays.order(scores[rows]))]
+
+
+def sum_of_first(values: Vector, counts: Vector) -> Vector:
+    """Return the sums of the first ``count`` values, one for each count."""
+    return arrays_of(values).running_sum(values)[counts]
+
+
+def tied_rank_weights(ranked: Vector, weight: Vector, weights: RankWeights) -> Vector:
+    """Compute the rank weight of every row; rows of equal score divide theirs by weight.
+
+    ``ranked`` may be the top of a longer list; ``weight`` is then that of the rows shown, followed by
+    one entry for the rest.
+    """
+    arrays, size = arrays_of(ranked), len(ranked)
+    edges = arrays.running_sum(weight)
+    rank_mass = weights.between(edges[: size + 1], float(edges[-1]))
+    mass = weight[:size]
+    return mass * arrays.mean_over_ties(ranked, mass, rank_mass / mass)
+
+
+def counted_unit(weight: Vector) -> float:
+    """Return the weight that stands for one row: 1 for whole-number weights, else their mean."""
+    return 1.0 if bool((weight % 1.0 == 0.0).all()) else float(weight.mean())
+
+
+def split_at(weight: Vector, cuts: FloatArray) -> tuple[Vector, Vector, Vector]:
+    """Cut weighted rows in a line at the given places: (row of a piece, its mass, its middle)."""
+    arrays = arrays_of(weight)
+    ends = arrays.running_sum(weight)[1:]
+    n = float(ends[-1])
+    inside = arrays.vector(cuts[(cuts > 0) & (cuts < n)])
+    edges = arrays.unique(arrays.join([ends, inside]))
+    pieces = edges - arrays.join([arrays.zeros(1), edges[:-1]])
+    # Edges that differ by rounding only leave a sliver that belongs to either neighbour.
+    kept = pieces > 1e-12 * n
+    edges, pieces = edges[kept], pieces[kept]
+    middle = edges - pieces / 2
+    return arrays.search(ends, middle).clip(max=len(weight) - 1), pieces, middle

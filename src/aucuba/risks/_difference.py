@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from aucuba._base._arrays import Vector
-from aucuba._roc._rank_weights import RankWeights
-from aucuba._roc._region import Region
+from aucuba._roc._region import RankWeights, Region
 from aucuba._rows._sample import Sample
 from aucuba.risks._prefix_hinge import TightHinge
 

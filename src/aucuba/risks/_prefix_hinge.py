@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucuba._base._arrays import Vector, arrays_of, scaled_by_power_of_two
-from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import RankWeights
 from aucuba._rows._sample import Sample
-from aucuba.risks._ranking import (
+from aucuba.risks._base import (
     counted_unit,
     split_at,
     sum_of_first,

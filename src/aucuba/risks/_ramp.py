@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from aucuba._base._arrays import Vector, arrays_of
-from aucuba._roc._rank_weights import RankWeights
+from aucuba._roc._region import RankWeights
 from aucuba._rows._sample import Sample
-from aucuba.risks._ranking import tied_rank_weights, top
+from aucuba.risks._base import tied_rank_weights, top
 
 # Half-width of the ramp in units of the score's standard deviation; results are flat from .044 to .27.
 RAMP_WIDTH = 0.133

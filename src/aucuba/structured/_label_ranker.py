@@ -12,8 +12,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._estimator import fresh_fit
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba.solvers import Solution

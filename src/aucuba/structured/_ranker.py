@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
-from aucuba._base._fit_guard import fresh_fit
-from aucuba._base._threads import one_blas_thread
+from aucuba._base._estimator import fresh_fit
+from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._base._validation import check_choice
 from aucuba.structured._data import (

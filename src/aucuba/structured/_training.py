@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._base._callbacks import logged
-from aucuba._base._seeds import draw_seed
+from aucuba._base._parallel import draw_seed
 from aucuba._base._typing import BoolArray, FloatArray, Monitor
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._base._warnings import warn_user

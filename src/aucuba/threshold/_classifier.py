@@ -20,11 +20,15 @@ from sklearn.utils.validation import (
 )
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
-from aucuba._base._dates import time_index
-from aucuba._base._estimator import BinaryClassifier, positive_class, two_classes
-from aucuba._base._fit_guard import all_or_nothing
+from aucuba._base._estimator import (
+    BinaryClassifier,
+    all_or_nothing,
+    positive_class,
+    positive_scores,
+    response_of,
+    two_classes,
+)
 from aucuba._base._parallel import map_parallel
-from aucuba._base._positive_scores import positive_scores, response_of
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import (
     check_choice,
@@ -33,6 +37,7 @@ from aucuba._base._validation import (
     labels_of_rows,
     query_index,
     row_weights,
+    time_index,
 )
 from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import RankingSample, Sample

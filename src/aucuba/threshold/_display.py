@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from aucuba._base._drawing import axes_for
-from aucuba._base._positive_scores import scores_and_label
+from aucuba._base._estimator import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import binary_target, check_fraction, finite_scores
 from aucuba.threshold._order_statistic import joint_ranks, raised_by_rounding, rows_for_a_rank
