@@ -113,12 +113,14 @@ class RocRegionDisplay:
         -------
         RocRegionDisplay
         """
-        fpr, tpr, value = _curve(y_true, y_score, fpr_range, sample_weight, pos_label)
+        limits = check_fpr_range(fpr_range)
+        sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
+        fpr, tpr, value = _vertices(sample, limits)
         band = None
         if confidence_band is not None:
             band = compute_band(
-                RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label),
-                check_fpr_range(fpr_range),
+                sample,
+                limits,
                 kind=confidence_band,
                 confidence=confidence,
                 n_resamples=n_resamples,
@@ -208,13 +210,14 @@ class RocRegionDisplay:
                 f"cv_results has no {' and no '.join(map(repr, missing))}. Call cross_validate with "
                 "return_estimator=True and return_indices=True."
             )
-        curves = []
+        limits, curves = check_fpr_range(fpr_range), []
         for estimator, test in zip(
             cv_results["estimator"], cv_results["indices"]["test"], strict=True
         ):
             score, positive = scores_and_label(estimator, _safe_indexing(X, test), pos_label)
             weight = None if sample_weight is None else _safe_indexing(sample_weight, test)
-            curves.append(_curve(_safe_indexing(y, test), score, fpr_range, weight, positive))
+            fold = _safe_indexing(y, test), score, weight, None, positive
+            curves.append(_vertices(RankingSample.from_arrays(*fold), limits))
         fpr, tpr, value = (list(column) for column in zip(*curves, strict=True))
         display = cls(fpr=fpr, tpr=tpr, fpr_range=fpr_range, partial_auc=value, name=name)
         return display.plot(ax=ax, **plot_params)
@@ -345,13 +348,9 @@ def _set_axes(ax: Any, scale: str, lowest: float) -> None:
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal")
 
 
-def _curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    fpr_range: tuple[float, float],
-    sample_weight: ArrayLike | None,
-    pos_label: Any,
+def _vertices(
+    sample: RankingSample, limits: tuple[float, float]
 ) -> tuple[FloatArray, FloatArray, float]:
-    alpha, beta = check_fpr_range(fpr_range)
-    curve = roc_curve(RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label))
-    return curve.fpr, curve.tpr, float(range_average(curve, alpha, beta))
+    """Return the rates at the vertices of the curve, and its partial AUC."""
+    curve = roc_curve(sample)
+    return curve.fpr, curve.tpr, float(range_average(curve, *limits))

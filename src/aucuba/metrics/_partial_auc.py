@@ -6,7 +6,8 @@ from typing import Any
 
 from aucuba._base._arrays import is_tensor
 from aucuba._base._typing import ArrayLike
-from aucuba._base._validation import check_fpr_range, check_positive_number
+from aucuba._base._validation import binary_target, check_fpr_range, check_positive_number
+from aucuba._roc._curve import counted_range_average
 from aucuba._roc._region import FprWeight
 from aucuba.metrics._measures import evaluate
 
@@ -90,9 +91,7 @@ def partial_auc_score(
     rows_alike = sample_weight is None and qid is None
     both = is_tensor(y_true) and is_tensor(y_score)
     if both and rows_alike and not (min_tpr or fpr_weight or standardized):
-        from aucuba.metrics._tensors import tensor_partial_auc
-
-        return tensor_partial_auc(y_true, y_score, check_fpr_range(fpr_range), pos_label)
+        return _of_tensors(y_true, y_score, check_fpr_range(fpr_range), pos_label)
     params = {
         "fpr_range": fpr_range,
         "min_tpr": min_tpr,
@@ -100,6 +99,27 @@ def partial_auc_score(
         "standardized": standardized,
     }
     return evaluate("partial_auc", y_true, y_score, sample_weight, qid, pos_label, **params)
+
+
+def _of_tensors(y_true: Any, y_score: Any, fpr_range: tuple[float, float], pos_label: Any) -> float:
+    """Compute the mean TPR over a range of rates from labels and scores on one device."""
+    from aucuba._base._torch_arrays import distinct_labels
+
+    if y_true.device != y_score.device:
+        raise ValueError(
+            f"y_score lives on {y_score.device} and y_true on {y_true.device}; move both to one "
+            "device."
+        )
+    labels, score = y_true.detach().reshape(-1), y_score.detach().reshape(-1).double()
+    if len(labels) != len(score):
+        raise ValueError(f"{len(score)} scores for {len(labels)} labels.")
+    n_bad = int((~score.isfinite()).sum())
+    if n_bad:
+        raise ValueError(f"y_score contains {n_bad} NaN or infinite values. Scores must be finite.")
+    distinct = distinct_labels(labels)
+    # Reuse the array check: it chooses the positive class and words the errors.
+    positive = binary_target(distinct.cpu().numpy(), pos_label)
+    return counted_range_average(labels == distinct[int(positive.argmax())], score, *fpr_range)
 
 
 def two_way_partial_auc_score(
