@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from aucuba.cli._messages import TableError
+from aucuba.cli._console import TableError
 from aucuba.cli._roles import Labels
 
 FAST = ["--cv", "0", "--model", "svc", "--loss", "tight", "--fpr-range", "0", "0.5"]

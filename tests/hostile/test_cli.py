@@ -226,16 +226,16 @@ class TestLabelsAndQueries:
         mixed = pd.Series([1, "1", "x", None] * 15, dtype=object)
         np.savez(tmp_path / "t.npz", X=np.zeros((60, 1)), y=self.frame()["y"])
         from aucuba.cli._formats import Table
-        from aucuba.cli._roles import Roles, joined_rows, read_queries
+        from aucuba.cli._roles import Roles, as_sample
 
         roles = Roles("y", qid="q")
-        query = read_queries(Table(pd.DataFrame({"q": mixed[:3]})), roles)
-        rows = joined_rows([np.array([True, False, True])], [None], [query])
+        read = roles.read_others(Table(pd.DataFrame({"q": mixed[:3]})))
+        rows = as_sample(read.assign(positive=[True, False, True]))
         assert rows.query.tolist() == [0, 0, 1]
         with pytest.raises(
             ValueError, match="'q' for --qid has missing values, the first in row 4"
         ):
-            read_queries(Table(pd.DataFrame({"q": mixed})), roles)
+            roles.read_others(Table(pd.DataFrame({"q": mixed})))
 
     def test_labels_of_bytes(self, tmp_path, capsys):
         frame = self.frame()

@@ -21,7 +21,7 @@ from aucuba import (
     RegionStack,
 )
 from aucuba.report import ScoredSample, classifier_report
-from aucuba.report._data import data_section
+from aucuba.report._classifier import data_section
 from tests.report.helpers import body_of, fact, small_table
 
 

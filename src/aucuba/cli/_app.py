@@ -21,8 +21,13 @@ import typer
 
 from aucuba import __version__
 from aucuba.cli import _options
-from aucuba.cli._console import print_errors, print_note
-from aucuba.cli._messages import TableError, spelled_as_options, warning_text
+from aucuba.cli._console import (
+    TableError,
+    print_errors,
+    print_note,
+    spelled_as_options,
+    warning_text,
+)
 
 app = typer.Typer(
     name="aucuba",

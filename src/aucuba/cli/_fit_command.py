@@ -9,14 +9,19 @@ from typing import Any
 from aucuba._base._files import check_place
 from aucuba._base._validation import check_choice
 from aucuba.changepoint import SupervisedChangepointDetector
-from aucuba.cli._console import Grid, emit, fit_with_progress, print_note, progress_bar
+from aucuba.cli._console import (
+    Grid,
+    emit,
+    fit_with_progress,
+    print_note,
+    progress_bar,
+    spelled_as_options,
+)
 from aucuba.cli._fit_hints import Probe, run_probe, warn_of_leaks
 from aucuba.cli._fit_models import Plan, fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, FitRecord, described_signals
 from aucuba.cli._labelled_rows import LabelledTable
-from aucuba.cli._messages import spelled_as_options
 from aucuba.cli._options import FitOptions
-from aucuba.cli._promised_fit import PromisedPlan
 from aucuba.cli._signal_table import SignalTable
 from aucuba.persistence import save_model
 
@@ -40,7 +45,6 @@ def run(options: FitOptions) -> None:
         return
     options.refuse("is for --model changepoint", *_OF_SIGNALS)
     plan = Plan.from_options(options)
-    trainer = plan if options.promise is None else PromisedPlan.from_options(plan, options)
     check_place(options.out, options.data)
     with progress_bar(f"Reading {options.data.name}"):
         table = LabelledTable.read(options)
@@ -53,7 +57,7 @@ def run(options: FitOptions) -> None:
         )
     warn_of_leaks(table, options.random_state)
     started = time.monotonic()
-    model, baseline = trainer.train(table)
+    model, baseline = plan.train(table)
     took = time.monotonic() - started
     record = plan.record(table)
     metadata, labels = record.to_json(), record.labels.classes

@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba._columns._table_columns import Columns, NamedColumns
-from aucuba._rows._splits import shuffled_folds
+from aucuba._rows._splits import held_out_split, shuffled_folds
 from aucuba.cli._console import fit_with_progress, progress_bar
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable
@@ -31,6 +31,12 @@ from aucuba.linear import (
     PartialAUCSVC,
 )
 from aucuba.metrics import make_metric_scorer
+from aucuba.threshold import (
+    AlertBudgetClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+)
 
 _SVC_LOSSES = ("structural", "tight", "tight_dc")
 # Fitted attributes that `aucuba fit` and `aucuba info` show.
@@ -38,6 +44,40 @@ _SHOWN = (
     *("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_", "predict_fpr_"),
 )
 _PROMISED = ("promise_", "guarantee_", "confidence", "threshold_")
+_PROMISES = {
+    "fpr": FixedFPRClassifier,
+    "tpr": FixedTPRClassifier,
+    "precision": FixedPrecisionClassifier,
+    "alerts": AlertBudgetClassifier,
+}
+# Rates of one class, for which the halves are stratified. The other rates depend on the prevalence,
+# which random halves do not fix.
+_STRATIFIED = ("fpr", "tpr")
+_HELD_OUT = 0.5
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The rate that a threshold keeps, its limit and the confidence; set on a held-out half."""
+
+    rate: str
+    limit: float
+    confidence: float
+
+    @classmethod
+    def from_options(cls, options: FitOptions) -> Promise:
+        """Read ``fpr=0.01``."""
+        name, _, value = (options.promise or "").partition("=")
+        check_choice(name.strip(), "--promise", tuple(_PROMISES))
+        try:
+            limit = float(value)
+        except ValueError:
+            raise ValueError(
+                f"--promise must read NAME=LIMIT, such as fpr=0.01, got {options.promise!r}."
+            ) from None
+        check_fraction(limit, "--promise", low_open=True, high_open=True)
+        check_fraction(options.confidence, "--confidence", low_open=True, high_open=True)
+        return cls(name.strip(), limit, options.confidence)
 
 
 @dataclass(frozen=True)
@@ -52,13 +92,17 @@ class Plan:
     classifier : estimator
     folds : int
         Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
+    promise : Promise or None
+    random_state : int
     """
 
     fpr_range: Range
     min_tpr: float
     kind: str
     classifier: Any
-    folds: int = 0
+    folds: int
+    promise: Promise | None
+    random_state: int
 
     @classmethod
     def from_options(cls, options: FitOptions) -> Plan:
@@ -70,7 +114,9 @@ class Plan:
         folds = 0
         if options.model == "svc":
             folds = 5 if options.cv is None else options.cv
-        return cls(fpr_range, min_tpr, options.model, classifier, folds)
+        promise = None if options.promise is None else Promise.from_options(options)
+        seed = options.random_state
+        return cls(fpr_range, min_tpr, options.model, classifier, folds, promise, seed)
 
     def check_table(self, table: LabelledTable, cv: int | None) -> None:
         """Refuse data that the classifier does not support."""
@@ -78,6 +124,8 @@ class Plan:
             raise ValueError(
                 f"--model {self.kind} does not support --qid; leave --qid out or choose another."
             )
+        if table.rows.query is not None and self.promise is not None:
+            raise ValueError("--promise does not support --qid; leave one of the two out.")
         if self.kind == "stack" and table.schema.n_features is not None:
             raise ValueError("--model stack needs named columns, not svmlight; use --model linear.")
         if cv:
@@ -99,7 +147,24 @@ class Plan:
         )
 
     def train(self, table: LabelledTable) -> tuple[Pipeline, Pipeline]:
-        """Fit the model, and logistic regression on the same columns."""
+        """Fit the model, and logistic regression on the same columns.
+
+        With a promise, one half of the rows trains, and the other sets the threshold.
+        """
+        promise, seed = self.promise, self.random_state
+        if promise is None:
+            return self._trained(table)
+        stratified = promise.rate in _STRATIFIED
+        train, held_out = held_out_split(_HELD_OUT, table.y, seed, stratified=stratified)
+        model, baseline = self._trained(table.take(train))
+        rest = table.take(held_out)
+        promised = _PROMISES[promise.rate](
+            model[-1], promise.limit, promise.confidence, cv="prefit", random_state=seed
+        )
+        promised.fit(model[:-1].transform(rest.X), rest.y)
+        return Pipeline([*model.steps[:-1], ("model", promised)]), baseline
+
+    def _trained(self, table: LabelledTable) -> tuple[Pipeline, Pipeline]:
         prepare = _preparation(table)
         prepared = prepare.fit_transform(table.X)
         fit_params: dict[str, Any] = {"sample_weight": table.rows.weight}
@@ -226,7 +291,7 @@ def _searched_C(plan: Plan, X: Any, table: LabelledTable, fit_params: dict[str, 
             clone(plan.classifier).set_fit_request(**asked),
             {"C": np.logspace(-3, 3, 7)},
             scoring=scorer.set_score_request(**asked),
-            cv=shuffled_folds(table.y, n_folds, plan.classifier.random_state, table.rows.query),
+            cv=shuffled_folds(table.y, n_folds, plan.random_state, table.rows.query),
             refit=False,
             error_score="raise",
         )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from aucuba.cli._messages import TableError, suggestion
+from aucuba.cli._console import TableError, suggestion
 
 if TYPE_CHECKING:
     from aucuba.cli._table_file import TableFile

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucuba.cli._console import Grid, emit
+from aucuba.cli._console import Grid, emit, spelled_as_options
 from aucuba.cli._fit_models import fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, described_signals, fit_record, was_fitted_here
-from aucuba.cli._messages import spelled_as_options
 from aucuba.cli._options import InfoOptions
 from aucuba.persistence import load_model
 

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
-from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import Sample
+from aucuba.cli._console import Problems, TableError
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._formats import Kept
-from aucuba.cli._messages import Problems, TableError
 from aucuba.cli._options import FitOptions, LabelledOptions, Range
 from aucuba.cli._roles import (
     DEFAULT_TARGET,
     Labels,
     Roles,
+    as_sample,
     check_rows,
-    joined_rows,
-    read_queries,
-    read_target,
-    read_weights,
     split_names,
 )
 from aucuba.cli._table_file import TableFile
@@ -62,14 +59,12 @@ class LabelledTable:
         with problems.collected():
             schema = Schema.from_table(table, roles.names, roles.categories)
         with problems.collected():
-            target = read_target(table, roles)
+            target = roles.read_target(table)
             labels = Labels.from_column(target, options.pos_label)
         with problems.collected():
-            weight = read_weights(table, roles)
-        with problems.collected():
-            query = read_queries(table, roles)
+            others = roles.read_others(table)
         problems.raise_any()
-        rows = joined_rows([labels.is_positive(target)], [weight], [query])
+        rows = as_sample(others.assign(positive=labels.is_positive(target)))
         check_rows(rows, labels, roles)
         return cls(rows, schema.features(table), file, labels, roles, schema)
 
@@ -77,24 +72,13 @@ class LabelledTable:
     def y(self) -> IntArray:
         return self.rows.y
 
+    def take(self, rows: IntArray) -> LabelledTable:
+        """Select rows."""
+        return replace(self, rows=self.rows.take(rows), X=_safe_indexing(self.X, rows))
+
     def summary(self) -> dict[str, Any]:
         """Count rows, classes and queries, for messages and metadata."""
         return _summary(self.rows, self.file, self.schema, _fingerprint(self.X, self.rows.n_rows))
-
-
-@dataclass(frozen=True)
-class ScoredPiece:
-    """Some rows of a file with the scores of the model and of logistic regression.
-
-    ``query`` is the column unchanged; ``X`` is None where features are not kept.
-    """
-
-    positive: BoolArray
-    weight: FloatArray | None
-    query: pd.Series | None
-    score: FloatArray
-    base: FloatArray
-    X: Any = None
 
 
 class ScoredFile:
@@ -122,8 +106,8 @@ class ScoredFile:
         self._head: list[Any] = []
         self._n_rows = 0
 
-    def pieces(self, keep_features: bool = False) -> Iterator[ScoredPiece]:
-        """Read and score the file."""
+    def pieces(self) -> Iterator[tuple[pd.DataFrame, Any]]:
+        """Read and score the file: frames of positive, score, base, weight and query, with features."""
         schema, options = self.record.schema, self.options
         strict = options.refuses_unknown
         target = self.record.target if options.target is None else options.target
@@ -138,13 +122,14 @@ class ScoredFile:
             if first < _DIGESTED:
                 self._head.append(X[: _DIGESTED - first])
             self._n_rows += table.n_rows
-            yield ScoredPiece(
-                self.record.labels.is_positive(read_target(table, self.roles, first), first),
-                read_weights(table, self.roles, first),
-                read_queries(table, self.roles, first),
-                self.saved.model.decision_function(X),
-                self.saved.baseline.decision_function(X),
-                X if keep_features else None,
+            target = self.roles.read_target(table, first)
+            yield (
+                self.roles.read_others(table, first).assign(
+                    positive=self.record.labels.is_positive(target, first),
+                    score=self.saved.model.decision_function(X),
+                    base=self.saved.baseline.decision_function(X),
+                ),
+                X,
             )
             self._reach(table.progress)
 
@@ -175,19 +160,19 @@ class ScoredRows:
     @classmethod
     def from_file(cls, scored: ScoredFile, keep_features: bool = False) -> ScoredRows:
         """Score a file and keep class, weight, query and scores; both classes must occur."""
-        pieces = list(scored.pieces(keep_features))
-        rows = joined_rows(
-            [one.positive for one in pieces],
-            [one.weight for one in pieces],
-            [one.query for one in pieces],
-        )
+        pieces, features = [], []
+        for piece, X in scored.pieces():
+            pieces.append(piece)
+            features += [X] if keep_features else []
+        frame = pd.concat(pieces, ignore_index=True)
+        rows = as_sample(frame)
         check_rows(rows, scored.record.labels, scored.roles)
         return cls(
             rows,
-            np.concatenate([one.score for one in pieces]),
-            np.concatenate([one.base for one in pieces]),
+            frame["score"].to_numpy(),
+            frame["base"].to_numpy(),
             _summary(rows, scored.file, scored.record.schema, scored.fingerprint()),
-            _joined_features([one.X for one in pieces]) if keep_features else None,
+            _joined_features(features) if keep_features else None,
         )
 
     @property
@@ -213,14 +198,14 @@ class SketchedRows:
         """Score a file and keep only sketches of the given or the default capacity."""
         params: dict[str, Any] = {} if capacity is None else {"capacity": capacity}
         score, base = (RocSketch(fpr_range, **params) for _ in range(2))
-        for piece in scored.pieces():
-            if piece.query is not None:
+        for piece, _ in scored.pieces():
+            if "query" in piece:
                 raise TableError(
                     f"--region-only does not support queries (column {scored.roles.qid!r}); leave "
                     "--region-only out."
                 )
-            score.update(piece.positive, piece.score, piece.weight)
-            base.update(piece.positive, piece.base, piece.weight)
+            score.update(piece["positive"], piece["score"], piece.get("weight"))
+            base.update(piece["positive"], piece["base"], piece.get("weight"))
         counts = {"rows": score.n_rows, "positives": score.n_positives}
         known = {"file": scored.file.path.name, "fingerprint": scored.fingerprint()}
         return cls(score, base, {**known, **counts})

@@ -9,10 +9,9 @@ import pandas as pd
 
 from aucuba._base._files import check_place
 from aucuba.changepoint import SupervisedChangepointDetector
-from aucuba.cli._console import emit, progress_bar
+from aucuba.cli._console import TableError, emit, progress_bar
 from aucuba.cli._fit_record import fit_record
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
-from aucuba.cli._messages import TableError
 from aucuba.cli._options import ReportOptions
 from aucuba.cli._signal_table import SignalTable, as_floats
 from aucuba.cli._table_file import TableFile

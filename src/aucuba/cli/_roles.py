@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._typing import BoolArray, FloatArray
+from aucuba._base._validation import query_index
 from aucuba._rows._sample import Sample
+from aucuba.cli._console import Problems, TableError
 from aucuba.cli._formats import Table
-from aucuba.cli._messages import Problems, TableError
+from aucuba.cli._options import spelled_as_option
 
 DEFAULT_TARGET = "y"
 _SVMLIGHT_TARGET = "label"
@@ -166,36 +168,46 @@ class Roles:
         if qid is None and table.matrix is not None and _SVMLIGHT_QID in table.frame.columns:
             qid = _SVMLIGHT_QID
         names = [str(name) for name in table.frame.columns]
-        roles = cls(
-            target,
-            sample_weight,
-            qid,
-            tuple(split_names(dropped, names)),
-            tuple(split_names(categories, names)),
-        )
-        roles._check(table)
+        lists = (tuple(split_names(given, names)) for given in (dropped, categories))
+        roles = cls(target, sample_weight, qid, *lists)
+        problems, taken = Problems(), dict[str, str]()
+        for option, name in roles._named():
+            with problems.collected():
+                _check_column(table, option, name, taken)
+        problems.raise_any()
         return roles
 
     @property
     def names(self) -> set[str]:
         """All columns that are not features."""
-        named = {self.target, self.sample_weight, self.qid, *self.dropped}
-        return {name for name in named if name is not None}
+        return {name for option, name in self._named() if option != "--category"}
 
-    def _check(self, table: Table) -> None:
-        named = [
-            ("--target", self.target),
-            ("--sample-weight", self.sample_weight),
-            ("--qid", self.qid),
-        ]
+    def _named(self) -> list[tuple[str, str]]:
+        """List the options with the columns that they name."""
+        single = ("target", "sample_weight", "qid")
+        named = [(spelled_as_option(one), getattr(self, one)) for one in single]
         named += [("--drop", name) for name in self.dropped]
         named += [("--category", name) for name in self.categories]
-        problems, taken = Problems(), dict[str, str]()
-        for option, name in named:
-            if name is not None:
-                with problems.collected():
-                    _check_column(table, option, name, taken)
+        return [(option, name) for option, name in named if name is not None]
+
+    def read_target(self, table: Table, first_row: int = 0) -> pd.Series:
+        """Read the labels as text; ``first_row`` numbers rows in messages."""
+        return as_texts(table.column(self.target, "--target"), "target", first_row)
+
+    def read_others(self, table: Table, first_row: int = 0) -> pd.DataFrame:
+        """Read the weights, which are numbers of at least 0, and the queries, where named."""
+        columns: dict[str, Any] = {}
+        problems = Problems()
+        if self.sample_weight is not None:
+            with problems.collected():
+                columns["weight"] = _weights(
+                    table.column(self.sample_weight, "--sample-weight"), first_row
+                )
+        if self.qid is not None:
+            with problems.collected():
+                columns["query"] = _queries(table.column(self.qid, "--qid"), first_row)
         problems.raise_any()
+        return pd.DataFrame(columns, index=table.frame.index)
 
 
 def split_names(given: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -238,17 +250,7 @@ def as_texts(column: pd.Series, what: str = "column", first_row: int = 0) -> pd.
     return column.astype(object).map(label_text)
 
 
-def read_target(table: Table, roles: Roles, first_row: int = 0) -> pd.Series:
-    """Read the labels as text; ``first_row`` numbers rows in messages."""
-    return as_texts(table.column(roles.target, "--target"), "target", first_row)
-
-
-def read_weights(table: Table, roles: Roles, first_row: int = 0) -> FloatArray | None:
-    """Read the weights, numbers of at least 0."""
-    name = roles.sample_weight
-    if name is None:
-        return None
-    column = table.column(name, "--sample-weight")
+def _weights(column: pd.Series, first_row: int) -> FloatArray:
     weights: FloatArray = pd.to_numeric(column, errors="coerce").to_numpy(
         dtype=np.float64, na_value=np.nan
     )
@@ -256,45 +258,29 @@ def read_weights(table: Table, roles: Roles, first_row: int = 0) -> FloatArray |
     if bad.any():
         row = int(np.argmax(bad))
         raise TableError(
-            f"The column {name!r} for --sample-weight must hold numbers of at least 0, but row "
+            f"The column {column.name!r} for --sample-weight must hold numbers of at least 0, but row "
             f"{first_row + row + 1} has {str(column.iloc[row])[:40]!r}; {bad.sum()} such rows."
         )
     return weights
 
 
-def read_queries(table: Table, roles: Roles, first_row: int = 0) -> pd.Series | None:
-    """Read the queries unchanged."""
-    if roles.qid is None:
-        return None
-    column = table.column(roles.qid, "--qid")
+def _queries(column: pd.Series, first_row: int) -> pd.Series:
     if column.isna().any():
         raise TableError(
-            f"The column {roles.qid!r} for --qid has missing values, the first in row "
+            f"The column {column.name!r} for --qid has missing values, the first in row "
             f"{first_row + int(np.argmax(column.isna().to_numpy())) + 1}; give every row a query."
         )
     return column
 
 
-def joined_rows(
-    positive: Sequence[BoolArray],
-    weight: Sequence[FloatArray | None],
-    query: Sequence[pd.Series | None],
-) -> Sample:
-    """Join the class, weight and query of the pieces of a file."""
-    weights = [one for one in weight if one is not None]
-    queries = [one for one in query if one is not None]
-    return Sample(
-        np.concatenate(positive),
-        np.concatenate(weights) if weights else None,
-        _numbered(pd.concat(queries, ignore_index=True)) if queries else None,
-    )
-
-
-def _numbered(column: pd.Series) -> IntArray:
-    # As text, so that a column of numbers and words has an order.
-    named = column if column.dtype.kind in "iuf" else column.astype(object).map(label_text)
-    query: IntArray = np.unique(named.to_numpy(), return_inverse=True)[1].astype(np.intp)
-    return query
+def as_sample(rows: pd.DataFrame) -> Sample:
+    """Make a sample of the columns positive and, where there are, weight and query."""
+    weight = rows["weight"].to_numpy() if "weight" in rows else None
+    query = rows.get("query")
+    if query is not None and query.dtype.kind not in "iuf":
+        # As text, so that a column of numbers and words has an order.
+        query = query.astype(object).map(label_text)
+    return Sample(rows["positive"].to_numpy(), weight, query_index(query, len(rows)))
 
 
 def check_rows(rows: Sample, labels: Labels, roles: Roles) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from aucuba.changepoint import LABEL_KINDS
+from aucuba.cli._console import TableError
 from aucuba.cli._formats import Kept
-from aucuba.cli._messages import TableError
 from aucuba.cli._table_file import TableFile
 
 _NAMES = Kept(verbatim=("sequence", "kind"))

@@ -17,8 +17,8 @@ from typing import Any
 import pandas as pd
 
 from aucuba._base._files import is_stream
+from aucuba.cli._console import TableError
 from aucuba.cli._formats import DELIMITERS, FORMATS, Kept, Table
-from aucuba.cli._messages import TableError
 
 _SUFFIXES = {
     ".csv": "csv",

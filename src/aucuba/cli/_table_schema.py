@@ -24,8 +24,8 @@ from aucuba._columns._kinds import (
     column_kind,
     is_missing,
 )
+from aucuba.cli._console import Problems, TableError
 from aucuba.cli._formats import Table
-from aucuba.cli._messages import Problems, TableError
 
 # Squares of larger numbers, summed for a variance, overflow.
 _LARGEST = 1e100

@@ -13,9 +13,9 @@ from aucuba.changepoint import (
     SupervisedChangepointDetector,
     penalty_roc,
 )
+from aucuba.report._models import training_section
 from aucuba.report._page import Page, Section, facts, figures, paragraph, table
 from aucuba.report._svg import Axes, padded
-from aucuba.report._training import training_section
 
 # More dots than a screen has pixels only make the file larger.
 _MOST_DOTS = 1500

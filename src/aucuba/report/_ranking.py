@@ -9,9 +9,9 @@ import numpy as np
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import partial_auc_score
+from aucuba.report._models import training_section
 from aucuba.report._page import Page, Section, facts, figures, paragraph, table
 from aucuba.report._svg import Axes
-from aucuba.report._training import training_section
 from aucuba.structured import RankingGraph, StructuredRanker, as_graphs, as_labels
 
 _MOST_NODES = 150
