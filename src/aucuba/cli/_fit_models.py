@@ -57,7 +57,7 @@ _HELD_OUT = 0.5
 
 
 @dataclass(frozen=True)
-class Promise:
+class PromisedRate:
     """The rate that a threshold keeps, its limit and the confidence; set on a held-out half."""
 
     rate: str
@@ -65,7 +65,7 @@ class Promise:
     confidence: float
 
     @classmethod
-    def from_options(cls, options: FitOptions) -> Promise:
+    def from_options(cls, options: FitOptions) -> PromisedRate:
         """Read ``fpr=0.01``."""
         name, _, value = (options.promise or "").partition("=")
         check_choice(name.strip(), "--promise", tuple(_PROMISES))
@@ -92,7 +92,7 @@ class Plan:
     classifier : estimator
     folds : int
         Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
-    promise : Promise or None
+    promise : PromisedRate or None
     random_state : int
     """
 
@@ -101,7 +101,7 @@ class Plan:
     kind: str
     classifier: Any
     folds: int
-    promise: Promise | None
+    promise: PromisedRate | None
     random_state: int
 
     @classmethod
@@ -114,7 +114,7 @@ class Plan:
         folds = 0
         if options.model == "svc":
             folds = 5 if options.cv is None else options.cv
-        promise = None if options.promise is None else Promise.from_options(options)
+        promise = None if options.promise is None else PromisedRate.from_options(options)
         seed = options.random_state
         return cls(fpr_range, min_tpr, options.model, classifier, folds, promise, seed)
 
