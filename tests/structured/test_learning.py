@@ -50,11 +50,13 @@ def communities(seed, n_graphs=8, low=6, high=14):
     return graphs, labels
 
 
-def make_risk(graphs, labels, measure=None, objective="consistent", agree=False):
+def make_risk(
+    graphs, labels, measure=None, objective="consistent", agree=False, graph_weight="pairs"
+):
     data = join(graphs, AUC() if measure is None else measure, "scipy")
     terms = AgreementTerms(data.terms, data.batch.edges) if agree else data.terms
     share = np.full(len(graphs), 1 / len(graphs))
-    risk = StructuredRisk(data.batch, terms, np.concatenate(labels), share, objective)
+    risk = StructuredRisk(data.batch, terms, np.concatenate(labels), share, objective, graph_weight)
     if objective == "fixed":
         risk = risk.with_fixed(replace(risk, objective="consistent").reference(np.ones(4)))
     return risk
@@ -500,3 +502,71 @@ def test_verbose_fits_are_logged(caplog):
     alone = [message for message in messages if message.startswith("without edges")]
     assert alone
     assert len(messages) - len(alone) == ranker.n_iter_
+
+
+def printed_hinge(graph, positive, weights):
+    """One summand of Eq. (6) as printed: Eqs. (3), (7) and (8), by the linear program (9)."""
+    n_nodes, n_pos = graph.n_nodes, int(positive.sum())
+    n_neg = n_nodes - n_pos
+    unary, coupling = graph.node_features @ weights[:2], graph.edge_features @ weights[2:]
+    rows = np.arange(1, n_nodes + 1), np.ones(n_nodes)
+    price = positive / (n_pos * n_neg)
+    worst = oracles.paper_lp(unary - price, graph.edges, coupling, *rows)
+    worst += 1 + (n_pos + 1) / (2 * n_neg)
+    fixed = [
+        [
+            1 if ahead and k >= n_pos else 0 if not ahead and k <= n_pos else None
+            for ahead in positive
+        ]
+        for k in rows[0]
+    ]
+    return worst - oracles.paper_lp(unary, graph.edges, coupling, *rows, fixed=fixed)
+
+
+def test_printed_risk_is_equation_6_of_the_paper():
+    graphs, labels = communities(3, n_graphs=4, low=5, high=8)
+    rng = np.random.default_rng(4)
+    risk = make_risk(graphs, labels, graph_weight="printed")
+    for scale in (0.01, 0.1, 1.0):
+        weights = scale * rng.normal(size=4)
+        weights[2:] = np.abs(weights[2:])
+        expected = np.mean(
+            [printed_hinge(graph, y, weights) for graph, y in zip(graphs, labels, strict=True)]
+        )
+        value, gradient = risk.value_and_gradient(weights)
+        assert value == pytest.approx(expected, rel=1e-9)
+        moved = risk.value_and_gradient(weights + 1e-7 * gradient)[0]
+        assert (moved - value) / 1e-7 == pytest.approx(gradient @ gradient, rel=1e-3)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "frank_wolfe"])
+@pytest.mark.parametrize("objective", ["consistent", "fixed"])
+def test_printed_form_is_the_other_one_on_features_times_pairs(objective, solver):
+    graphs, labels = communities(5, n_graphs=5)
+    scaled = [
+        RankingGraph(
+            graph.node_features * y.sum() * (~y).sum(),
+            graph.edges,
+            graph.edge_features * y.sum() * (~y).sum(),
+        )
+        for graph, y in zip(graphs, labels, strict=True)
+    ]
+    settings = {"C": 0.05, "objective": objective, "solver": solver, "random_state": 0}
+    settings |= {"tol": 1e-3, "max_iter": 20}
+    printed = StructuredRanker(graph_weight="printed", **settings).fit(graphs, labels)
+    pairs = StructuredRanker(**settings).fit(scaled, labels)
+    np.testing.assert_allclose(printed.coef_, pairs.coef_, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(printed.edge_coef_, pairs.edge_coef_, rtol=1e-5, atol=1e-8)
+    assert printed.objective_ == pytest.approx(pairs.objective_, rel=1e-9)
+    plain = StructuredRanker(**settings).fit(graphs, labels)
+    assert not np.allclose(printed.coef_, plain.coef_, rtol=0.1)
+
+
+def test_printed_form_is_refused_where_the_paper_has_none():
+    graphs, labels = communities(6, n_graphs=2)
+    with pytest.raises(ValueError, match="objective='ramp' has no such reference"):
+        StructuredRanker(graph_weight="printed", objective="ramp").fit(graphs, labels)
+    with pytest.raises(ValueError, match=r"BinnedAUC\(sizes=3\) weights its rows by the sizes"):
+        StructuredRanker(BinnedAUC(3), graph_weight="printed").fit(graphs, labels)
+    with pytest.raises(ValueError, match="graph_weight must be one of"):
+        StructuredRanker(graph_weight="literal").fit(graphs, labels)

@@ -125,11 +125,15 @@ class RankingBatch:
         self,
         unary: FloatArray,
         coupling: FloatArray,
-        positive: BoolArray,
+        price: FloatArray,
         strength: FloatArray | None = None,
     ) -> Ranking:
-        """Find the best ranking with the loss added, Eq. (7b): it takes one from every positive."""
-        return self._solve(unary - positive, coupling, None, strength)
+        """Find the best ranking with the loss added, Eq. (7b): it takes a price from every positive.
+
+        The price is one for joint features that are divided by P N, else 1 / (P N), and zero for
+        negatives.
+        """
+        return self._solve(unary - price, coupling, None, strength)
 
     def consistent(
         self,

@@ -74,6 +74,15 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         ends, neither, or one of them, of which "agree" and "together" are special cases; the ranking
         stays exact as long as both + neither - 2 one is not negative, which
         ``edge_weights="nonnegative"`` then means.
+    graph_weight : {"pairs", "printed"}, default="pairs"
+        How the joint features of graphs of different sizes compare. "pairs" divides those of a graph
+        by its number of pairs of a positive and a negative, :math:`P_m N_m`: without edges every
+        graph then has the mean pairwise hinge with margin 1, and one ``C`` suits graphs of all sizes.
+        "printed" takes the sums over the rows as Equations (3) and (6) of the paper print them, so
+        that the margin shrinks to :math:`1 / (P_m N_m)` and large graphs count more in ``w``. Both
+        are one problem with features scaled by :math:`P_m N_m`. The paper prints this form for a
+        reference with all positives first and for rows of equal weight: "printed" is refused with
+        ``objective="ramp"`` and with measures that read rankings in bins.
     tol : float, default=1e-4
         Gap at which to stop, in units of the loss.
     max_iter : int, default=200
@@ -136,6 +145,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         objective: str = "consistent",
         edge_weights: str = "nonnegative",
         pair_score: str = "agree",
+        graph_weight: str = "pairs",
         tol: float = 1e-4,
         max_iter: int = 200,
         backend: str = "scipy",
@@ -148,6 +158,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         self.objective = objective
         self.edge_weights = edge_weights
         self.pair_score = pair_score
+        self.graph_weight = graph_weight
         self.tol = tol
         self.max_iter = max_iter
         self.backend = backend
@@ -175,6 +186,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         training = Training.from_estimator(self, _PAIR_SCORES)
         check_choice(self.objective, "objective", ("consistent", "fixed", "ramp"))
         check_choice(self.edge_weights, "edge_weights", ("nonnegative", "free"))
+        check_choice(self.graph_weight, "graph_weight", ("pairs", "printed"))
         listed = as_graphs(graphs)
         positive = as_labels(labels, listed)
         self._check_exact(listed)
@@ -182,13 +194,19 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
             kept = with_both_classes(positive)
             weight = graph_weights(sample_weight, kept, len(listed))
             data = join([listed[index] for index in kept], as_measure(self.measure), self.backend)
+            self._check_printed(data)
             with (
                 one_blas_thread(),
                 fit_monitor(self, graphs, labels, training.limit) as monitor,
             ):
                 labelled = np.concatenate([positive[index] for index in kept])
                 risk = StructuredRisk(
-                    data.batch, self._terms(data), labelled, weight, self.objective
+                    data.batch,
+                    self._terms(data),
+                    labelled,
+                    weight,
+                    self.objective,
+                    self.graph_weight,
                 )
                 solution, start = training.solve(risk, self._signed(data), monitor)
             self._adopt(solution.coef, data)
@@ -275,6 +293,21 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
                 "edge_weights='free' allows pairs that repel, and a ranking with those and "
                 "high-order terms is not solved exactly. Use edge_weights='nonnegative', or graphs "
                 "without terms."
+            )
+
+    def _check_printed(self, data: GraphData) -> None:
+        """Refuse objectives that Equation (6) of the paper does not cover."""
+        if self.graph_weight == "printed" and self.objective == "ramp":
+            raise ValueError(
+                "graph_weight='printed' is Equation (6) of the paper, whose reference ranking has all "
+                "positives first; objective='ramp' has no such reference. Use "
+                "objective='consistent', or graph_weight='pairs'."
+            )
+        if self.graph_weight == "printed" and not data.batch.counts_every_pair:
+            raise ValueError(
+                "graph_weight='printed' sums rows of weight 1, as Equation (3) of the paper does, but "
+                f"{self.measure!r} weights its rows by the sizes of bins. Use measure='auc', or "
+                "graph_weight='pairs'."
             )
 
     def _terms(self, data: GraphData) -> Terms:

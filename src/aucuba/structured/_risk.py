@@ -5,9 +5,10 @@ r"""The structured hinge loss, Eq. (6) of Rosenfeld et al. (2014): a difference 
     A_m = \max_z \big[ w \cdot \varphi_m(z) + \Delta_m(z) \big], \quad
     B_m = \max_{\hat z \sim y_m} w \cdot \varphi_m(\hat z)
 
-The joint features :math:`\varphi_m` are divided by :math:`P_m N_m`, so that the loss
-:math:`\Delta_m = 1 - \mathrm{AUC}` lowers the score of a positive item by exactly one. Without edges
-:math:`A_m - B_m` is the mean pairwise hinge.
+With ``graph_weight="pairs"`` the joint features :math:`\varphi_m` are divided by :math:`P_m N_m`, so
+that the loss :math:`\Delta_m = 1 - \mathrm{AUC}` lowers the score of a positive item by one; without
+edges :math:`A_m - B_m` is the mean pairwise hinge with margin 1. With "printed" they are the plain sums
+over the rows of Eq. (3), and the loss lowers a positive by :math:`1 / (P_m N_m)`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class StructuredRisk:
     objective : {"consistent", "fixed", "ramp"}
         What is subtracted: the best consistent ranking (7c), the ranking ``fixed`` (convex), or the
         prediction (7a), which makes the ramp loss.
+    graph_weight : {"pairs", "printed"}
+        Whether joint features are divided by the number of pairs of their graph.
     fixed : Ranking, optional
     """
 
@@ -46,6 +49,7 @@ class StructuredRisk:
     positive: BoolArray
     weight: FloatArray
     objective: str = "consistent"
+    graph_weight: str = "pairs"
     fixed: Ranking | None = None
 
     @property
@@ -84,19 +88,22 @@ class StructuredRisk:
         ``weights``.
         """
         score = self.terms.scores(weights)
-        worst = self.batch.loss_augmented(
-            score.unary, score.coupling, self.positive, score.strength
-        )
         graph, n_graphs = self.batch.node_graph, self.batch.n_graphs
+        price = self.positive.astype(np.float64)
+        if self.graph_weight == "printed":
+            price /= self.n_pairs[graph]
+        worst = self.batch.loss_augmented(score.unary, score.coupling, price, score.strength)
         positives = np.bincount(graph, self.positive, minlength=n_graphs)
         mass = np.bincount(graph, worst.node_mass * self.positive, minlength=n_graphs)
         # 1 - AUC = 1 - (mass of the positives - P^2 / 2) / (P N)
-        loss = self.weight.sum() + self.scale @ (positives**2 / 2 - mass)
+        per_pair = self.weight / self.n_pairs
+        loss = self.weight.sum() + per_pair @ (positives**2 / 2 - mass)
         return float(loss), self.joint(worst)
 
     def joint(self, ranking: Ranking) -> FloatArray:
         """Return the weighted mean of the joint features of the graphs."""
-        scale, batch = self.scale, self.batch
+        batch = self.batch
+        scale = self.weight if self.graph_weight == "printed" else self.weight / self.n_pairs
         scaled = Ranking(
             ranking.node_mass * scale[batch.node_graph],
             ranking.edge_mass * scale[batch.edge_graph],
@@ -143,12 +150,13 @@ class StructuredRisk:
             self.positive[nodes],
             self.weight[[graph]],
             self.objective,
+            self.graph_weight,
         )
 
     @cached_property
-    def scale(self) -> FloatArray:
-        """Weight of every graph divided by its number of pairs."""
+    def n_pairs(self) -> FloatArray:
+        """Number of pairs of a positive and a negative, P N, of every graph."""
         graph = self.batch.node_graph
         positives = np.bincount(graph, self.positive, minlength=self.batch.n_graphs)
         negatives = np.bincount(graph, ~self.positive, minlength=self.batch.n_graphs)
-        return self.weight / (positives * negatives)
+        return (positives * negatives).astype(np.float64)
