@@ -16,10 +16,10 @@ from aucuba.aum._value import ErrorCurves, area_under_min, balanced_subgradient
 from aucuba.design import Design
 from aucuba.solvers import Solution, Status, iterate
 
-# Thresholds that met in the last line search differ by rounding only; relative to their mean size.
+# Thresholds that met in the last line search differ by rounding alone; relative to their mean size.
 _TIE = 1e-12
 
-# A better AUC than this is better on paper, not by rounding.
+# Smaller improvements in AUC are rounding error.
 _BETTER = 1e-12
 
 
@@ -31,27 +31,27 @@ class LabelledData:
     errors: ErrorFunctions
 
     def curves(self, predictions: FloatArray) -> ErrorCurves:
-        """Total errors against the constant added to the predictions."""
+        """Compute the total errors as functions of the constant added to the predictions."""
         errors, threshold = self.errors, self.errors.thresholds(predictions)
         return ErrorCurves.from_thresholds(
             threshold, errors.fp_diff, errors.fn_diff, self._reach(threshold)
         )
 
     def difference_of_means(self) -> FloatArray:
-        """Mean of the positives minus mean of the negatives: the way down from the zero model."""
+        """Compute the mean of the positives minus that of the negatives: the descent from zero."""
         level = np.zeros(self.errors.n_examples)
         return self.upright(-self.design.adjoint(2 * balanced_subgradient(self.errors, level)))
 
     def upright(self, model: FloatArray) -> FloatArray:
-        """Give a model the sign of the better AUC: a few outliers may have turned it round."""
+        """Return the model or its negative, whichever has the better AUC: outliers turn signs."""
         turned = self.curves(self.design.scores(model)).auc < 0.5
         return -model if turned else model
 
     def gradients(self, predictions: FloatArray) -> list[FloatArray]:
-        """Gradients of AUM in the model, the most promising first.
+        """Compute gradients of AUM in the model, the most promising first.
 
-        Where errors are not monotone and thresholds tie, the mean of the one-sided derivatives may
-        point uphill; the right and the left ones follow it.
+        If errors are not monotone and thresholds tie, the mean of the one-sided derivatives may point
+        uphill, so the right and the left derivatives follow it.
         """
         if self.errors.is_monotone:
             reach = self._reach(self.errors.thresholds(predictions))
@@ -62,15 +62,15 @@ class LabelledData:
         return [self.design.adjoint(candidate) for candidate in candidates]
 
     def line(self, predictions: FloatArray, direction: FloatArray) -> Line:
-        """The predictions as the model moves along a direction."""
+        """Return the predictions as the model moves along a direction."""
         return Line(self.errors, predictions, self.design.scores(direction))
 
     def norm(self, model: FloatArray) -> float:
-        """Length of a model."""
+        """Compute the length of a model."""
         return float(np.sqrt(self.design.inner(model, model)))
 
     def _reach(self, threshold: FloatArray) -> float:
-        """Thresholds this close are tied but for rounding."""
+        """Return the distance up to which thresholds are tied except for rounding."""
         return _TIE * float(np.mean(np.abs(threshold)))
 
 
@@ -106,17 +106,17 @@ class _DescentState:
 
 @dataclass(frozen=True)
 class AUMDescent:
-    r"""Descent on AUM: a direction, an exact step, and the iterate of best AUC is kept.
+    r"""Descend on AUM by exact line searches, and keep the iterate of best AUC.
 
     .. math::
         w_{k+1} = w_k - s_k X^\top \nabla \mathrm{AUM}(X w_k)
 
     For binary labels AUM is homogeneous, :math:`\mathrm{AUM}(kw) = k\,\mathrm{AUM}(w)`: shrinking
-    the model lowers it and means nothing, and the zero model is its minimiser. There the descent
-    is on the sphere :math:`|w| = 1`: the subgradient loses its component along ``w``, so that the
-    norm can only grow along the direction, and every step ends by dividing by the norm. Error
-    functions with breakpoints elsewhere, such as label errors of changepoints, have a scale of their
-    own and are descended as they are.
+    the model lowers AUM without changing the ranking, and the zero model minimises it. The descent
+    therefore stays on the sphere :math:`|w| = 1`: the component of the subgradient along ``w`` is
+    removed, so that the norm can only grow along the direction, and every step ends by dividing by
+    the norm. Error functions with breakpoints elsewhere, such as label errors of changepoints, have a
+    scale of their own and are minimised as they are.
 
     Parameters
     ----------
@@ -125,12 +125,12 @@ class AUMDescent:
         function that takes the line of the training rows, that of the held-out rows (None without
         them) and a unit of length, and returns a step.
     tol : float
-        An iteration is stalled when AUM falls by less than this fraction of it and the best AUC does
-        not rise by this much.
+        An iteration is stalled if AUM falls by less than this fraction of it and the best AUC rises by
+        less than this.
     n_iter_no_change : int
         Stop after this many stalled iterations in a row.
     max_iter : int
-        Most steps.
+        Limit on the number of steps.
     """
 
     step: str | StepRule = "first_min"
@@ -174,9 +174,9 @@ class AUMDescent:
         )
 
     def first_step(self, data: LabelledData, model: FloatArray) -> tuple[Line, float] | None:
-        """The line of the step from ``model`` and the step's length; None at a stationary model.
+        """Return the line and the length of the first step from ``model``; None if it is stationary.
 
-        What `solve` does first without validation data, for those who want to look at it.
+        `solve` takes this step first if there are no validation data.
         """
         algorithm = _Descent(self, data, None, model)
         line, _, step = algorithm.search(algorithm.first)
@@ -222,7 +222,7 @@ class _Descent:
         return reached if is_better else replace(reached, best=best)
 
     def search(self, state: _DescentState) -> tuple[Line, FloatArray, float]:
-        """The first direction with a positive step: its line, itself and the step."""
+        """Find the first direction with a positive step; return its line, itself and the step."""
         for gradient in self.subtrain.gradients(state.predictions):
             direction = -self._tangential(gradient, state.model)
             line = self.subtrain.line(state.predictions, direction)

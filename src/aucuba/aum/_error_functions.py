@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 
 class ErrorFunctions:
-    r"""Piecewise constant false positives and false negatives of every example.
+    r"""Hold piecewise constant false positives and false negatives of every example.
 
     .. math::
         \mathrm{FP}_i(\hat y) = \sum_{b:\, I_b = i,\, v_b \le \hat y} \Delta\mathrm{FP}_b, \qquad
@@ -87,7 +87,7 @@ class ErrorFunctions:
     def from_labels(
         cls, y: ArrayLike, *, rate: bool = True, sample_weight: ArrayLike | None = None
     ) -> ErrorFunctions:
-        """Binary labels: a negative is a false positive above 0, a positive a false negative below.
+        """Build them from binary labels: negatives err above 0, positives below.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class ErrorFunctions:
 
     @classmethod
     def from_sample(cls, sample: Sample, *, rate: bool = True) -> ErrorFunctions:
-        """Binary labels that are already validated; see `from_labels`."""
+        """Build them from labels that are already validated; see `from_labels`."""
         positive, weight = sample.positive, sample.weights
         totals = [sample.class_weight(positive=label) for label in (False, True)]
         if min(totals) == 0:
@@ -137,11 +137,11 @@ class ErrorFunctions:
 
     @cached_property
     def is_monotone(self) -> bool:
-        """No FP step goes down and no FN step goes up; then AUM is convex in the predictions."""
+        """Whether no FP step goes down and no FN step up; AUM is then convex in the predictions."""
         return bool(self.fp_diff.min() >= 0 and self.fn_diff.max() <= 0)
 
     def thresholds(self, predictions: FloatArray) -> FloatArray:
-        """``T_b = v_b - prediction``: the constants at which errors change."""
+        """Compute the constants at which errors change, ``T_b = v_b - prediction``."""
         threshold: FloatArray = self.value - predictions[self.example]
         return threshold
 

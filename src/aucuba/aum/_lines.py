@@ -1,4 +1,4 @@
-"""Thresholds as lines in the step size."""
+"""Thresholds as linear functions of the step size."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Segment:
         direction: FloatArray,
         tol: float = PRODUCT_ROUNDING,
     ) -> Segment:
-        """Join coefficients that differ by ``tol`` times their mean size only."""
+        """Join coefficients that differ by no more than ``tol`` times their mean size."""
         slope = -direction[errors.example]
         return cls(errors, join_close(errors.thresholds(predictions), tol), join_close(slope, tol))
 
@@ -65,7 +65,7 @@ class Segment:
         return float(steps.max(initial=0.0))
 
     def at(self, step: float) -> ErrorCurves:
-        """FP and FN at a step, by a sort; thresholds that meet there are tied despite rounding."""
+        """Compute FP and FN at a step, by a sort; thresholds that meet there tie despite rounding."""
         threshold = self.intercept + step * self.slope
         size = np.mean(np.abs(self.intercept)) + step * np.mean(np.abs(self.slope))
         reach = PRODUCT_ROUNDING * float(size)
@@ -78,8 +78,7 @@ class Segment:
 class ThresholdLines:
     """``T_b(s) = intercept + s * slope`` in increasing order just after a step, 0 by default.
 
-    Lines that coincide are one line with the sum of their steps in FP and FN, since no step ever
-    separates them.
+    Lines that coincide are merged, with the sum of their steps in FP and FN: no step separates them.
     """
 
     intercept: FloatArray
@@ -107,12 +106,12 @@ class ThresholdLines:
         return int(self.intercept.size)
 
     def at(self, step: float) -> FloatArray:
-        """Thresholds at a step, in the order of the lines."""
+        """Compute the thresholds at a step, in the order of the lines."""
         threshold: FloatArray = self.intercept + step * self.slope
         return threshold
 
     def errors_between(self) -> tuple[FloatArray, FloatArray]:
-        """FP and FN below the first line, between neighbours, and above the last."""
+        """Compute FP and FN below the first line, between neighbours, and above the last."""
         fp = np.r_[0.0, np.cumsum(self.fp_diff)]
         gone = np.r_[0.0, np.cumsum(self.fn_diff)]
         return fp, gone - gone[-1]
@@ -121,7 +120,7 @@ class ThresholdLines:
 def join_close(values: FloatArray, tol: float) -> FloatArray:
     """Give neighbours closer than ``tol`` times the mean magnitude the smallest of their values.
 
-    Rows that are equal on paper then stay tied although a matrix product rounded them differently.
+    Equal rows then stay tied even if a matrix product rounds them differently.
     """
     if tol == 0:
         return values

@@ -5,8 +5,8 @@ current step. Row ``g`` of ``lines`` is ``(intercept, slope, fp_step, fn_step, f
 both errors at the line, and the errors between lines ``g - 1`` and ``g``. The first and the last row
 are no lines: their slopes are so low and so high that nothing meets them.
 
-The loops call few functions and index few arrays: each of both adds to the time of compilation, for
-which the first call of a process without a cache waits.
+The loops call few functions and index few arrays, because each of these adds to the time of
+compilation, and the first call of a process without a cache waits for it.
 """
 
 from __future__ import annotations
@@ -145,9 +145,9 @@ def follow_path(
 
 @compiled
 def weighted_select(values: Any, weights: Any, target: float) -> Any:
-    """The value ``v`` with ``weight(< v) <= target <= weight(<= v)``; reorders both arrays.
+    """Find ``v`` with ``weight(< v) <= target <= weight(<= v)``; reorder both arrays.
 
-    Quickselect with three-way partition, so that long ties cost nothing; O(n) on average.
+    Quickselect with a three-way partition, so that long ties cost nothing; O(n) on average.
     """
     low, high, below = 0, values.shape[0] - 1, 0.0
     while low < high:
@@ -184,7 +184,7 @@ def weighted_select(values: Any, weights: Any, target: float) -> Any:
 def _one_sided_slope(
     slope: Any, fp: Any, fn: Any, threshold: Any, center: float, side: float, scratch: Any
 ) -> Any:
-    """Derivative of the monotone AUM on one side (``side`` is 1 or -1) of a step.
+    """Compute the derivative of a monotone AUM on one side (``side`` is 1 or -1) of a step.
 
     AUM is ``min_t h(step, t)`` with ``h`` jointly convex, so its derivative is
     ``min_tau h'((step, center); (side, tau))``: lines below ``center`` stay below, lines above
@@ -216,7 +216,7 @@ def _one_sided_slope(
 def monotone_tangents(
     intercept: Any, slope: Any, fp: Any, fn: Any, step: float, threshold: Any, scratch: Any
 ) -> Any:
-    """AUM at ``step`` and its slopes to the left and right, for monotone errors, in O(B).
+    """Compute AUM at ``step`` and its slopes to the left and right, for monotone errors, in O(B).
 
     ``AUM = min_t sum_b fp_b (t - T_b)_+ - fn_b (T_b - t)_+``; the best ``t`` is a weighted
     quantile. ``threshold`` (B) and ``scratch`` (2, B) are overwritten.
@@ -239,13 +239,12 @@ def monotone_tangents(
 
 @compiled
 def merge_order(key: Any, weight: Any, order: Any, buffer: Any, favoured: float) -> Any:
-    """Sort ``order`` by key and tell what changed places.
+    """Merge sort ``order`` by key and count what changed places.
 
-    Weights of positives are negative. Of equal keys those come first whose weight has the other
-    sign than ``favoured``. Returned: the weight of the negative-positive pairs that came in the
-    wrong order (negative first) and leave in the right one, and the number of all pairs that
-    changed. Only entries that are out of place move: little is done on an order that is nearly
-    right.
+    Weights of positives are negative. Among equal keys, those whose sign differs from ``favoured``
+    come first. The loop returns the weight of the negative-positive pairs that came in the wrong
+    order (negative first) and leave in the right one, and the number of all pairs that changed. Only
+    entries out of place move, so an order that is nearly right costs little.
     """
     n, gain, changes, width = order.shape[0], 0.0, 0, 1
     while width < n:

@@ -16,11 +16,11 @@ from aucuba.aum._lines import Segment
 # Areas are sums of up to millions of rounded products.
 _ROUNDING = 1e-12
 
-# Lines of round numbers meet at round steps, where rounding would order pairs that are tied. An
-# irrational fraction of an interval is no such step.
+# Lines with round coefficients meet at round steps, where rounding would order tied pairs. An
+# irrational fraction of an interval avoids such steps.
 _SECTION = (3 - 5**0.5) / 2 + 0.1
 
-# Many lines may meet in one point, which no splitting takes apart; the path passes it as one row.
+# Many lines may meet in one point, which no split can separate; the path passes it as one row.
 _NARROW = 1e-6
 
 
@@ -62,7 +62,7 @@ class _Interval:
 
     @property
     def upper_bound(self) -> float:
-        """AUC at the start if all pairs that turn right had turned, and none had turned wrong."""
+        """Compute the AUC at the start if all pairs that turn right had turned, and no others."""
         return self.auc_start + self.gain
 
 
@@ -83,8 +83,7 @@ class _PairOrder:
         first = np.stack([column[acts] for column in columns])
         self._first = _joined(first[:, np.lexsort((first[0] > 0, first[2], first[1]))])
         self._first_key = np.cumsum(np.r_[0.0, np.diff(self._first[1:], axis=1).any(axis=0)])
-        # In the order of the step last visited. Steps visited one after another are close, so that
-        # sorting again is cheap.
+        # In the order of the step last visited. Successive steps are close, so sorting again is cheap.
         self._rows = self._first
         self._buffer = np.empty(self.size, dtype=np.intp)
 
@@ -93,10 +92,10 @@ class _PairOrder:
         return int(self._rows.shape[1])
 
     def turn(self, start: float, end: float) -> tuple[float, int, float]:
-        """Weight of the pairs that turn right, the number of all that turn, and AUC at the end.
+        """Compute the weight of pairs that turn right, the number of all that turn, and AUC at the end.
 
-        A tie is half way between wrong and right: it is read as wrong at both ends, then as right
-        at both ends, and the mean counts.
+        A tie is half way between wrong and right: it counts as wrong at both ends, then as right at
+        both ends, and the mean is taken.
         """
         gains = []
         for favoured in (-1.0, 1.0):
@@ -111,11 +110,11 @@ class _PairOrder:
         return float(np.mean(gains)), crossings, _ranked_auc(key, weight)
 
     def auc_after_zero(self) -> float:
-        """AUC just after step 0."""
+        """Compute the AUC just after step 0."""
         return _ranked_auc(self._visit(0.0, -1.0), self._rows[0])
 
     def _visit(self, step: float, favoured: float) -> FloatArray:
-        """Bring the rows into the order of a step; returns the thresholds there."""
+        """Bring the rows into the order of a step; return the thresholds there."""
         if step == 0.0:
             self._rows, key = self._first, self._first_key
         else:
@@ -135,7 +134,7 @@ class _PairOrder:
 
 
 def _joined(rows: FloatArray) -> FloatArray:
-    """Sorted rows with those of one line and one class as one, so that weights act as copies."""
+    """Join sorted rows of one line and one class, so that weights act as copies."""
     weight, intercept, slope = rows
     differs = [np.diff(column) != 0 for column in (intercept, slope, weight > 0)]
     first = np.flatnonzero(np.r_[True, np.logical_or.reduce(differs)])
@@ -147,7 +146,7 @@ def _has_ties(ranked: FloatArray) -> bool:
 
 
 def _ranked_auc(ranked: FloatArray, weight: FloatArray) -> float:
-    """AUC of weighted rows in the order of their thresholds, ties as diagonals."""
+    """Compute the AUC of weighted rows in the order of their thresholds, ties as diagonals."""
     first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
     fp = np.add.reduceat(np.maximum(weight, 0.0), first)
     tp = np.add.reduceat(np.maximum(-weight, 0.0), first)
@@ -186,7 +185,7 @@ def maximize_auc(
     max_step : float
         End of the segment.
     tol : float, default=0.0
-        How far the upper bound may stay above the AUC found. At 1e-4 a few hundred splits do,
+        How far the upper bound may stay above the AUC found. At 1e-4 a few hundred splits suffice,
         whatever the number of examples; 0 proves the global maximum.
     max_splits : int, optional
         Give up closing the gap after this many splits; the bound stays valid.
@@ -265,7 +264,7 @@ class _BranchAndBound:
 
 
 def _enumerate(segment: Segment, start: float, end: float) -> tuple[float, float]:
-    """The step of greatest AUC in [start, end], and that AUC, by following the path there."""
+    """Find the step of greatest AUC in [start, end], and that AUC, by following the path there."""
     # A meeting at the end itself leads beyond it.
     before = float(np.nextafter(end, start))
     path = _path.follow(segment, "all", start=start, max_step=before, record=False)

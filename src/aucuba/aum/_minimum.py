@@ -46,7 +46,7 @@ class _Tangent:
         return self.value + self.slope * (step - self.step)
 
     def meets(self, other: _Tangent) -> float:
-        """Step at which two tangents cross, measured from this one's."""
+        """Compute the step at which two tangents cross."""
         return self.step + (other.at(self.step) - self.value) / (self.slope - other.slope)
 
 
@@ -61,12 +61,12 @@ class _MonotoneAUM:
         self.n_evaluations = 0
 
     def tangents(self, step: float) -> tuple[_Tangent, _Tangent]:
-        """Left and right tangents at a step."""
+        """Compute the left and right tangents at a step."""
         value, left, right = self._evaluate(self.intercept, self.slope, step)
         return _Tangent(step, value, left), _Tangent(step, value, right)
 
     def asymptote(self) -> _Tangent:
-        """The tangent for large steps: ``s * AUM(slope) + AUM'(slope; intercept)``."""
+        """Compute the tangent for large steps, ``s * AUM(slope) + AUM'(slope; intercept)``."""
         value, _, right = self._evaluate(self.slope, self.intercept, 0.0)
         return _Tangent(0.0, right, value)
 
@@ -94,10 +94,9 @@ def minimize_aum(
         \mathrm{AUM}(s) = \min_t \sum_b \Delta\mathrm{FP}_b\,(t - T_b(s))_+
         + |\Delta\mathrm{FN}_b|\,(T_b(s) - t)_+ ,
 
-    convex and piecewise linear. The crossing of a tangent on the falling side with one on the
-    rising side is the next trial; when a tangent touches there the search is over, after some 10 to
-    25 evaluations of O(B) each, however many million thresholds cross on the way. Other errors are
-    searched by following the path.
+    convex and piecewise linear. The next trial is where a tangent on the falling side crosses one on
+    the rising side; the search ends when a tangent touches there, after some 10 to 25 evaluations of
+    O(B) each, however many thresholds cross on the way. Other errors are searched along the path.
 
     Parameters
     ----------
@@ -116,7 +115,7 @@ def minimize_aum(
     >>> best.step, best.aum
     (1.5, 0.0)
     """
-    # AUM is continuous, so ties broken by rounding do no harm to the minimum of a convex one.
+    # A convex AUM is continuous, so ties broken by rounding do not move its minimum.
     tol = 0.0 if errors.is_monotone else PRODUCT_ROUNDING
     return first_minimum(Segment.from_predictions(errors, predictions, direction, tol))
 
@@ -158,7 +157,7 @@ def _tangent_search(function: _MonotoneAUM) -> float:
 
 
 def _never_falling(tangent: _Tangent, flat: float) -> _Tangent:
-    """A slope that is zero but for rounding becomes zero, so that a plateau is met at its start."""
+    """Set a slope that is zero except for rounding to zero, so that a plateau is met at its start."""
     return _Tangent(tangent.step, tangent.value, tangent.slope if tangent.slope > flat else 0.0)
 
 

@@ -70,13 +70,13 @@ class LineSearchPath:
         return int(self.step.size)
 
     def best_aum(self) -> PathPoint:
-        """The smallest step of least AUM on the path, with AUM evaluated anew at that step."""
+        """Find the smallest step of least AUM on the path; AUM is evaluated anew there."""
         row = int(np.argmax(self.aum <= self.aum.min() + FLAT * self.aum[0]))
         step = float(self.step[row])
         return PathPoint(step, self._segment.at(step).aum, float(self.auc_at[row]))
 
     def best_auc(self, max_step: float = np.inf) -> PathPoint:
-        """The middle of the first stretch of greatest AUC, evaluated anew there.
+        """Find the middle of the first stretch of greatest AUC; AUC is evaluated anew there.
 
         AUC at a meeting is the mean of AUC before and after it, so only the first and the last step
         can be a greatest value that does not last.
@@ -84,7 +84,7 @@ class LineSearchPath:
         Parameters
         ----------
         max_step : float, optional
-            What comes after this step does not count.
+            Steps beyond it do not count.
         """
         ahead = self.step < max_step
         top = self.auc_after[ahead].max(initial=-np.inf)

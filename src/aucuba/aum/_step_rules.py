@@ -14,11 +14,11 @@ from aucuba.aum._lines import PRODUCT_ROUNDING, Segment
 from aucuba.aum._maximum import greatest_auc
 from aucuba.aum._minimum import AUMMinimum, first_minimum
 
-# Beyond the last meeting AUC stays as it is; this far beyond it no rounding of that step matters.
+# AUC is constant beyond the last meeting; this far beyond it, rounding of that step does not matter.
 _BEYOND = 1.001
 _AUC_TOL = 1e-4
 
-# AUM that is zero but for rounding, in units of the predictions.
+# AUM that is zero except for rounding, in units of the predictions.
 _ZERO = 1e-12
 
 # In units of the model's size; the paper's baseline tries powers of ten as well.
@@ -46,16 +46,16 @@ class Line:
         return not self.direction[self.errors.example].any()
 
     def aum(self, step: float) -> float:
-        """AUM at a step."""
+        """Compute AUM at a step."""
         return self.segment(0.0).at(step).aum
 
     def least_aum(self) -> AUMMinimum:
-        """The first minimum of AUM."""
-        # AUM is continuous, so ties broken by rounding do no harm to the minimum of a convex one.
+        """Find the first minimum of AUM."""
+        # A convex AUM is continuous, so ties broken by rounding do not move its minimum.
         return first_minimum(self.segment(0.0 if self.errors.is_monotone else PRODUCT_ROUNDING))
 
     def greatest_auc(self, max_step: float | None = None) -> float:
-        """The step of greatest AUC up to ``max_step``, by default on the whole line."""
+        """Find the step of greatest AUC up to ``max_step``, by default on the whole line."""
         if self.is_level:
             return 0.0
         segment = self.segment()
@@ -63,14 +63,14 @@ class Line:
         return greatest_auc(segment, end, _AUC_TOL).step
 
     def segment(self, tol: float = PRODUCT_ROUNDING) -> Segment:
-        """The thresholds as lines in the step."""
+        """Return the thresholds as lines in the step."""
         return Segment.from_line(self.errors, self.predictions, self.direction, tol)
 
 
 def first_min(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The first minimum of subtrain AUM; where that is zero, on to the greatest subtrain AUC.
+    """Go to the first minimum of subtrain AUM; if that is zero, on to the greatest subtrain AUC.
 
-    AUM is zero from the step on at which the last wrong pair is tied, and AUC is one only beyond.
+    AUM is zero from the step at which the last wrong pair ties, and AUC is one only beyond it.
     """
     best = subtrain.least_aum()
     if best.aum <= _ZERO * float(np.mean(np.abs(subtrain.predictions))):
@@ -79,12 +79,12 @@ def first_min(subtrain: Line, validation: Line | None, unit: float) -> float:
 
 
 def linear(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The least subtrain AUM among as many rows of the path as there are lines."""
+    """Go to the least subtrain AUM among as many rows of the path as there are lines."""
     return _least_on_path(subtrain, "linear")
 
 
 def all_rows(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The least subtrain AUM on the whole path: quadratic in the number of examples."""
+    """Go to the least subtrain AUM on the whole path: quadratic in the number of examples."""
     return _least_on_path(subtrain, "all")
 
 
@@ -94,19 +94,19 @@ def first_max_auc(subtrain: Line, validation: Line | None, unit: float) -> float
 
 
 def subtrain_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The greatest subtrain AUC on the whole line."""
+    """Go to the greatest subtrain AUC on the whole line."""
     return subtrain.greatest_auc()
 
 
 def validation_auc(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The greatest validation AUC on the whole line along the subtrain direction."""
+    """Go to the greatest validation AUC on the whole line along the subtrain direction."""
     if validation is None:
         raise ValueError("The step rule 'validation_auc' needs validation data.")
     return validation.greatest_auc()
 
 
 def grid(subtrain: Line, validation: Line | None, unit: float) -> float:
-    """The least subtrain AUM on a grid of steps, zero included."""
+    """Go to the least subtrain AUM on a grid of steps that includes zero."""
     steps = np.r_[0.0, unit * _GRID]
     return float(steps[int(np.argmin([subtrain.aum(step) for step in steps]))])
 

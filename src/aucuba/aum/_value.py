@@ -116,7 +116,7 @@ def aum(errors: ErrorFunctions, predictions: ArrayLike) -> AreaUnderMin:
 
 
 def area_under_min(errors: ErrorFunctions, values: FloatArray) -> AreaUnderMin:
-    """`aum` of predictions that are already validated."""
+    """Compute `aum` of predictions that are already validated."""
     curves = ErrorCurves.from_thresholds(errors.thresholds(values), errors.fp_diff, errors.fn_diff)
     minimum = np.minimum(curves.fp, curves.fn)
     before, after = curves.block, curves.block + 1
@@ -147,10 +147,10 @@ def balanced_subgradient(
     For monotone errors, with ``t`` the threshold where FP overtakes FN, negatives below ``t`` get
     :math:`\Delta\mathrm{FP}`, positives above it :math:`\Delta\mathrm{FN}`, and those within
     ``reach`` of it the mix :math:`\theta\Delta\mathrm{FP} + (1 - \theta)\Delta\mathrm{FN}`
-    that makes the sum zero, as AUM does not change when all predictions shift. The mean of left
-    and right derivatives has neither property where more than two examples tie: it is no
-    subgradient, and copies of a row would count otherwise than its weight. Other errors are not
-    convex and get that mean.
+    that makes the sum zero, because AUM does not change when all predictions shift. If more than two
+    examples tie, the mean of the left and right derivatives has neither property: it is not a
+    subgradient, and copies of a row would not count like its weight. Errors that are not monotone
+    have no subgradient and get that mean.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 from aucuba._base._typing import FloatArray
 from aucuba.aum._lines import Segment, ThresholdLines
 
-# Slopes and areas are sums of up to millions of rounded terms; smaller changes are no changes.
+# Slopes and areas are sums of up to millions of rounded terms; smaller changes count as none.
 FLAT = 1e-12
 
 # Rows of a walk: the step, AUM and area at it, slope and area after it, pairs that crossed so far.
@@ -41,7 +41,7 @@ class WalkEnd:
         return self.stop
 
     def limits(self) -> tuple[float, float, float, float]:
-        """Greatest step, AUM and slope to stop at, and fall of the area; infinite where none is."""
+        """Return the greatest step, AUM, slope and fall of the area to stop at; infinite for none."""
         # Times 1 + tol, it must not overflow.
         step = min(self.max_step, float(np.finfo(np.float64).max) / 2)
         aum, slope, fall = -np.inf, np.inf, np.inf
@@ -52,7 +52,7 @@ class WalkEnd:
         return step, aum, slope, fall
 
     def best_rows(self, rows: FloatArray) -> FloatArray:
-        """At most four rows: the first, that of least AUM, and the ends of the greatest AUC."""
+        """Select at most four rows: the first, that of least AUM, and the ends of the greatest AUC."""
         aum, area = rows[:, AUM], rows[:, AREA_AFTER]
         least = int(np.argmax(aum <= aum.min() + self.flat_aum))
         best = area >= area.max() - self.flat_area
@@ -118,7 +118,7 @@ def walk(
 
 
 def _line_table(lines: ThresholdLines, fp: FloatArray, fn: FloatArray) -> FloatArray:
-    """The lines with the errors below them, between two rows that no line meets."""
+    """Tabulate the lines with the errors below them, between two rows that no line meets."""
     from aucuba.aum import _loops
 
     table = np.zeros((lines.n_lines + 2, 6))
@@ -131,10 +131,10 @@ def _line_table(lines: ThresholdLines, fp: FloatArray, fn: FloatArray) -> FloatA
 
 
 def _meeting_queue(table: FloatArray, start: float) -> FloatArray:
-    """Tournament tree of the meetings of neighbouring lines; leaf ``g`` is the pair ``(g, g + 1)``.
+    """Build a tournament tree of the meetings of neighbours; leaf ``g`` is the pair ``(g, g + 1)``.
 
-    A leaf always holds the meeting of the two lines that are neighbours now, so that nothing stale
-    can be popped, which a heap with lazy deletion must check. The root is entry 1.
+    A leaf always holds the meeting of the two lines that are neighbours now, so no stale entry can be
+    popped, as happens in a heap with lazy deletion. The root is entry 1.
     """
     intercept, slope = table[:, :2].T
     closing = -np.diff(slope)
@@ -151,7 +151,7 @@ def _meeting_queue(table: FloatArray, start: float) -> FloatArray:
 
 
 def check_stop(stop: Any) -> str | int:
-    """One of `STOPS`, or a number of rows."""
+    """Check one of `STOPS`, or a number of rows."""
     if isinstance(stop, str) and stop in STOPS:
         return stop
     if isinstance(stop, int | np.integer) and not isinstance(stop, bool) and stop >= 1:

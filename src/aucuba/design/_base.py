@@ -13,12 +13,12 @@ class Design(Protocol):
     """The data as a linear map ``A`` from a Hilbert space of models to the scores of the rows.
 
     A model is a float64 vector: the weights ``w`` for tables, the dual coefficients ``v`` for
-    kernels. A Design knows the data and nothing else: no labels, no losses, no FPR ranges. For all
+    kernels. A Design knows only the data: no labels, no losses, no FPR ranges. For all
     models ``a`` and score gradients ``g``
 
         ``scores(a) @ g == inner(a, adjoint(g))``
 
-    which is all that a solver uses, so that every solver works on every Design.
+    A solver uses nothing else, so every solver works on every Design.
     """
 
     @property

@@ -22,9 +22,9 @@ from aucuba.design._table import TableDesign
 class DaskDesign:
     r"""The rows of a Dask array or DataFrame, block by block: ``scores = X @ w``.
 
-    Every pass is one task per block: a block's scores, or its part of ``X.T @ g``. The driver adds
-    these parts in the order of the blocks, so that the result does not depend on which worker was
-    faster.
+    Every pass runs one task per block, which computes the block's scores or its part of ``X.T @ g``.
+    The driver adds these parts in the order of the blocks, so the result does not depend on which
+    worker was faster.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class DaskDesign:
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         if isinstance(gradient, np.ndarray):
             return self._total(_adjoint, self._by_block(gradient))
-        # Stack the vectors block by block: stacked whole, all of them would be copied.
+        # Stack the vectors block by block: stacking them whole would copy all of them.
         several = zip(*(self._by_block(one) for one in gradient), strict=True)
         return self._total(_adjoint, list(several))
 
@@ -130,7 +130,7 @@ class DaskDesign:
 
 @dataclass(frozen=True)
 class _Facts:
-    """Shape, kind and largest entry of a block, found in one look at it."""
+    """Shape, kind and largest entry of a block, found in one pass over it."""
 
     n_rows: int
     n_columns: int

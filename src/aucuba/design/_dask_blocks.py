@@ -30,10 +30,10 @@ _dask: Any = dask
 class DaskBlocks:
     """The blocks of rows of a Dask array or DataFrame, and the tasks that run on them.
 
-    With a ``distributed`` client the blocks are futures. They keep their lineage, so that the blocks
-    of a worker that dies are computed again; if no worker is left, one error ends the wait. Without a
-    client every pass computes the blocks anew, in threads or by the scheduler that Dask is configured
-    for, so that only a few are in memory at a time.
+    With a ``distributed`` client the blocks are futures. They keep their lineage, so Dask recomputes
+    the blocks of a worker that dies; if no worker is left, one error ends the wait. Without a client
+    every pass computes the blocks anew, in threads or by the scheduler that Dask is configured to use,
+    so only a few are in memory at a time.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def _computed(
 def _release_unused() -> None:
     """Give back the memory that Arrow's pool has kept from blocks, if Arrow has read any.
 
-    Otherwise it adds to the vectors of the driver, which are large after a pass.
+    Otherwise that memory adds to the driver's vectors, which are large after a pass.
     """
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:

@@ -133,7 +133,7 @@ class TorchDesign:
 class _HostScores:
     """A `TorchDesign` whose products run on its device and whose scores are copied to the host.
 
-    For algorithms that work on scores in NumPy only: every product copies one entry per row.
+    For algorithms that process scores in NumPy: every product copies one entry per row.
     """
 
     def __init__(self, design: TorchDesign) -> None:

@@ -18,8 +18,7 @@ try:
     from torch import Tensor, nn
 
     from aucuba.objectives._aum_loss import AUMLoss
-    from aucuba.objectives._bank import ScoreBank
-    from aucuba.objectives._batches import NewScores, gather, require
+    from aucuba.objectives._batches import NewScores, ScoreBank, gather, require
     from aucuba.objectives._ranked_losses import (
         Limits,
         RankedTable,

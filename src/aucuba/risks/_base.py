@@ -16,8 +16,8 @@ from aucuba._rows._sample import Sample
 class Risk(Protocol):
     """R(s), a function of the n scores alone, with ``R(s) >= lower_bound`` everywhere.
 
-    A Risk knows sample, weights, queries and the ROC region, and nothing of features or models. For
-    a convex Risk the returned gradient is a subgradient,
+    A Risk knows the classes, weights and queries of the rows and the ROC region, but neither features
+    nor models. For a convex Risk the returned gradient is a subgradient,
 
         ``R(t) >= value + gradient @ (t - scores)`` for all t,
 
@@ -37,7 +37,7 @@ class Risk(Protocol):
         ...
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
-        """R(s) and its (sub)gradient with respect to the scores."""
+        """Compute R(s) and its (sub)gradient with respect to the scores."""
         ...
 
 
@@ -93,7 +93,7 @@ def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
 def top(scores: Vector, count: float, weight: Vector | None) -> Vector:
     """Return the rows in decreasing order of score, down to ``count`` of them and all ties of the last.
 
-    With weights the rows that matter are not known before the sort, so all are returned.
+    With weights, which rows matter is known only after the sort, so all are returned.
     """
     arrays = arrays_of(scores)
     keep = int(-(-count // 1))
@@ -134,7 +134,7 @@ def split_at(weight: Vector, cuts: FloatArray) -> tuple[Vector, Vector, Vector]:
     inside = arrays.vector(cuts[(cuts > 0) & (cuts < n)])
     edges = arrays.unique(arrays.join([ends, inside]))
     pieces = edges - arrays.join([arrays.zeros(1), edges[:-1]])
-    # Edges that differ by rounding only leave a sliver that belongs to either neighbour.
+    # Edges that differ only by rounding leave a sliver that may go to either neighbour.
     kept = pieces > 1e-12 * n
     edges, pieces = edges[kept], pieces[kept]
     middle = edges - pieces / 2

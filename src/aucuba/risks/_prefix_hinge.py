@@ -18,15 +18,15 @@ from aucuba.risks._base import (
     top,
 )
 
-# Width of a kink relative to the scores: margins this close to zero count as reached, since rounding
-# would otherwise pick a side at random.
+# Width of a kink relative to the scores: margins this close to zero count as reached, because rounding
+# would otherwise choose a side at random.
 _KINK = 1e-12
-# Whole numbers beyond this have no room for the ends of a rank.
+# Beyond this, doubles cannot represent the ends of a rank.
 _MOST_RANKS = 2.0**52
-# A density has a piece for every rank. With more of them than this, and than ten per row, a rank stands
-# for several rows of weight 1, which the density does not tell apart: it has 10,000 knots.
+# A density has one piece per rank. With more ranks than this, and than ten per row, one rank stands for
+# several rows of weight 1; the density, which has 10,000 knots, does not tell these apart.
 _MOST_PIECES = 20_000
-# Fewer negatives are sorted in less time than a search for each of them takes.
+# Sorting fewer negatives takes less time than searching for each of them.
 _LONG_TAIL = 2_000
 
 
@@ -50,12 +50,12 @@ class PrefixHinge:
     This replaces the paper's Algorithm 1, holds for any :math:`c \ge 0`, and costs one sort, one pass
     of pool-adjacent-violators and one binary search per positive. Beyond the last rank that counts,
     where the structural form has :math:`c_j = 0` and :math:`u_j = 1`, the slopes are the scores
-    themselves, and nothing needs their order (``reach_from_below``).
+    themselves, and their order is not needed (``reach_from_below``).
 
     **Weights.** A negative of weight k stands for k negatives in a row, each with its own rank
     weight, so a row that straddles a limit of the range is split there. One negative is a weight of 1
-    if all weights are whole numbers (and not so large that counting them is in vain), otherwise the
-    mean weight of a negative, so that real-valued weights may have any scale.
+    if all weights are whole numbers (and small enough to be counted), otherwise the mean weight of a
+    negative, so that real-valued weights may have any scale.
 
     **Two-way.** With ``min_tpr`` only the lowest positives count, ``b_i`` being the overlap of their
     ranks from the bottom with ``[0, m (1 - min_tpr)]``: a sum of largest terms, still convex.
@@ -105,7 +105,7 @@ class PrefixHinge:
             ranks = np.arange(np.ceil(self.n * self.last_rate) + 1.0)
             mass = mass_weights.between(ranks, self.n)
             margin = rank_weights.between(ranks, self.n) / mass
-            # Margins that do not rise keep the targets in order; nothing is left to pool.
+            # If margins do not rise, the targets are in order and there is nothing to pool.
             self.is_ranked = bool(np.all(np.diff(margin) <= 0))
             self.mass, self.margin = arrays.vector(mass), arrays.vector(margin)
         else:
@@ -129,7 +129,7 @@ class PrefixHinge:
         piece, mass, margin = self._pieces(rows)
         target = margin + ranked[piece]
         slopes = target if self.is_ranked else arrays.decreasing_regression(target, mass)
-        # Searches are quick for values in order, so the positives stay in that of their scores.
+        # Searching for sorted values is fast, so keep the positives in the order of their scores.
         by_score = arrays.order(p)
         p, counted = p[by_score], self._counted(p, by_score)
         lowest = q.min() if self.has_tail else ranked[-1]
@@ -242,8 +242,8 @@ class PairwiseHinge:
     .. math::
         R(s) = \frac{1}{m n} \sum_{i=1}^{m} \sum_{j=1}^{n} (1 + q_j - p_i)_+
 
-    Without rank weights nothing needs the order of the negatives: one sort of the positives and a
-    binary search for every negative.
+    Without rank weights the order of the negatives does not matter: the evaluation sorts the positives
+    and searches once for every negative.
 
     Parameters
     ----------
@@ -295,8 +295,8 @@ def reach_from_below(
 ) -> Reach:
     """Let every negative reach the positives whose level is at or below its score.
 
-    A negative that reaches k positives reaches the k lowest, so that one search per negative is enough
-    and the negatives need no order.
+    A negative that reaches k positives reaches the k lowest, so one search per negative suffices and
+    the negatives need not be sorted.
 
     Parameters
     ----------

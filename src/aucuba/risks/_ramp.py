@@ -25,8 +25,8 @@ class SmoothRamp:
 
     A tied pair costs 1/2. Where most pairs of the region are misordered, such a loss falls when all
     scores are squeezed together. With a larger ``tie_loss`` t the argument of :math:`\varphi` is
-    :math:`q_j - p_i + \delta`, :math:`\varphi(\delta) = t`: squeezing brings the loss to t, and no
-    lower.
+    :math:`q_j - p_i + \delta` with :math:`\varphi(\delta) = t`, so that squeezing lowers the loss to t
+    at most.
 
     Evaluation is exact in O((m + K) log(m + K)) for the K negatives in the range: on either half of
     the ramp the loss is a parabola in ``d``, so the sums over pairs are prefix sums of ``c``,
@@ -84,7 +84,7 @@ class SmoothRamp:
         up = arrays.order(p)
         counted = tied_rank_weights(p[up], self.positive_weight[up], self.bottom)
 
-        # Sums of squares lose digits far from zero; the loss only knows differences.
+        # Sums of squares lose digits far from zero; the loss depends on differences only.
         centre = q[rows[len(rows) // 2]]
         p, q = p[up] - centre, q[rows] - centre
         negatives = _Prefix(q, rank_mass)

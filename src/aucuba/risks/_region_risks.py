@@ -58,7 +58,7 @@ def make_risk(
     weights, lowest = region.weights, region.min_tpr
     if surrogate == "direct":
         if sample.weight is not None:
-            # The ramp knows relations of weights only; divided by a power of two, to a sum in
+            # The ramp depends on ratios of weights only. Divided by a power of two, to a sum in
             # [1/2, 1), they lose no digit and their products stay finite.
             power = math.frexp(float(sample.weight.sum()))[1]
             weight = scaled_by_power_of_two(sample.weight, -power)

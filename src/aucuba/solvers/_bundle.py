@@ -15,21 +15,21 @@ from aucuba.solvers._line_search import ObjectiveLine, Point
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent, Target
 
-# Plain cutting planes come first, and last as long as every step leaves at most this part of the gap:
-# for a small C they are all that is needed, and a search costs more than it gains.
+# Start with plain cutting planes, and keep to them while every step leaves at most this fraction of the
+# gap: for a small C nothing more is needed, and a line search costs more than it gains.
 _FAST = 0.7
-# Then steps are free until the best point has gained this part of what the lower bound leaves to gain
-# over the zero model: a point hardly better than zero is no place to stay near.
+# Then leave the steps free until the best point has gained this fraction of what the lower bound allows
+# over the zero model: a point barely better than zero is not worth staying near.
 _GAINED = 0.1
-# The stiffness starts at this multiple of C / |w|^2, so that a step as long as the model costs
-# about half the risk. It follows the line search, which should end near the target, and falls fast
-# when the gap hardly closes: without stiffness the method always converges.
+# The stiffness starts at this multiple of C / |w|^2, so that a step as long as the model costs about
+# half the risk. It adapts so that line searches end near their targets, and drops quickly when the gap
+# hardly closes: without stiffness the method always converges.
 _FIRST_STIFFNESS = 0.5
 _ADAPT = 1.5
 _LITTLE_PROGRESS = 0.95
 _RELAX = 4.0
-# The program of a bound is solved to this part of the tolerance, that of a target to this part of the
-# gap.
+# The program of a bound is solved to this fraction of the tolerance, that of a target to this fraction
+# of the gap.
 _EXACT = 0.05
 _TARGET = 0.01
 
@@ -68,13 +68,13 @@ class BundleSolver(PlaneSolver):
 
     .. math:: \min_w \ \tfrac12 |w|^2 + C\, R(Aw)
 
-    It begins with plain cutting planes and goes on with them while they close the gap fast. Then
+    The solver begins with plain cutting planes and keeps to them while they close the gap fast. Then
     every iteration (1) minimises ``1/2 |w|^2 + C max_k (a_k . w + b_k)`` over the planes seen so far,
     with a term that keeps the solution near the best point (a proximal bundle): a small quadratic
     program, whose dual gives a lower bound of the problem; (2) searches the line from the best point
     through the solution, which needs two score vectors but no pass over the data; (3) adds planes of R
-    at the places visited. The same program without the term, which gives the best bound, is solved
-    where it may end the method. Two passes over the data per iteration. It stops when
+    at the places visited. The program without that term, which gives the best bound, is solved only
+    where it may end the method. An iteration passes over the data twice. The solver stops when
     ``(objective - lower bound) / C <= tol`` and ``objective - lower bound <= rtol * objective``.
 
     Parameters
@@ -155,7 +155,7 @@ class _Bundle:
     def step(self, state: BundleState) -> BundleState:
         target, bound = self._target(state)
         bounded = state._replace(bound=bound)
-        # A small C may end the method at zero, where one step would still find a direction.
+        # With a small C the method could stop at zero, although one step still finds a direction.
         if state.best.norm2 > 0 and self.terminate(bounded) is not None:
             return bounded
         take = self._plain_step if state.is_plain else self._searched_step
@@ -169,7 +169,7 @@ class _Bundle:
         reached = BundleState(
             point, state.planes, bound, stiffness, n_evaluations, is_minimiser, is_plain
         )
-        # Where zero ends the method, its answer is still sought among the planes.
+        # If the method ends at zero, `_at_minimiser` still searches the planes for a direction.
         if self.terminate(reached) is None or point.norm2 == 0:
             state.planes.add(self.design, tangents, point.scores)
         return reached
@@ -177,7 +177,7 @@ class _Bundle:
     def _plain_step(
         self, best: Point, target: FloatArray, bound: Bound
     ) -> tuple[float, Point, list[Tangent]]:
-        """Evaluate the target alone: the place reached on the way to it, the point, and the plane."""
+        """Evaluate the target alone; return the place on the line, the point and the plane there."""
         point = self._point(target)
         is_taken = self._ends(bound, point.objective) or point.objective < best.objective
         return (1.0, point, [point.tangent]) if is_taken else (0.0, best, [point.tangent])
@@ -185,7 +185,7 @@ class _Bundle:
     def _searched_step(
         self, best: Point, target: FloatArray, bound: Bound
     ) -> tuple[float, Point, list[Tangent]]:
-        """Search the line through the target: the place reached, the point, and all planes seen."""
+        """Search the line through the target; return the place, the point and all planes seen."""
         line = ObjectiveLine(self.design, self.risk, self.options.C, best, target)
         probe, visited = line.search(
             bound.value, lambda value: self._ends(bound, value), near_start=best.norm2 > 0
@@ -205,8 +205,8 @@ class _Bundle:
         gap = state.objective - bound.value
         target = planes.near(self.design, state.best.model, state.stiffness, _TARGET * gap)
         bound = bound.raised(target.minimum)
-        # The least value of the planes is not above the one at the target: while that promises more
-        # than the tolerance, no bound ends the method.
+        # The minimum over the planes is at most their value at the target: while that value promises
+        # more than the tolerance, no bound can end the method.
         slack = self.options.slack(state.objective)
         if state.objective - target.value <= slack:
             bound = bound.raised(planes.minimise(self.design, _EXACT * slack))

@@ -13,7 +13,7 @@ from aucuba.solvers._driver import Run, Status, iterate
 from aucuba.solvers._plane_solver import Bound, PlaneSolver
 from aucuba.solvers._planes import Planes, Tangent
 
-# The minimum over the planes is found to this part of the tolerance.
+# The minimum over the planes is found to this fraction of the tolerance.
 _EXACT = 0.05
 
 
@@ -34,9 +34,9 @@ class CuttingPlaneSolver(PlaneSolver):
 
     .. math:: \min_w \ \tfrac12 |w|^2 + C\, R(Aw)
 
-    It stops when the most violated constraint at the current model is violated by at most ``tol``,
-    which is ``(objective - lower bound) / C <= tol`` for that model. Without a line search the iterates
-    jump, and `BundleSolver` reaches the same gap in a fraction of the iterations.
+    The solver stops when the most violated constraint at the current model is violated by at most
+    ``tol``, which is ``(objective - lower bound) / C <= tol`` for that model. Without a line search the
+    iterates jump; `BundleSolver` reaches the same gap in a fraction of the iterations.
 
     Parameters
     ----------

@@ -20,9 +20,10 @@ class DCSolver:
 
     .. math:: \min_w \ \tfrac12 |w|^2 + C\, (F(Aw) - G(Aw))
 
-    Every round replaces G by its tangent at the current model and solves the convex problem that is
-    left, an upper bound that touches the objective there, by `BundleSolver`: the objective never
-    rises. The result is a stationary point without a certificate, ``lower_bound`` and ``gap`` are nan.
+    Every round replaces G by its tangent at the current model. The convex problem that results is an
+    upper bound of the objective, equal to it at that model; `BundleSolver` minimises it, so the
+    objective never rises. The result is a stationary point without a certificate: ``lower_bound`` and
+    ``gap`` are nan.
 
     Parameters
     ----------

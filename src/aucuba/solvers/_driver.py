@@ -12,12 +12,12 @@ from aucuba._base._typing import FloatArray, Monitor
 
 State = TypeVar("State")
 
-# Columns of a history that count from its first row.
+# Columns of a history that count up from its first row.
 COUNTS = ("iteration", "n_evaluations", "seconds")
 
 
 class Status(Enum):
-    """Why a solver stopped. The value is the sentence that a person reads."""
+    """Say why a solver stopped; the value of a member is the sentence shown to users."""
 
     CONVERGED = "Converged: the stopping rule is met."
     ZERO_AS_GOOD = (
@@ -37,10 +37,9 @@ class Status(Enum):
 class Solution:
     """What a solver returns.
 
-    ``gap`` is the certified distance from the optimum in the solver's own unit (nan where the
-    problem is not convex), ``history`` one dict per iteration, ready for a DataFrame, ``warm_start``
-    what the same solver may be given to go on from here, and ``scores`` those of the model where the
-    solver has them.
+    ``gap`` is the certified distance from the optimum in the solver's own unit (nan if the problem is
+    not convex). ``history`` has one dict per iteration, ready for a DataFrame. ``warm_start`` lets the
+    same solver continue from here, and ``scores`` are those of the model if the solver knows them.
     """
 
     coef: FloatArray
@@ -64,21 +63,21 @@ class Solution:
         history: list[dict[str, Any]],
         counts: Sequence[str] = COUNTS,
     ) -> Solution:
-        """Put the rows of an earlier run first; the columns ``counts`` go on from its last row."""
+        """Prepend the history of an earlier run; the columns ``counts`` continue from its last row."""
         rows = joined(history, self.history, counts)
         return replace(self, n_iter=len(rows), history=rows)
 
     def raise_interrupt(self) -> None:
         """Raise the keyboard interrupt that ended the solver, where one did.
 
-        For procedures of many fits, which have no use for one cut short.
+        Procedures that consist of many fits cannot use one that was cut short.
         """
         if self.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
 
 
 class Algorithm(Protocol, Generic[State]):
-    """An iteration with its state apart: what the driver needs of a solver."""
+    """What the driver needs of a solver: an iteration whose state is kept apart from it."""
 
     def init(self) -> State: ...
     def step(self, state: State) -> State: ...
@@ -88,7 +87,7 @@ class Algorithm(Protocol, Generic[State]):
 
 @dataclass(frozen=True)
 class Run(Generic[State]):
-    """Last state of an iteration, why it stopped, and its history."""
+    """The last state of an iteration, why it stopped, and its history."""
 
     state: State
     status: Status
@@ -98,7 +97,7 @@ class Run(Generic[State]):
 def iterate(
     algorithm: Algorithm[State], max_iter: int, monitor: Monitor | None = None
 ) -> Run[State]:
-    """Step until the algorithm terminates, the limit is reached, or somebody asks to stop.
+    """Step until the algorithm terminates, reaches the limit, or is asked to stop.
 
     A keyboard interrupt ends the run with the last complete state and `Status.INTERRUPTED`; the
     estimator stores the model and raises the interrupt again.

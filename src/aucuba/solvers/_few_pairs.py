@@ -1,4 +1,4 @@
-"""A start for the full AUC of few rows: an interior point method on the pairs themselves."""
+"""A starting point for the full AUC of few rows, by an interior point method on the pairs."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from aucuba.design import RowDesign
 from aucuba.risks import PairwiseHinge, Sample
 from aucuba.solvers._planes import Planes, Tangent
 
-# A step costs a few passes over the pairs and a system of the size of a model: with more of either, a
-# bundle method is done sooner.
+# A step takes a few passes over the pairs and one linear system of the size of the model: with more of
+# either, the bundle method is faster.
 _MOST_PAIRS = 4000
 _MOST_COLUMNS = 60
-# Where C |difference of the class means|^2 is below this, a plane or two are enough.
+# Below this value of C |difference of the class means|^2, one or two planes solve the problem.
 _WORTH_IT = 1.0
 _MOST_STEPS = 50
-# Part of the way to the boundary of the dual box that a step may go.
+# Fraction of the way to the boundary of the dual box that a step may go.
 _INSIDE = 0.99
-# The gap is left a little below what is asked for, for rounding.
+# Close the gap a little further than asked for, to allow for rounding.
 _CLOSER = 0.9
 
 
 class Start(NamedTuple):
-    """A model, and planes whose minimum is close to its objective; None where pairs are many."""
+    """A model, and planes whose minimum is close to its objective; both None if pairs are many."""
 
     model: FloatArray | None = None
     planes: Planes | None = None
@@ -43,14 +43,14 @@ def start_on_pairs(
         \qquad d_{ij} = x_i^+ - x_j^-, \quad u_{ij} = C b_i v_j
 
     Every dual point ``0 <= a <= u`` gives a plane of the risk, of slope ``-sum a_ij d_ij / C`` and
-    offset ``sum a_ij / C``. That plane certifies ``w = sum a_ij d_ij``, which the method keeps to; a
-    bundle method started here checks it, and goes on where it falls short.
+    offset ``sum a_ij / C``. That plane certifies ``w = sum a_ij d_ij``, a relation that the method
+    maintains. The bundle method started here checks the certificate, and continues if it falls short.
 
     Parameters
     ----------
     design : RowDesign
     sample : Sample
-        Class and weight of every row, without queries; the start is empty where pairs are many.
+        Class and weight of every row, without queries. With too many pairs the start is empty.
     C : float
         Weight of the risk.
     slack : callable

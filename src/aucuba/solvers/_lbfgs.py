@@ -20,8 +20,8 @@ from aucuba.solvers._driver import Solution, Status
 class LBFGSSolver:
     r"""Minimise a smooth risk from a given model by SciPy's L-BFGS (memory 10).
 
-    There is no certificate: ``lower_bound`` and ``gap`` are nan. The model of lowest objective seen is
-    returned, or the iterate of highest merit where a merit is given.
+    There is no certificate: ``lower_bound`` and ``gap`` are nan. The solver returns the model of lowest
+    objective it has seen or, given a merit, the iterate of highest merit.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class LBFGSSolver:
             return value, design.adjoint(gradient)
 
         def merit_of(model: FloatArray) -> float:
-            # An iterate is mostly the model that was evaluated last.
+            # An iterate is usually the model that was evaluated last.
             scores = last.get(model.tobytes())
             assert merit is not None
             return merit(design.scores(model) if scores is None else scores)
@@ -102,10 +102,10 @@ def minimize_lbfgs(
     max_iter : int, default=100
         Limit on the number of iterations.
     max_evaluations : int, default=None
-        Limit on the number of evaluations, for objectives that are expensive and have kinks, where a
-        line search may take many.
+        Limit on the number of evaluations, for expensive objectives with kinks, where one line search
+        may take many.
     merit : callable, default=None
-        A function of the model to choose the iterate by, the higher the better; the history follows it.
+        Function of the model that chooses the iterate, higher is better; the history records it.
     monitor : callable, default=None
         Called with every row of the history; a true answer stops the descent.
 
@@ -156,11 +156,11 @@ def minimize_lbfgs(
     if trace.stopped:
         status = Status.STOPPED_BY_CALLBACK
     if not trace.history:
-        # A stationary start ends SciPy's loop before its first iteration; it was looked at.
+        # SciPy ends before its first iteration if the start is stationary; record that start.
         trace.record()
     model, value = start if trace.model is None else trace.model, trace.value
     if merit is not None and status is not Status.INTERRUPTED:
-        # An interrupted descent is not kept waiting for another evaluation.
+        # An interrupted user does not wait for another evaluation.
         model, value = trace.chosen, objective(trace.chosen)[0]
     return Solution(
         coef=model,

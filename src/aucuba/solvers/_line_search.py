@@ -11,11 +11,11 @@ from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._planes import Tangent
 
-# The search stops once its minimum is known to within this part of the gap: finer searches cost more
-# evaluations of the risk than they save iterations.
+# The search stops once its minimum is known to within this fraction of the gap: a finer search costs
+# more evaluations of the risk than it saves iterations.
 _PART_OF_GAP = 0.3
 _MOST_EVALUATIONS = 4
-# Where the search finds nothing better than its start, one plane is taken this far along the line.
+# If the search finds nothing better than its start, take one plane this far along the line.
 _NEAR_START = 0.3
 
 
@@ -43,8 +43,8 @@ class LineProbe(NamedTuple):
 class ObjectiveLine:
     """The objective ``1/2 |w(t)|^2 + C R(s(t))`` along ``w(t) = start + t step``.
 
-    On the line the objective is a known parabola plus C times a convex function of one variable. Two
-    score vectors are all it needs of the data.
+    On the line the objective is a known parabola plus C times a convex function of one variable, and
+    evaluating it needs only two score vectors.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class ObjectiveLine:
     ) -> None:
         self.risk, self.C, self.start, self.target = risk, C, start, target
         self.from_zero = start.norm2 == 0.0
-        # Steps get small as a method converges, and the search goes up to a hundred times as far:
-        # their scores and products must not be differences of larger numbers.
+        # Steps shrink as the method converges, and the search may go a hundred times as far: computing
+        # their scores and products as differences of larger numbers would lose digits.
         self.step = target if self.from_zero else target - start.model
         self.direction = design.scores(self.step)
         # 1/2 |w(t)|^2 = (a + 2 b t + c t^2) / 2
@@ -97,11 +97,11 @@ class ObjectiveLine:
     ) -> tuple[LineProbe, list[LineProbe]]:
         """Find a good place from 0 on; return it and all places visited.
 
-        Each evaluation gives a tangent of the risk; the next probe is the minimiser of the parabola
-        plus the two tangents that bracket the minimum, until what is left to gain on the line is a part
-        of the distance to the lower bound of the problem. The target itself comes first, and where its
-        objective ends the solver nothing else is evaluated. With ``near_start``, a place near the start
-        is visited where none is better than the start.
+        Each evaluation gives a tangent of the risk. The next probe minimises the parabola plus the two
+        tangents that bracket the minimum, until the line has less left to gain than a fraction of the
+        distance to the problem's lower bound. The target itself comes first; if its objective ends the
+        solver, nothing else is evaluated. With ``near_start``, the search visits a place near the start
+        if no other place is better than the start.
         """
         right = self.evaluate(1.0)
         visited = [right]

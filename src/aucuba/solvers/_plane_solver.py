@@ -1,4 +1,4 @@
-"""What the plane methods have in common: settings, the stopping rule, and the certificate."""
+"""The base of the plane methods: settings, stopping rule and certificate."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from aucuba.solvers._driver import Run, Solution, Status
 from aucuba.solvers._few_pairs import Start, start_on_pairs
 from aucuba.solvers._planes import Minimum, Planes
 
-# C leaves room for progress where the plane at zero promises this many tolerances.
+# C leaves room for progress if the plane at zero promises a gain of this many tolerances.
 _ROOM = 10.0
-# Where products with the data are rounded to single precision, the method stops at this part of the
-# tolerances, which leaves room for what the last check in double precision finds.
+# If products with the data are rounded to single precision, the method stops at this fraction of the
+# tolerances, to leave room for the final check in double precision.
 _STRICTER = 0.98
 
 
 class Bound(NamedTuple):
-    """The best lower bound so far: as computed, and less what rounding may have added to it."""
+    """The best lower bound so far: as computed, and lowered by what rounding may have added."""
 
     value: float = -np.inf
     certified: float = -np.inf
 
     def raised(self, minimum: Minimum) -> Bound:
-        """Return the bound with the minimum over the present planes."""
+        """Raise the bound to the minimum over the present planes, if that is higher."""
         return Bound(max(self.value, minimum.value), max(self.certified, minimum.lower_bound))
 
 
@@ -80,9 +80,9 @@ class PlaneSolver(ABC):
     ) -> Solution:
         """Minimise ``1/2 |w|^2 + C R(A w)``.
 
-        Where the zero model is certified as good as any to within the tolerance, the solution is that
-        of the paper's Algorithm 2: the minimiser of the planes, once its own objective is within the
-        tolerance of the bound. It may lie above the objective of zero, and still ranks.
+        If the zero model is certified to be as good as any within the tolerance, the solution is that
+        of the paper's Algorithm 2: the minimiser of the planes, as soon as its own objective is within
+        the tolerance of the bound. Its objective may exceed that of zero, but unlike zero it ranks.
 
         Parameters
         ----------
@@ -170,8 +170,7 @@ class PlaneSolver(ABC):
     def start_on_pairs(self, design: RowDesign, sample: Sample) -> Start:
         """Find a model and planes to begin from where a small table is ranked by the full AUC.
 
-        An interior point method on the pairs themselves finds them; where pairs or columns are many,
-        the start is empty.
+        An interior point method on the pairs finds both. With many pairs or columns the start is empty.
 
         Examples
         --------
@@ -193,7 +192,7 @@ class PlaneSolver(ABC):
         return absolute if self.rtol is None else min(absolute, self.rtol * objective)
 
     def terminate(self, state: PlaneState) -> Status | None:
-        """Say why the method ends: converged, or rounding of the bound alone is in the way."""
+        """Say why the method ends: it has converged, or only rounding of the bound is in the way."""
         slack = self.slack(state.objective)
         if state.objective - state.bound.certified <= slack:
             return Status.CONVERGED
@@ -211,8 +210,8 @@ class PlaneSolver(ABC):
     def _zero_is_as_good(self, state: PlaneState) -> bool:
         """Tell whether zero meets the stopping rule although C leaves room for progress.
 
-        Where C is merely small, a first step along the plane at zero promises to lower the objective by
-        little, ``C^2 |a_0|^2 / 2``, and the direction found is good.
+        If C is merely small, the first step along the plane at zero promises to lower the objective by
+        little, ``C^2 |a_0|^2 / 2``, but its direction is good.
         """
         at_zero = self.C * state.planes.value_at_zero
         slack = self.slack(at_zero)
@@ -221,7 +220,7 @@ class PlaneSolver(ABC):
         return has_room and at_zero - state.bound.certified <= slack
 
     def _certified(self, run: Run[Any], status: Status) -> Solution:
-        """Return the model with what the bound says about it."""
+        """Return the model with its certificate."""
         state = run.state
         gap = (state.objective - state.bound.certified) / self.C
         return Solution(

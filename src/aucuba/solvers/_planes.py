@@ -13,8 +13,8 @@ from aucuba.design import Design
 from aucuba.risks import Risk
 from aucuba.solvers._qp import solve_simplex_qp
 
-# A plane that has had no weight in this many consecutive solutions may be dropped when room is
-# needed; it comes back as a new plane if it is ever needed.
+# A plane without weight in this many consecutive solutions may be dropped to make room; if it matters
+# again, the solver finds it as a new plane.
 _PATIENCE = 30
 _FIRST_ROOM = 16
 _EPS = float(np.finfo(np.float64).eps)
@@ -40,7 +40,7 @@ class Tangent(NamedTuple):
 
 
 class Minimum(NamedTuple):
-    """The minimiser of the planes, its value, and a bound of the problem that allows for rounding."""
+    """The minimiser of the planes, its value, and a lower bound that allows for rounding."""
 
     model: FloatArray
     value: float
@@ -50,7 +50,7 @@ class Minimum(NamedTuple):
 class Target(NamedTuple):
     """A model to search towards, the planes' products with it and value there, and a bound.
 
-    ``products`` are ``a_k . w``; ``minimum`` is what the dual point that led here says of the planes.
+    ``products`` are ``a_k . w``; ``minimum`` is the bound that the dual point of this target gives.
     """
 
     model: FloatArray
@@ -68,7 +68,7 @@ class Planes:
     R does not depend on C, so the planes of one C serve another (`rescaled`).
 
     ``offset_error`` bounds the rounding error of every ``b_k``, ``slope_error`` that of every entry of
-    ``a_k``. A plane is true of whatever scores it was taken at, so errors of the scores do not count.
+    ``a_k``. A plane is valid whatever scores it was taken at, so their rounding does not matter.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Planes:
                 self._gradients.append(tangent.gradient)
 
     def _make_room(self, n_more: int) -> None:
-        """Drop planes that are long idle, and double the room where that is not enough."""
+        """Drop planes that have long been idle; double the room if that does not suffice."""
         kept = self._column(self._IDLE) < _PATIENCE
         kept |= (self.dual > 0) | (self._column(self._NEAR) > 0)
         kept[:2] = True
@@ -191,9 +191,9 @@ class Planes:
         idle[dual > 0] = 0
 
     def minimum(self, design: Design, dual: FloatArray) -> Minimum:
-        """Compute ``w`` and the value of a dual point, less what rounding may have added to it.
+        """Compute ``w`` and the value of a dual point, lowered by what rounding may have added.
 
-        With slopes that are wrong by ``d_k``, half the squared norm of ``w`` is wrong by
+        If the slopes are off by ``d_k``, half the squared norm of ``w`` is off by
         ``sum_k u_k |d_k . w|``.
         """
         model = -dual @ self.slopes
@@ -212,8 +212,8 @@ class Planes:
     def exact_minimum(self, design: Design) -> Minimum:
         """Minimise the planes, with the slope of their optimal mixture in double precision.
 
-        A plane is known exactly as a function of the scores; what single precision rounds is its slope
-        in the model. The bound only needs that of one mixture of the planes.
+        A plane is exact as a function of the scores; single precision rounds only its slope in the
+        model, and the bound needs the slope of one mixture of the planes.
         """
         self.minimise(design)
         mixture = sum(
@@ -239,11 +239,11 @@ class Planes:
         return Target(minimum.model, -(self.gram @ self.dual), minimum.value, minimum)
 
     def set_centre(self, design: Design, centre: FloatArray) -> None:
-        """Multiply the planes with a model that targets shall be near."""
+        """Compute the planes' products with the model that targets are kept near."""
         self._column(self._PRODUCT)[:] = design.inner(self.slopes, centre) if centre.any() else 0.0
 
     def move_centre(self, place: float, target: Target) -> None:
-        """Move the centre by a part of the way to a target, which needs no pass over the planes."""
+        """Move the centre part of the way to a target, without a pass over the planes."""
         product = self._column(self._PRODUCT)
         product += place * (target.products - product)
 
@@ -270,7 +270,7 @@ class Planes:
         return Target(model, heights - self.offsets, value, minimum)
 
     def rescaled(self, C: float) -> Planes:
-        """Copy the planes for another C; planes for the same C go on as they are."""
+        """Copy the planes for another C; for the same C return them as they are."""
         if self.C == C:
             return self
         copy = Planes.__new__(Planes)
@@ -282,5 +282,5 @@ class Planes:
 
 
 def _unit(design: Design) -> float:
-    """Bound the relative error of sums of n products, whose errors do not all point the same way."""
+    """Bound the relative error of sums of n products, whose rounding errors partly cancel."""
     return float(_EPS * (8.0 + design.n_rows**0.5))

@@ -7,14 +7,14 @@ from scipy.linalg.lapack import dgesv
 
 from aucuba._base._typing import FloatArray, IntArray
 
-# Planes may be linearly dependent; this ridge, relative to the largest diagonal entry, keeps every
-# linear system solvable. It moves the solution by rounding only, and any feasible point gives a
-# valid lower bound.
+# Planes may be linearly dependent. This ridge, relative to the largest diagonal entry, keeps every
+# linear system solvable; it moves the solution by no more than rounding, and any feasible point gives
+# a valid lower bound.
 _RIDGE = 1e-12
 _FLAT = 1e-6
 _OPTIMAL = 1e-10
 _TINY = float(np.finfo(np.float64).tiny)
-# Entries whose multipliers are violated by this part of the worst violation join the support together.
+# Entries whose multipliers are violated by this fraction of the worst violation join the support.
 _TOGETHER = 0.5
 
 
@@ -44,7 +44,7 @@ def solve_simplex_qp(
     start : ndarray of shape (k,)
         A feasible point.
     max_steps : int, default=1000
-        A bound that is only reached when rounding errors make the method cycle.
+        Limit that is reached only if rounding errors make the method cycle.
     tol : float, default=0.0
         Distance from the minimum at which to stop, beside rounding.
 
@@ -61,10 +61,9 @@ def solve_simplex_qp(
     array([1.5, 0.5])
     """
     size = linear.size
-    # Places of extremes are found in less time than the extremes themselves: this method is made of
-    # many calls on a dozen numbers each.
+    # argmax takes less time than max on a dozen numbers, and the method consists of many such calls.
     largest = max(float(linear[linear.argmax()]), -float(linear[linear.argmin()]))
-    # Where all planes are flat the ridge must still be a number that can be divided by.
+    # Even if all planes are flat, the ridge must be a number that can be divided by.
     least = max(_FLAT * largest / total, _TINY / _RIDGE)
     diagonal = gram.diagonal()
     ridge = _RIDGE * max(float(diagonal[diagonal.argmax()]), least)
