@@ -25,10 +25,10 @@ def run(*arguments):
 def test_batches_are_those_of_the_library(tmp_path, capsys):
     frame = table()
     frame.to_csv(tmp_path / "log.csv", index=False)
-    options = ["--limit", 0.1, "--pos-label", "fraud", "--batch", "day", "--json"]
+    options = ["--limit", 0.1, "--labels", "ok", "fraud", "--batch", "day", "--json"]
     assert run("monitor", tmp_path / "log.csv", *options) == 0
     result = json.loads(capsys.readouterr().out)
-    monitor = RateMonitor(0.1, pos_label="fraud")
+    monitor = RateMonitor(0.1, labels=("ok", "fraud"))
     for _, part in frame.groupby("day"):
         monitor.update(part["y"], part["predicted"])
     assert [row["batch"] for row in result["batches"]] == ["day 0", "day 1", "day 2"]
@@ -46,10 +46,10 @@ def test_state_goes_on_and_breaks(tmp_path, capsys):
         path = tmp_path / f"{number}.csv"
         table(number, rate=rate).to_csv(path, index=False)
         limit = ["--limit", 0.1] if number == 0 else []
-        assert run("monitor", path, "--state", state, "--pos-label", "fraud", *limit) == 0
+        assert run("monitor", path, "--state", state, "--labels", "ok", "fraud", *limit) == 0
     assert "broken" in capsys.readouterr().out
     assert RateMonitor.from_json(state.read_text()).status == "broken"
-    assert run("monitor", path, "--state", state, "--limit", 0.2, "--pos-label", "fraud") == 2
+    assert run("monitor", path, "--state", state, "--limit", 0.2, "--labels", "ok", "fraud") == 2
     assert "--limit 0.2 differs from 0.1" in capsys.readouterr().err
 
 

@@ -110,12 +110,14 @@ def test_groups_count_once_by_their_mean():
 
 
 def test_labels():
-    named = RateMonitor(0.2, pos_label="fraud")
+    named = RateMonitor(0.2, labels=("ok", "fraud"))
     named.update(["fraud", "ok", "ok"], ["ok", "fraud", "ok"])
     assert (named.n_counted, named.n_against) == (2, 1)
-    mixed = RateMonitor(0.2, pos_label="fraud").update(["fraud", "ok"], [False, True])
+    mixed = RateMonitor(0.2, labels=("ok", "fraud")).update(["fraud", "ok"], [False, True])
     assert (mixed.n_counted, mixed.n_against) == (1, 1)
-    with pytest.raises(ValueError, match=r"y_true has the values .*name the positive class"):
+    against_the_rest = RateMonitor(0.2, labels=([0, 2], 1)).update([0, 1, 2], [1, 1, 0])
+    assert (against_the_rest.n_counted, against_the_rest.n_against) == (2, 1)
+    with pytest.raises(ValueError, match=r"y_true has the values .*labels=\(negative, positive\)"):
         RateMonitor(0.2).update(["a", "b"], [0, 1])
     with pytest.raises(ValueError, match="y_true has 2 entries for 3 rows"):
         RateMonitor(0.2).update([0, 1], [0, 1, 1])
@@ -138,10 +140,22 @@ def test_json_goes_on_where_it_stopped():
     assert repr(again) == repr(monitor)
 
 
-@pytest.mark.parametrize("label", [np.int64(1), np.str_("fraud"), "fraud", 1, True])
-def test_labels_of_arrays_survive_json(label):
-    monitor = RateMonitor(0.2, pos_label=label)
-    assert RateMonitor.from_json(monitor.to_json()).pos_label == label
+@pytest.mark.parametrize(
+    "labels",
+    [
+        (0, np.int64(1)),
+        ("ok", np.str_("fraud")),
+        (["a", "b"], "c"),
+        (False, True),
+        (np.array([3, 2]), 1),
+    ],
+)
+def test_labels_of_arrays_survive_json(labels):
+    monitor = RateMonitor(0.2, labels=labels)
+    restored = RateMonitor.from_json(monitor.to_json())
+    assert restored.labels[1] == labels[1]
+    assert restored.labels == monitor.labels
+    np.testing.assert_array_equal(np.ravel(restored.labels[0]), np.ravel(labels[0]))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"aucuba_monitor": 9}', '{"aucuba_monitor": 1}'])
@@ -183,6 +197,11 @@ def test_frame_and_plot():
         ({"limit": 0.1, "rate": "auc"}, "rate must be one of"),
         ({"limit": 0.1, "confidence": 1}, "confidence must lie"),
         ({"limit": 0.1, "average_run_length": 0}, "average_run_length must be"),
+        ({"limit": 0.1, "labels": "ab"}, "labels must be a pair"),
+        ({"limit": 0.1, "labels": (0, 1, 2)}, "labels must be a pair"),
+        ({"limit": 0.1, "labels": (1, True)}, "as negative and as positive"),
+        ({"limit": 0.1, "labels": (0, float("nan"))}, "labels must be text, numbers or booleans"),
+        ({"limit": 0.1, "labels": ([], None)}, "labels must be text, numbers or booleans"),
     ],
 )
 def test_bad_parameters(options, match):

@@ -21,6 +21,8 @@ from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, Int
 _ENTRIES_AT_ONCE = 65_536
 # Every integer up to here is a double.
 _LARGEST_EXACT = 2**53
+# Texts that can only mean the positive class.
+UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
 
 
 def check_fraction(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from aucuba._base._files import check_place, written_atomically
-from aucuba._base._typing import BoolArray
+from aucuba._base._typing import AnyArray
 from aucuba.cli._console import Grid, emit
+from aucuba.cli._fit_record import load_fitted
 from aucuba.cli._formats import Kept
 from aucuba.cli._options import MonitorOptions, spelled_as_option
-from aucuba.cli._roles import Labels, as_texts
+from aucuba.cli._roles import as_texts, label_text, split_names
 from aucuba.threshold import RateMonitor
 
 _SETTINGS = ("limit", "rate", "confidence", "average_run_length")
@@ -25,13 +27,14 @@ def run(options: MonitorOptions) -> None:
     file, columns = options.file(), (options.target, options.flag, options.batch, options.groups)
     table = file.read(Kept(verbatim=tuple(name for name in columns if name is not None)))
 
-    def is_positive(name: str, option: str) -> BoolArray:
-        texts = as_texts(table.column(name, option))
-        # Labels are equal by value: 1 and 1.0.
-        return Labels(options.pos_label, tuple(texts.unique())).is_positive(texts)
-
-    flagged = is_positive(options.flag, "--flag")
-    positive = None if watched.rate == "alerts" else is_positive(options.target, "--target")
+    read = {"--flag": options.flag}
+    if watched.rate != "alerts":
+        read["--target"] = options.target
+    texts = {option: as_texts(table.column(name, option)) for option, name in read.items()}
+    labels = watched.labels or ("0", "1")
+    seen = {text for column in texts.values() for text in column.unique()} | _flat(labels)
+    values = {option: _typed(column, seen) for option, column in texts.items()}
+    flagged, positive = values["--flag"], values.get("--target")
     group, batch = None, np.full(table.n_rows, file.path.name, dtype=object)
     if options.groups is not None:
         group = as_texts(table.column(options.groups, "--groups")).to_numpy()
@@ -56,6 +59,7 @@ def run(options: MonitorOptions) -> None:
 def _monitor(options: MonitorOptions) -> RateMonitor:
     """Restore the monitor of the state file, or make one of the options."""
     asked = {name: getattr(options, name) for name in _SETTINGS}
+    asked["labels"] = _labels(options)
     given = {name: value for name, value in asked.items() if value is not None}
     state = options.state
     if state is None or not state.exists():
@@ -70,6 +74,47 @@ def _monitor(options: MonitorOptions) -> RateMonitor:
                 "leave it out, or begin another state file."
             )
     return restored
+
+
+def _labels(options: MonitorOptions) -> Any:
+    """Return the pair of labels of the options, typed as in the columns; None if none is named."""
+    if options.labels is None and options.model is None:
+        return None
+    if options.labels is not None and options.model is not None:
+        raise ValueError("--labels and --model both name the labels; leave one of the two out.")
+    if options.model is not None:
+        known = load_fitted(options.model)[1].labels
+        # The predictions of a model of one class against the others say "other".
+        negative, positive = list(dict.fromkeys([*known.others, known.negative])), known.positive
+    else:
+        assert options.labels is not None
+        negative, positive = split_names(options.labels[:1], []), options.labels[1]
+    seen = {*negative, positive}
+    typed = [_typed(pd.Series([one]), seen).tolist()[0] for one in (*negative, positive)]
+    return (typed[0] if len(typed) == 2 else typed[:-1]), typed[-1]
+
+
+def _flat(labels: tuple[Any, Any]) -> set[str]:
+    """Return the labels of a pair as text."""
+    listed = labels[0] if isinstance(labels[0], list) else [labels[0]]
+    return {label_text(one) for one in (*listed, labels[1]) if one is not None}
+
+
+def _typed(texts: pd.Series, seen: set[str]) -> AnyArray:
+    """Return numbers and booleans if every text seen is one of the two, and text otherwise."""
+    value = {text: _value(text) for text in seen}
+    if any(isinstance(one, str) for one in value.values()):
+        return np.asarray(texts, dtype=str)
+    return np.array(texts.map(value).tolist())
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _grid(shown: list[dict[str, Any]]) -> Grid:

@@ -307,7 +307,12 @@ class MonitorOptions(FileOptions):
     rate: str | None = _option("What was promised: fpr, tpr, precision or alerts.", shown="fpr")
     target: str = _option("Column of true labels.", "COLUMN", default="y")
     flag: str = _option("Column of predicted labels.", "COLUMN", default="predicted")
-    pos_label: str = _option("The positive label.", "LABEL", names=_POSITIVE, default="1")
+    labels: tuple[str, str] | None = _option(
+        "The negative label (several as a,b) and the positive one, in both columns.",
+        "NEGATIVE POSITIVE",
+        shown="0 1, false true, or an unmistakable word such as fraud",
+    )
+    model: Path | None = _option("Take the labels from this file of `aucuba fit`.", "MODEL")
     batch: str | None = _option("Rows with the same value form a batch, such as a day.", "COLUMN")
     groups: str | None = _option("Groups, such as patients: each counts once per batch.", "COLUMN")
     state: Path | None = _option("Continue from this file if it exists, and write it.", "FILE.json")

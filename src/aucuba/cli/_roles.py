@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aucuba._base._typing import BoolArray, FloatArray
-from aucuba._base._validation import query_index
+from aucuba._base._validation import UNMISTAKABLE, query_index
 from aucuba._rows._sample import Sample
 from aucuba.cli._console import Problems, TableError
 from aucuba.cli._formats import Table
@@ -23,8 +23,6 @@ _SVMLIGHT_TARGET = "label"
 _SVMLIGHT_QID = "qid"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"0|-?[1-9]\d*")
-# Texts that can only mean the positive class.
-_UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
 # Labels with equal keys are equal; keys sort numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
 
@@ -117,7 +115,7 @@ def _likely_positive(keys: list[_Key], column: Any) -> _Key:
     """Choose the positive one of two sorted labels; ambiguous texts are an error."""
     if not any(is_text for is_text, _, _ in keys):
         return keys[1]
-    plain = [key for key in keys if _plain(key) in _UNMISTAKABLE]
+    plain = [key for key in keys if _plain(key) in UNMISTAKABLE]
     if len(plain) == 1:
         return plain[0]
     shown = " or ".join(_plain(key) for key in keys)
@@ -129,7 +127,7 @@ def _likely_positive(keys: list[_Key], column: Any) -> _Key:
 
 def _plain(key: _Key) -> str:
     is_text, number, text = key
-    return text.lower() if is_text and text.lower() in _UNMISTAKABLE else text or f"{number:f}"
+    return text.lower() if is_text and text.lower() in UNMISTAKABLE else text or f"{number:f}"
 
 
 def _key(text: str) -> _Key:

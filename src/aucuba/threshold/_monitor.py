@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._drawing import axes_for
-from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._base._validation import check_fraction, check_positive_number, identifiers, query_index
+from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._validation import check_fraction, check_positive_number, query_index
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._sequences import (
     CHANGES,
@@ -21,6 +21,7 @@ from aucuba.threshold._sequences import (
     lower_limit,
     upper_limit,
 )
+from aucuba.threshold._stream_labels import StreamLabels
 
 _STATE = ("n_counted", "n_against", "log_evidence", "log_detector", "detector", "history")
 
@@ -35,7 +36,8 @@ class RateMonitor:
       limit" has passed 1 / (1 - ``confidence``). A rate within the limit is called broken with
       probability of at most 1 - ``confidence`` over any number of looks, under any drift within the
       limit. It is ``"ok"`` while the upper confidence sequence lies within the limit, which assumes a
-      constant rate, and ``"unsure"`` otherwise.
+      constant rate, and ``"unsure"`` otherwise. It is ``"unknown"`` while text labels have come of
+      which none is known to be the positive one.
     - ``changed`` detects a rise after a long good history, whose evidence ``status`` would have to
       undo first. It bounds not the probability of a false alarm but the mean time until one: at
       least ``average_run_length`` counted rows.
@@ -50,8 +52,10 @@ class RateMonitor:
         One minus the largest probability of a false ``"broken"``.
     average_run_length : float, default=100_000
         The smallest mean number of counted rows (or groups) until ``changed`` is raised falsely.
-    pos_label : label, default=None
-        The positive class in ``y_true`` and ``y_flag``. None expects booleans, or 0 and 1.
+    labels : pair (negative, positive), default=None
+        The labels in ``y_true`` and ``y_flag``; ``negative`` may be a list of classes. Any other value
+        is an error. None takes booleans, or 0 and 1; of text it takes the positive label only if it
+        is unmistakable, such as "fraud" or "yes". Booleans are understood beside all labels.
 
     Attributes
     ----------
@@ -89,7 +93,7 @@ class RateMonitor:
         confidence: float = 0.95,
         *,
         average_run_length: float = 100_000,
-        pos_label: Any = None,
+        labels: Any = None,
     ) -> None:
         self._promise = promise_named(rate, "rate")
         self._allowed = self._promise.allowed(limit, "limit")
@@ -97,8 +101,7 @@ class RateMonitor:
         self.rate = rate
         self.confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
         self.average_run_length = check_positive_number(average_run_length, "average_run_length")
-        # A label from an array, as a plain value that JSON can hold.
-        self.pos_label = None if pos_label is None else np.asarray(pos_label).item()
+        self._labels = StreamLabels.named(labels)
         self.n_counted = 0
         self.n_against = 0.0
         self.log_evidence = 0.0
@@ -125,8 +128,12 @@ class RateMonitor:
         RateMonitor
             This monitor.
         """
-        flagged = _flags(y_flag, self.pos_label, "y_flag")
-        positive = self._labels(y_true, flagged)
+        flagged, labels = self._labels.read(y_flag, "y_flag")
+        positive = np.zeros(flagged.shape, dtype=bool)
+        if y_true is not None:
+            positive, labels = labels.read(y_true, "y_true", flagged.size)
+        elif self._promise is not ALERTS:
+            raise ValueError(f"rate={self.rate!r} needs y_true, the labels of the rows.")
         counted = self._promise.counts(positive, flagged)
         losses = self._promise.against(positive, flagged)[counted].astype(np.float64)
         number = query_index(groups, flagged.size, "groups")
@@ -135,6 +142,7 @@ class RateMonitor:
             means = np.bincount(group, losses) / np.bincount(group)
             # In the order in which groups first appear.
             losses = means[np.argsort(first)]
+        self._labels = labels
         if losses.size:
             n = self.n_counted + np.arange(1.0, losses.size + 1)
             s = self.n_against + np.cumsum(losses)
@@ -178,8 +186,15 @@ class RateMonitor:
         return self._record()
 
     @property
+    def labels(self) -> tuple[Any, Any] | None:
+        """The labels (negative, positive) that were named or seen; None before any was."""
+        return self._labels.pair
+
+    @property
     def status(self) -> str:
-        """``"broken"``, ``"ok"`` or ``"unsure"``."""
+        """``"broken"``, ``"ok"``, ``"unsure"``, or ``"unknown"`` without a known positive label."""
+        if self._labels.lack_a_positive:
+            return "unknown"
         needed = -np.log1p(-self.confidence)
         if self.log_evidence >= needed:
             return "broken"
@@ -229,7 +244,7 @@ class RateMonitor:
         str
             A JSON object.
         """
-        names = ("limit", "rate", "confidence", "average_run_length", "pos_label")
+        names = ("limit", "rate", "confidence", "average_run_length", "labels")
         state = {name: getattr(self, name) for name in _STATE}
         # JSON has no infinity: before the first row the detector's logarithms are null.
         state["detector"] = [None if np.isinf(one) else one for one in self.detector.tolist()]
@@ -312,13 +327,6 @@ class RateMonitor:
         signal = ", changed" if self.changed else ""
         return f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted} counted"
 
-    def _labels(self, y_true: ArrayLike | None, flagged: BoolArray) -> BoolArray:
-        if y_true is None:
-            if self._promise is not ALERTS:
-                raise ValueError(f"rate={self.rate!r} needs y_true, the labels of the rows.")
-            return np.zeros(flagged.shape, dtype=bool)
-        return _flags(y_true, self.pos_label, "y_true", flagged.size)
-
     def _advance(self, n: FloatArray, s: FloatArray, states: FloatArray) -> None:
         evidence = log_evidence_above(n, s, self._allowed)
         self.log_evidence = max(self.log_evidence, float(evidence.max(initial=-np.inf)))
@@ -342,18 +350,3 @@ class RateMonitor:
     def _record(self) -> RateMonitor:
         self.history.append(self._row())
         return self
-
-
-def _flags(values: ArrayLike, pos_label: Any, name: str, n_rows: int | None = None) -> BoolArray:
-    """Return booleans from labels; without ``pos_label`` they must be booleans, or 0 and 1."""
-    array = identifiers(values, name, n_rows)
-    if array.dtype != bool and pos_label is not None:
-        array = array == pos_label
-    elif array.dtype != bool:
-        seen = np.unique(array)
-        if not np.isin(seen, (0, 1)).all():
-            raise ValueError(
-                f"{name} has the values {seen[:5].tolist()}; give booleans or 0 and 1, or name the "
-                "positive class by pos_label."
-            )
-    return np.asarray(array, dtype=bool)
