@@ -1,5 +1,6 @@
 """Thresholds that keep a promise: false alarms, sensitivity, precision, alert budget."""
 
+from aucuba.threshold._audit import AuditPlan, audit_interval, plan_audit
 from aucuba.threshold._class_rates import FixedFPRClassifier, FixedTPRClassifier
 from aucuba.threshold._display import GuaranteedRocDisplay
 from aucuba.threshold._monitor import RateMonitor
@@ -8,10 +9,13 @@ from aucuba.threshold._rows_needed import rows_needed
 
 __all__ = [
     "AlertBudgetClassifier",
+    "AuditPlan",
     "FixedFPRClassifier",
     "FixedPrecisionClassifier",
     "FixedTPRClassifier",
     "GuaranteedRocDisplay",
     "RateMonitor",
+    "audit_interval",
+    "plan_audit",
     "rows_needed",
 ]

@@ -1,0 +1,564 @@
+"""Audits: which rows to label to learn a rate, and the interval that the labels give."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils import check_random_state
+
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import (
+    binary_target,
+    check_choice,
+    check_fraction,
+    check_positive_number,
+    finite_scores,
+    identifiers,
+    one_per_row,
+)
+from aucuba.metrics import ScoreInterval
+from aucuba.threshold._audit_bets import CountedRows, limits
+
+_RATES = ("tpr", "fpr", "precision")
+# Rows of similar probability share one inclusion probability while plans are compared.
+_N_BINS = 40
+# Candidate plans: the part of the budget for flagged rows, and the part of the budget of flagged or
+# of other rows that is spread evenly. The even part is the floor: it limits the bets, because a
+# single positive may hide where labels are rare.
+_FLAGGED_PARTS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
+_EVEN_PARTS = (0.3, 0.5, 0.7, 0.85, 1.0)
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """Hold the rows to label, in order, and what `audit_interval` must know of the table.
+
+    Attributes
+    ----------
+    rate : str
+        The rate to be learned.
+    n_rows : int
+        Rows of the table that the rate is about.
+    rows : ndarray of int
+        Places of the rows to label, in the order in which to label them.
+    flags, probability : ndarray
+        Whether each of these rows was flagged, and the probability with which it was drawn.
+    look_sizes : ndarray of int
+        How many of ``rows`` are labelled at each look; the last is all.
+    confidence : float
+        Confidence of the intervals of all looks together.
+    expected_half_width : float
+        Half-width of the last interval if the given probabilities are right; nan without them.
+    least, spread : tuple of float
+        Of rows that may hit and rows that may miss: the smallest probability below 1, and the
+        expected sum of 1 / probability. They set the bets, before any label is seen.
+    inclusion_probability : ndarray of shape (n_rows,) or None
+        Probability of every row of the table; not part of the JSON text.
+    """
+
+    rate: str
+    n_rows: int
+    rows: IntArray
+    flags: BoolArray
+    probability: FloatArray
+    look_sizes: IntArray
+    confidence: float
+    expected_half_width: float
+    least: tuple[float, float]
+    spread: tuple[float, float]
+    inclusion_probability: FloatArray | None = field(default=None, repr=False)
+
+    def to_frame(self) -> Any:
+        """Return the rows to label as a pandas DataFrame, in their order.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``row``, ``flag``, ``probability`` and ``look``.
+        """
+        import pandas as pd
+
+        look = np.searchsorted(self.look_sizes, np.arange(self.rows.size), side="right") + 1
+        columns = {"row": self.rows, "flag": self.flags, "probability": self.probability}
+        return pd.DataFrame({**columns, "look": look})
+
+    def to_json(self) -> str:
+        """Return the plan as text that `from_json` reads, so that labels may come later.
+
+        Returns
+        -------
+        str
+            A JSON object.
+        """
+        content: dict[str, Any] = {"aucuba_audit": 1}
+        for name in ("rate", "n_rows", "confidence"):
+            content[name] = getattr(self, name)
+        for name in ("rows", "flags", "probability", "look_sizes"):
+            content[name] = getattr(self, name).tolist()
+        # JSON has neither infinity nor nan.
+        content["expected_half_width"] = _finite_or_none(self.expected_half_width)
+        content["least"] = [_finite_or_none(one) for one in self.least]
+        content["spread"] = [_finite_or_none(one) for one in self.spread]
+        return json.dumps(content, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> AuditPlan:
+        """Restore a plan from the text of `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            The JSON object.
+
+        Returns
+        -------
+        AuditPlan
+            The plan.
+        """
+        try:
+            content = json.loads(text)
+            if content.pop("aucuba_audit") != 1:
+                raise ValueError("another format")
+            rows = np.array(content["rows"], dtype=np.intp)
+            least = tuple(np.inf if one is None else float(one) for one in content["least"])
+            spread = tuple(np.nan if one is None else float(one) for one in content["spread"])
+            width = content["expected_half_width"]
+            plan = cls(
+                rate=check_choice(content["rate"], "rate", _RATES),
+                n_rows=int(content["n_rows"]),
+                rows=rows,
+                flags=np.array(content["flags"], dtype=bool),
+                probability=np.array(content["probability"], dtype=np.float64),
+                look_sizes=np.array(content["look_sizes"], dtype=np.intp),
+                confidence=check_fraction(content["confidence"], "confidence"),
+                expected_half_width=np.nan if width is None else float(width),
+                least=(least[0], least[1]),
+                spread=(spread[0], spread[1]),
+            )
+            plan._check()
+        except (
+            AttributeError,
+            IndexError,
+            KeyError,
+            OverflowError,
+            TypeError,
+            ValueError,
+        ) as error:
+            raise ValueError(f"This is not the text of AuditPlan.to_json: {error}.") from error
+        return plan
+
+    def _check(self) -> None:
+        n = self.rows.shape
+        if self.flags.shape != n or self.probability.shape != n or len(n) != 1:
+            raise ValueError("rows, flags and probabilities of different lengths")
+        if n[0] and not (self.rows.min() >= 0 and self.rows.max() < self.n_rows):
+            raise ValueError(f"rows outside the {self.n_rows} of the table")
+        sizes = self.look_sizes
+        if not sizes.size or sizes[0] < 0 or (np.diff(sizes) < 0).any() or sizes[-1] != n[0]:
+            raise ValueError("looks that do not end with all rows")
+        for least in self.least:
+            if not least > 0:
+                raise ValueError(f"a smallest probability of {least}")
+        if not ((self.probability > 0) & (self.probability <= 1)).all():
+            raise ValueError("probabilities outside (0, 1]")
+
+
+def plan_audit(
+    flags: ArrayLike,
+    *,
+    budget: int,
+    rate: str = "tpr",
+    positive_probability: ArrayLike | None = None,
+    pilot: tuple[ArrayLike, ArrayLike] | None = None,
+    scores: ArrayLike | None = None,
+    looks: int = 1,
+    confidence: float = 0.95,
+    random_state: Any = None,
+) -> AuditPlan:
+    r"""Choose the rows to label so that a rate of a running classifier is learned from few labels.
+
+    Every row of the table gets a probability of being labelled, and rows are drawn independently, so
+    that the number of labels varies by about the square root of ``budget``. Rows that decide the rate
+    are drawn more often; the rest of the budget is spread evenly, since positives may hide where
+    nobody expects them. The interval of `audit_interval` holds whether the probabilities given here
+    are right or not: wrong ones only make it wider.
+
+    Parameters
+    ----------
+    flags : array-like of shape (n_rows,)
+        Which rows the classifier flagged: booleans, or 0 and 1.
+    budget : int
+        Expected number of labels.
+    rate : {"tpr", "fpr", "precision"}, default="tpr"
+        What to learn: sensitivity (recall), false positive rate, or precision, of these rows.
+    positive_probability : array-like of shape (n_rows,), default=None
+        How probable it is that each row is positive.
+    pilot : tuple (scores, y), default=None
+        Labelled rows (1 for positive) from which to learn ``positive_probability`` as an increasing
+        function of ``scores``. Rows labelled before this plan do not count as its labels.
+    scores : array-like of shape (n_rows,), default=None
+        Scores of the rows of the table, with ``pilot``.
+    looks : int, default=1
+        How many intervals may be computed while labels come in. The rows are then ordered at random,
+        and the error is divided among the looks, which are fixed here.
+    confidence : float, default=0.95
+        Probability that the intervals of all looks hold.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the draw.
+
+    Returns
+    -------
+    AuditPlan
+        ``rows`` to label in their order, ``expected_half_width``.
+
+    See Also
+    --------
+    audit_interval : The interval from the labels.
+
+    Notes
+    -----
+    With neither probabilities nor a pilot, flagged rows and the rest get half of the budget each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba.threshold import audit_interval, plan_audit
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(20_000) < 0.02
+    >>> score = rng.normal(size=20_000) + 3 * y
+    >>> chance = 1 / (1 + 49 * np.exp(4.5 - 3 * score))
+    >>> plan = plan_audit(score > 2, budget=1_500, positive_probability=chance, random_state=0)
+    >>> plan.rows.size, round(plan.expected_half_width, 2)
+    (1612, 0.16)
+    >>> print(audit_interval(plan, y[plan.rows]))
+    0.8663 [0.7100, 0.9596] (95% interval)
+    >>> round(float((score > 2)[y].mean()), 4)
+    0.8299
+    """
+    check_choice(rate, "rate", _RATES)
+    flagged = _flags(flags)
+    table = _Table.of(
+        flagged, rate, _probability(flagged.size, positive_probability, pilot, scores)
+    )
+    budget = int(check_positive_number(budget, "budget", integer=True))
+    n_looks = int(check_positive_number(looks, "looks", integer=True))
+    error = 1.0 - check_fraction(confidence, "confidence", low_open=True, high_open=True)
+    inclusion, width = table.best_inclusion(min(budget, int(table.relevant.sum())), error / n_looks)
+    rng = check_random_state(random_state)
+    drawn = np.flatnonzero(rng.random_sample(flagged.size) < inclusion)
+    # A row belongs to look j if its time is at most j / n_looks: then every row is in the first j
+    # looks with j / n_looks of its probability, whatever the other rows are.
+    time = rng.random_sample(drawn.size)
+    order = np.argsort(time, kind="stable")
+    sizes = np.searchsorted(time[order], np.arange(1, n_looks + 1) / n_looks, side="right")
+    rows = drawn[order]
+    return AuditPlan(
+        rate=rate,
+        n_rows=flagged.size,
+        rows=rows,
+        flags=flagged[rows],
+        probability=inclusion[rows],
+        look_sizes=sizes,
+        confidence=1.0 - error,
+        expected_half_width=width,
+        least=table.least(inclusion),
+        spread=table.spread(inclusion),
+        inclusion_probability=inclusion,
+    )
+
+
+def audit_interval(plan: AuditPlan, y: ArrayLike, *, pos_label: Any = None) -> ScoreInterval:
+    """Compute the interval of the audited rate from the labels of the plan's rows.
+
+    The interval is valid for any number of labels, any labels and any inclusion probabilities: it
+    holds with the plan's confidence over the draw of the rows, and it is about the rows of the table
+    that the plan was made for, not about rows to come.
+
+    Parameters
+    ----------
+    plan : AuditPlan
+        What `plan_audit` returned.
+    y : array-like
+        Labels of ``plan.rows``, or of its first ``look_sizes[j]`` rows, in the plan's order.
+    pos_label : label, default=None
+        The positive class. None expects booleans, or 0 and 1.
+
+    Returns
+    -------
+    ScoreInterval
+        ``value`` (each row weighted by 1 / probability; nan if no labelled row counts), ``low``,
+        ``high``.
+    """
+    labels = identifiers(y, "y")
+    places = np.flatnonzero(plan.look_sizes == labels.size)
+    if not places.size:
+        sizes = " or ".join(str(size) for size in np.unique(plan.look_sizes))
+        raise ValueError(
+            f"y has {labels.size} labels, and the plan has intervals for {sizes}: an interval from "
+            "other rows than these, in the plan's order, would not be valid. Label the rest, or plan "
+            "with more looks."
+        )
+    positive = _zeros_and_ones(labels, "y") if pos_label is None else labels == pos_label
+    if pos_label is not None and labels.size and not positive.any():
+        seen = np.unique(labels)
+        if seen.size > 2:
+            raise ValueError(
+                f"pos_label={pos_label!r} is not among the labels {seen[:5].tolist()}."
+            )
+    n_looks = plan.look_sizes.size
+    part = (places[-1] + 1) / n_looks
+    flagged, probability = plan.flags[: labels.size], plan.probability[: labels.size] * part
+    counts, hits = _counted(plan.rate, positive, flagged)
+    kinds = (counts & hits, counts & ~hits)
+    each = [
+        CountedRows(
+            probability[kind],
+            np.ones(int(kind.sum())),
+            spread / part,
+            # At an earlier look no row was certain to be labelled.
+            min(least, 1.0 if part < 1 else np.inf) * part,
+        )
+        for kind, spread, least in zip(kinds, plan.spread, plan.least, strict=True)
+    ]
+    low, high = limits(each[0], each[1], (1.0 - plan.confidence) / n_looks)
+    totals = [float((1.0 / probability[kind]).sum()) for kind in kinds]
+    value = totals[0] / sum(totals) if sum(totals) else math.nan
+    about = f"audit: {plan.rate} of the {plan.n_rows} rows of the plan"
+    return ScoreInterval(value, low, high, plan.confidence, 0, "betting", about)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The rows of a table with the chances that each counts and hits, or counts and misses.
+
+    ``hit`` and ``miss`` are None where nothing is known of the labels.
+    """
+
+    flagged: BoolArray
+    can_hit: BoolArray
+    can_miss: BoolArray
+    hit: FloatArray | None
+    miss: FloatArray | None
+
+    @classmethod
+    def of(cls, flagged: BoolArray, rate: str, probability: FloatArray | None) -> _Table:
+        if rate == "precision":
+            can_hit, can_miss = flagged, flagged
+        else:
+            can_hit, can_miss = flagged, ~flagged
+        for can, kind in ((can_hit, "flagged"), (can_miss, "unflagged")):
+            if not can.any():
+                raise ValueError(
+                    f"No row is {kind}, so the {rate} of these rows is known without labels."
+                    if rate != "precision"
+                    else "No row is flagged, so there is no precision to learn."
+                )
+        if probability is None:
+            return cls(flagged, can_hit, can_miss, None, None)
+        if rate == "precision":
+            hit, miss = probability * flagged, (1.0 - probability) * flagged
+        else:
+            counts = probability if rate == "tpr" else 1.0 - probability
+            hit, miss = counts * flagged, counts * ~flagged
+        return cls(flagged, can_hit, can_miss, hit, miss)
+
+    @property
+    def relevant(self) -> BoolArray:
+        return self.can_hit | self.can_miss
+
+    def least(self, inclusion: FloatArray) -> tuple[float, float]:
+        """Return the smallest probability below 1 of rows that may hit, and of rows that may miss."""
+        uncertain = inclusion < 1
+        hit, miss = self.can_hit & uncertain, self.can_miss & uncertain
+        return (
+            float(inclusion[hit].min(initial=np.inf)),
+            float(inclusion[miss].min(initial=np.inf)),
+        )
+
+    def spread(self, inclusion: FloatArray) -> tuple[float, float]:
+        """Return the expected sums of 1 / probability over uncertain rows that hit, and that miss."""
+        if self.hit is None or self.miss is None:
+            return math.nan, math.nan
+        rows = self.relevant & (inclusion < 1)
+        return (
+            float(np.sum(self.hit[rows] / inclusion[rows])),
+            float(np.sum(self.miss[rows] / inclusion[rows])),
+        )
+
+    def best_inclusion(self, budget: int, error: float) -> tuple[FloatArray, float]:
+        """Return the probabilities of the narrowest expected interval, and its half-width."""
+        parts = [rows for rows in (self.flagged, self.relevant & ~self.flagged) if rows.any()]
+        inclusion = np.zeros(self.flagged.size)
+        if self.hit is None or self.miss is None:
+            for rows, labels in zip(parts, _divided(budget, 0.5, parts), strict=True):
+                inclusion[rows] = labels / rows.sum()
+            return inclusion, math.nan
+        bins = self._bins(parts)
+        best: tuple[float, FloatArray] = (math.inf, inclusion)
+        for flagged_part in _FLAGGED_PARTS if len(parts) > 1 else (1.0,):
+            divided = _divided(budget, flagged_part, parts)
+            for even in _EVEN_PARTS:
+                drawn = bins.inclusion(divided, even)
+                width = bins.half_width(drawn, error)
+                if width < best[0]:
+                    best = width, drawn
+        relevant = self.relevant
+        inclusion[relevant] = best[1][bins.number[relevant]]
+        return inclusion, best[0]
+
+    def _bins(self, parts: list[BoolArray]) -> _Bins:
+        assert self.hit is not None
+        assert self.miss is not None
+        # How much a labelled row tells: the standard deviation that it adds to the sum of m_i(r) at
+        # the expected rate r.
+        expected = self.hit.sum() / max(self.hit.sum() + self.miss.sum(), 1e-300)
+        telling = np.sqrt(self.hit * (1.0 - expected) ** 2 + self.miss * expected**2)
+        number = np.zeros(self.flagged.size, dtype=np.intp)
+        part_of: list[int] = []
+        for place, rows in enumerate(parts):
+            order = np.flatnonzero(rows)
+            order = order[np.argsort(telling[order], kind="stable")]
+            # Even in what rows tell, so that the few that tell most have bins of their own.
+            summed = np.cumsum(telling[order] + 1e-12)
+            cut = np.minimum((summed / summed[-1] * _N_BINS).astype(np.intp), _N_BINS - 1)
+            cut = np.unique(cut, return_inverse=True)[1]
+            number[order] = len(part_of) + cut
+            part_of += [place] * (int(cut.max()) + 1)
+        relevant = self.relevant
+        size, told, hit, miss = (
+            np.bincount(number[relevant], column[relevant], len(part_of)).astype(np.float64)
+            for column in (np.ones(number.size), telling, self.hit, self.miss)
+        )
+        return _Bins(number, np.array(part_of), size, told / size, hit, miss)
+
+
+@dataclass(frozen=True)
+class _Bins:
+    """Rows of like chances: how many, what one tells, and how many are expected to hit or miss."""
+
+    number: IntArray
+    part: IntArray
+    size: FloatArray
+    telling: FloatArray
+    hit: FloatArray
+    miss: FloatArray
+
+    def inclusion(self, labels: list[float], even: float) -> FloatArray:
+        """Return the probability per bin: some of the labels evenly, the rest by what rows tell."""
+        inclusion = np.empty(self.size.size)
+        for place, n in enumerate(labels):
+            rows = self.part == place
+            size = self.size[rows]
+            floor = even * n / size.sum()
+            inclusion[rows] = np.minimum(
+                floor + _proportional(self.telling[rows], size, (1.0 - even) * n), 1.0
+            )
+        return inclusion
+
+    def half_width(self, inclusion: FloatArray, error: float) -> float:
+        """Return half the width of the interval if rows hit and miss as expected."""
+        kinds = []
+        for mass in (self.hit, self.miss):
+            some = mass > 0
+            uncertain = some & (inclusion < 1)
+            kinds.append(
+                CountedRows(
+                    inclusion[some],
+                    mass[some] * inclusion[some],
+                    float(np.sum(mass[uncertain] / inclusion[uncertain])),
+                    float(inclusion[uncertain].min(initial=np.inf)),
+                )
+            )
+        low, high = limits(kinds[0], kinds[1], error)
+        return (high - low) / 2
+
+
+def _proportional(telling: FloatArray, size: FloatArray, n: float) -> FloatArray:
+    """Return probabilities in proportion to ``telling``, at most 1, that draw n rows in all."""
+    inclusion = np.zeros(telling.size)
+    free = telling > 0
+    while free.any() and n > 0:
+        raised = n * telling / np.sum(telling[free] * size[free])
+        full = free & (raised >= 1)
+        inclusion[full] = 1.0
+        if not full.any():
+            inclusion[free] = raised[free]
+            break
+        n -= float(size[full].sum())
+        free &= ~full
+    return inclusion
+
+
+def _divided(budget: int, flagged_part: float, parts: list[BoolArray]) -> list[float]:
+    """Divide the labels between flagged rows and the others; what one cannot use the other gets."""
+    sizes = [int(rows.sum()) for rows in parts]
+    if len(sizes) == 1:
+        return [float(min(budget, sizes[0]))]
+    flagged = min(max(flagged_part * budget, budget - sizes[1]), sizes[0])
+    return [flagged, min(budget - flagged, sizes[1])]
+
+
+def _counted(rate: str, positive: BoolArray, flagged: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Return which rows the rate counts, and which of them hit."""
+    if rate == "precision":
+        return flagged, positive
+    return (positive if rate == "tpr" else ~positive), flagged
+
+
+def _probability(
+    n_rows: int, positive_probability: Any, pilot: Any, scores: Any
+) -> FloatArray | None:
+    """Return the chance that each row is positive, as given or learned from a pilot."""
+    if positive_probability is not None:
+        if pilot is not None or scores is not None:
+            raise ValueError("Give positive_probability, or pilot and scores, not both.")
+        column = one_per_row(positive_probability, n_rows, "positive_probability")
+        chance = finite_scores(column, "positive_probability").astype(np.float64)
+        if chance.size and (chance.min() < 0 or chance.max() > 1):
+            raise ValueError(
+                f"positive_probability must lie in [0, 1], got values from {chance.min():g} to "
+                f"{chance.max():g}."
+            )
+        return chance
+    if pilot is None and scores is None:
+        return None
+    if pilot is None or scores is None:
+        raise ValueError(
+            "pilot=(scores, y) of labelled rows goes with scores= of the rows of the table."
+        )
+    of_table = finite_scores(one_per_row(scores, n_rows, "scores"), "scores")
+    of_pilot = finite_scores(pilot[0], "pilot[0]")
+    positive = binary_target(pilot[1], None, of_pilot.size)
+    # Half a positive and half a negative more keep chances away from 0 and 1.
+    share = (positive.sum() + 0.5) / (positive.size + 1.0)
+    learned = IsotonicRegression(out_of_bounds="clip").fit(of_pilot, positive)
+    trusted = positive.size / (positive.size + 1.0)
+    chance = trusted * learned.predict(of_table) + (1.0 - trusted) * share
+    return np.asarray(chance, dtype=np.float64)
+
+
+def _flags(flags: Any) -> BoolArray:
+    column = identifiers(flags, "flags")
+    if not column.size:
+        raise ValueError("flags is empty: there is no row to audit.")
+    return _zeros_and_ones(column, "flags")
+
+
+def _zeros_and_ones(column: Any, name: str) -> BoolArray:
+    if column.dtype != bool:
+        seen = np.unique(column)
+        if column.dtype.kind not in "iuf" or not np.isin(seen, (0, 1)).all():
+            remedy = " or name the positive class by pos_label" if name == "y" else ""
+            raise ValueError(
+                f"{name} has the values {seen[:5].tolist()}; give booleans, or 0 and 1{remedy}."
+            )
+    return np.asarray(column, dtype=bool)
+
+
+def _finite_or_none(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
