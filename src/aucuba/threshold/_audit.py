@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_random_state
 
-from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
     check_choice,
@@ -303,13 +303,7 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, pos_label: Any = None) -> S
             "other rows than these, in the plan's order, would not be valid. Label the rest, or plan "
             "with more looks."
         )
-    positive = _zeros_and_ones(labels, "y") if pos_label is None else labels == pos_label
-    if pos_label is not None and labels.size and not positive.any():
-        seen = np.unique(labels)
-        if seen.size > 2:
-            raise ValueError(
-                f"pos_label={pos_label!r} is not among the labels {seen[:5].tolist()}."
-            )
+    positive = _positive(labels, pos_label)
     n_looks = plan.look_sizes.size
     part = (places[-1] + 1) / n_looks
     flagged, probability = plan.flags[: labels.size], plan.probability[: labels.size] * part
@@ -547,6 +541,16 @@ def _flags(flags: Any) -> BoolArray:
     if not column.size:
         raise ValueError("flags is empty: there is no row to audit.")
     return _zeros_and_ones(column, "flags")
+
+
+def _positive(labels: AnyArray, pos_label: Any) -> BoolArray:
+    """Tell which labels are positive; a class that does not occur among others is a mistake."""
+    if pos_label is None:
+        return _zeros_and_ones(labels, "y")
+    seen = np.unique(labels)
+    if seen.size > 1 and pos_label not in seen:
+        raise ValueError(f"pos_label={pos_label!r} is not among the labels {seen[:5].tolist()}.")
+    return np.asarray(labels == pos_label, dtype=bool)
 
 
 def _zeros_and_ones(column: Any, name: str) -> BoolArray:

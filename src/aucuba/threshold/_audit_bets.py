@@ -105,9 +105,9 @@ def _bets(hits: CountedRows, misses: CountedRows, edges: FloatArray, error: floa
     middle = (edges[:-1] + edges[1:]) / 2
     variance = (1.0 - middle) ** 2 * hits.spread + middle**2 * misses.spread
     if np.isnan(variance).any():
-        return np.outer(boldest, _HALVES)
+        return np.asarray(np.outer(boldest, _HALVES))
     best = np.sqrt(-2.0 * math.log(error) / np.maximum(variance, 1e-300))
-    return np.minimum(np.outer(best, _AROUND_BEST), boldest[:, None])
+    return np.asarray(np.minimum(np.outer(best, _AROUND_BEST), boldest[:, None]))
 
 
 def _log_wealth(
