@@ -157,32 +157,48 @@ def needed_rows(goal: float = 0.10, prevalence: float = 0.01):
 
 
 def main() -> None:
-    text = f"""# Audits: intervals of the sensitivity from few labels
-
-Tables of {N_ROWS:,} rows with normal scores, shifted by d' for positives; `plan_audit` with the budget
-of labels and `audit_interval` at 95 %. Coverage is over {N_TABLES} tables with {N_DRAWS} draws of rows each
-(a standard error of 1.1 points at 95 %), with chances of being positive that are right, ten times too
-low, or not given; flagged at a false positive rate of .01, d' 2. "Normal" is the usual interval of a
-weighted ratio on the same rows.
-
-## Coverage
-
-{markdown_table(["prevalence", "labels", "chances given", "covers, %", "normal covers, %", "half-width"], coverage_rows())}
-
-## Half-width with 3,000 labels at prevalence .01
-
-Beside Clopper and Pearson's interval from as many rows drawn at random; means over 20 tables. The
-chances are right. The interval assumes nothing about them, so that the rows that nobody suspects need
-a floor of labels: where the classifier finds nearly all positives (d' 4, false positive rate .01),
-that floor costs as much as the plan gains.
-
-{markdown_table(["d'", "FPR", "sensitivity", "half-width", "expected", "Clopper-Pearson", "ratio"], width_rows())}
-
-## Labels for a half-width of .10
-
-{markdown_table(["d'", "FPR", "sensitivity", "labels", "random labels, Clopper-Pearson"], needed_rows())}
-"""
-    write_signed(RESULT, text, f"benchmarks {NAME}")
+    text = [
+        "# Audits: intervals of the sensitivity from few labels",
+        f"Tables of {N_ROWS:,} rows with normal scores, shifted by d' for positives; `plan_audit` with "
+        f"the budget of labels and `audit_interval` at 95 %. Coverage is over {N_TABLES} tables with "
+        f"{N_DRAWS} draws of rows each (a standard error of 1.1 points at 95 %), with chances of being "
+        "positive that are right, ten times too low, or not given; flagged at a false positive rate "
+        'of .01, d\' 2. "Normal" is the usual interval of a weighted ratio on the same rows.',
+        "## Coverage",
+        markdown_table(
+            [
+                "prevalence",
+                "labels",
+                "chances given",
+                "covers, %",
+                "normal covers, %",
+                "half-width",
+            ],
+            coverage_rows(),
+        ),
+        "## Half-width with 3,000 labels at prevalence .01",
+        "Beside Clopper and Pearson's interval from as many rows drawn at random; means over 20 tables. "
+        "The chances are right. The interval assumes nothing about them, so that the rows that nobody "
+        "suspects need a floor of labels: the fewer positives a classifier misses, the more of the "
+        "width comes from the misses that may hide there.",
+        markdown_table(
+            [
+                "d'",
+                "FPR",
+                "sensitivity",
+                "half-width",
+                "expected",
+                "Clopper-Pearson",
+                "ratio",
+            ],
+            width_rows(),
+        ),
+        "## Labels for a half-width of .10",
+        markdown_table(
+            ["d'", "FPR", "sensitivity", "labels", "random labels, Clopper-Pearson"], needed_rows()
+        ),
+    ]
+    write_signed(RESULT, "\n\n".join(text), f"benchmarks {NAME}")
 
 
 if __name__ == "__main__":
