@@ -177,7 +177,7 @@ def main() -> None:
             coverage_rows(),
         ),
         "## Half-width with 3,000 labels at prevalence .01",
-        "Beside Clopper and Pearson's interval from as many rows drawn at random; means over 20 tables. "
+        "Beside Clopper and Pearson's interval from as many random rows; means over 20 tables. "
         "The chances are right. The interval assumes nothing about them, so that the rows that nobody "
         "suspects need a floor of labels: the fewer positives a classifier misses, the more of the "
         "width comes from the misses that may hide there.",
