@@ -11,18 +11,18 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_random_state
 
-from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
     check_choice,
     check_fraction,
     check_positive_number,
     finite_scores,
-    identifiers,
     one_per_row,
 )
 from aucuba.metrics import ScoreInterval
 from aucuba.threshold._audit_bets import CountedRows, limits
+from aucuba.threshold._stream_labels import StreamLabels
 
 _RATES = ("tpr", "fpr", "precision")
 # Rows of similar probability share one inclusion probability while plans are compared.
@@ -241,7 +241,9 @@ def plan_audit(
     0.8299
     """
     check_choice(rate, "rate", _RATES)
-    flagged = _flags(flags)
+    flagged, _ = StreamLabels.named((0, 1)).read(flags, "flags")
+    if not flagged.size:
+        raise ValueError("flags is empty: there is no row to audit.")
     table = _Table.of(
         flagged, rate, _probability(flagged.size, positive_probability, pilot, scores)
     )
@@ -272,7 +274,7 @@ def plan_audit(
     )
 
 
-def audit_interval(plan: AuditPlan, y: ArrayLike, *, pos_label: Any = None) -> ScoreInterval:
+def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> ScoreInterval:
     """Compute the interval of the audited rate from the labels of the plan's rows.
 
     The interval is valid for any number of labels, any labels and any inclusion probabilities: it
@@ -285,8 +287,9 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, pos_label: Any = None) -> S
         What `plan_audit` returned.
     y : array-like
         Labels of ``plan.rows``, or of its first ``look_sizes[j]`` rows, in the plan's order.
-    pos_label : label, default=None
-        The positive class. None expects booleans, or 0 and 1.
+    labels : pair (negative, positive), default=None
+        The labels in ``y``, as in `RateMonitor`: any other value is an error. None takes booleans, 0
+        and 1, or text with an unmistakable positive label such as "fraud".
 
     Returns
     -------
@@ -294,19 +297,24 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, pos_label: Any = None) -> S
         ``value`` (each row weighted by 1 / probability; nan if no labelled row counts), ``low``,
         ``high``.
     """
-    labels = identifiers(y, "y")
-    places = np.flatnonzero(plan.look_sizes == labels.size)
+    positive, known = StreamLabels.named(labels).read(y, "y")
+    if known.lack_a_positive:
+        raise ValueError(
+            f"y has the labels {list(known.negative)[:5]}; name the positive one: labels=(negative, "
+            "positive)."
+        )
+    n_labels = positive.size
+    places = np.flatnonzero(plan.look_sizes == n_labels)
     if not places.size:
         sizes = " or ".join(str(size) for size in np.unique(plan.look_sizes))
         raise ValueError(
-            f"y has {labels.size} labels, and the plan has intervals for {sizes}: an interval from "
+            f"y has {n_labels} labels, and the plan has intervals for {sizes}: an interval from "
             "other rows than these, in the plan's order, would not be valid. Label the rest, or plan "
             "with more looks."
         )
-    positive = _positive(labels, pos_label)
     n_looks = plan.look_sizes.size
     part = (places[-1] + 1) / n_looks
-    flagged, probability = plan.flags[: labels.size], plan.probability[: labels.size] * part
+    flagged, probability = plan.flags[:n_labels], plan.probability[:n_labels] * part
     counts, hits = _counted(plan.rate, positive, flagged)
     kinds = (counts & hits, counts & ~hits)
     each = [
@@ -534,34 +542,6 @@ def _probability(
     trusted = positive.size / (positive.size + 1.0)
     chance = trusted * learned.predict(of_table) + (1.0 - trusted) * share
     return np.asarray(chance, dtype=np.float64)
-
-
-def _flags(flags: Any) -> BoolArray:
-    column = identifiers(flags, "flags")
-    if not column.size:
-        raise ValueError("flags is empty: there is no row to audit.")
-    return _zeros_and_ones(column, "flags")
-
-
-def _positive(labels: AnyArray, pos_label: Any) -> BoolArray:
-    """Tell which labels are positive; a class that does not occur among others is a mistake."""
-    if pos_label is None:
-        return _zeros_and_ones(labels, "y")
-    seen = np.unique(labels)
-    if seen.size > 1 and pos_label not in seen:
-        raise ValueError(f"pos_label={pos_label!r} is not among the labels {seen[:5].tolist()}.")
-    return np.asarray(labels == pos_label, dtype=bool)
-
-
-def _zeros_and_ones(column: Any, name: str) -> BoolArray:
-    if column.dtype != bool:
-        seen = np.unique(column)
-        if column.dtype.kind not in "iuf" or not np.isin(seen, (0, 1)).all():
-            remedy = " or name the positive class by pos_label" if name == "y" else ""
-            raise ValueError(
-                f"{name} has the values {seen[:5].tolist()}; give booleans, or 0 and 1{remedy}."
-            )
-    return np.asarray(column, dtype=bool)
 
 
 def _finite_or_none(value: float) -> float | None:
