@@ -51,6 +51,7 @@ class TestThreshold:
         np.testing.assert_array_equal(model.predict(X), score > expected)
         np.testing.assert_allclose(model.decision_function(X), score - expected, atol=1e-12)
 
+    @pytest.mark.filterwarnings("ignore:No held-out positive")
     @given(st.lists(st.integers(0, 4), min_size=8, max_size=40), st.integers(0, 10))
     def test_ties_with_it_are_negative(self, scores, n_positives):
         X = np.array([*scores, *range(n_positives)], dtype=float)[:, None]
@@ -154,6 +155,7 @@ class TestLabels:
 
 
 class TestHeldOut:
+    @pytest.mark.filterwarnings("ignore:No held-out positive")
     @pytest.mark.parametrize(
         "cv",
         [
@@ -197,6 +199,7 @@ class TestHeldOut:
         assert model.threshold_ == pytest.approx(expected)
         np.testing.assert_allclose(model.estimator_.coef_, base.fit(X, y).coef_)
 
+    @pytest.mark.filterwarnings("ignore:No held-out positive")
     def test_a_fold_may_lack_negatives(self):
         X, y = sample(100, 40)
         order = np.argsort(-y, kind="stable")
@@ -286,6 +289,7 @@ class TestMetadata:
         expected = base.fit(X, y, sample_weight=weight).coef_
         np.testing.assert_allclose(model.estimator_.coef_, expected)
 
+    @pytest.mark.filterwarnings("ignore:No held-out positive")
     def test_routing(self):
         X, y = sample()
         weight, groups = X[:, 0] + 10, np.arange(y.size)

@@ -111,7 +111,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     guarantee_ : bool
         Whether the bound is a theorem (held-out rows) or a heuristic (pooled folds).
     trivial_ : bool
-        Whether some threshold keeps its promise by flagging nothing.
+        Whether some threshold keeps its promise by flagging nothing, or no held-out row of either
+        class although positives were held out.
     promise_ : str
         The promise in words.
     n_features_in_ : int

@@ -51,7 +51,7 @@ from aucuba.threshold._held_out import (
     stratum_labels,
 )
 from aucuba.threshold._promise import ALERTS, Promise
-from aucuba.threshold._rules import Cut, Rule
+from aucuba.threshold._rules import Cut, Rule, flags_nothing
 from aucuba.threshold._units import Population
 
 
@@ -358,10 +358,13 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         """Let the rule set the thresholds of every stratum."""
         strata = Strata(self.strata_)
         error = strata.error_of_one(self.confidence, self.joint)
-        cuts = [rule.cut(part, error) for part in strata.parts(scored)]
+        parts = strata.parts(scored)
+        cuts = [rule.cut(part, error) for part in parts]
         self._raise_problems(rule, [cut.problems for cut in cuts])
         thresholds = np.stack([cut.thresholds for cut in cuts])
-        self.trivial_ = bool(np.isnan(thresholds).any())
+        missing = bool(np.isnan(thresholds).any())
+        idle = any(flags_nothing(part, cut) for part, cut in zip(parts, cuts, strict=True))
+        self.trivial_ = missing or (self._promise.flags_less and idle)
         thresholds = np.where(np.isnan(thresholds), rule.trivial, thresholds)
         strictest = thresholds.max(axis=1) if self._promise.flags_less else thresholds.min(axis=1)
         self.thresholds_ = strata.squeezed(thresholds)
@@ -380,10 +383,21 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         self.promise_ = self._sentence(rule.words, cuts)
         if self.trivial_:
             where = " in some stratum" if self.strata_.size else ""
+            reason = (
+                f"The held-out rows cannot carry the promised {self._promise.words}{where}"
+                if missing
+                else f"No held-out positive{where} scores above the threshold that keeps the promised "
+                f"{self._promise.words}"
+            )
+            remedy = (
+                "Hold out more rows or promise less; on_failure='error' says how many rows it takes."
+                if missing
+                else "Use a better base, or scores that do not tie at their end (decision_function in "
+                "place of probabilities, double precision), or promise less."
+            )
             warn_user(
-                f"The held-out rows cannot carry the promised {self._promise.words}{where}, so "
-                f"{type(self).__name__} keeps it by flagging {self._promise.trivially} there. Hold "
-                "out more rows or promise less; on_failure='error' says how many rows it takes."
+                f"{reason}, so {type(self).__name__} keeps it by flagging "
+                f"{self._promise.trivially} there. {remedy}"
             )
 
     def _sentence(self, words: str, cuts: list[Cut]) -> str:

@@ -133,10 +133,23 @@ def raised_by_rounding(thresholds: FloatArray, scores: AnyArray) -> FloatArray:
 
     BLAS may round the score of one row differently in another batch. Rows that tie with the
     threshold, often many of them when features are discrete, would then slip above it together.
+
+    Probabilities of single precision are sigmoids, whose roundings shrink with the slope towards 0
+    and 1. There a raise past the end would flag nothing at all, so it is one rounding, and stays
+    below the end.
     """
     precision = np.finfo(np.result_type(scores, np.float32)).eps
     size = np.maximum(np.abs(thresholds), np.quantile(np.abs(scores), _TYPICAL))
     raised: FloatArray = thresholds + float(_TIE_ROUNDINGS * precision) * size
+    if scores.dtype != np.float32:
+        return raised
+    # Turned scores, which grow as a probability falls, end at 0.
+    for low, high in ((0, 1), (-1, 0)):
+        if low <= scores.min() and scores.max() <= high:
+            end = np.float32(high)
+            one_up = np.nextafter(thresholds.astype(np.float32), end)
+            nearest = np.minimum(one_up, np.nextafter(end, np.float32(-1)))
+            raised = np.where((thresholds < end) & (raised >= end), nearest, raised)
     return raised
 
 

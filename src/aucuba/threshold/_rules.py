@@ -194,6 +194,15 @@ class TwoRatesRule:
         )
 
 
+def flags_nothing(rows: RankingSample, cut: Cut) -> bool:
+    """Tell whether some threshold flags no row of either class although positives were held out.
+
+    Where all rows count and the highest score is the threshold, that is how the rule works.
+    """
+    levels = cut.thresholds if cut.ranks is None else cut.thresholds[cut.ranks < rows.n_rows]
+    return bool(rows.positive.any() and np.any(levels >= rows.score.max()))
+
+
 def _one_of_two(error: float) -> float:
     return float(1.0 - np.sqrt(1.0 - error))
 
