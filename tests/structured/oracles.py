@@ -119,3 +119,16 @@ def auc_by_pairs(positive, score):
     """Mean over positive-negative pairs, ties one half."""
     difference = score[positive][:, None] - score[~positive][None, :]
     return np.mean((difference > 0) + 0.5 * (difference == 0))
+
+
+def block_gaps(blocks):
+    """Gap of every block of the Frank-Wolfe iterate at its current weights."""
+    weights, C = blocks.weights(), blocks.solver.C
+    gaps = []
+    for part, reference, vector, loss in zip(
+        blocks.parts, blocks.references, blocks.vectors, blocks.losses, strict=True
+    ):
+        worst_loss, worst = part.worst(weights)
+        corner = C * (reference - worst)
+        gaps.append(weights @ (vector - corner) - loss + C * worst_loss)
+    return np.array(gaps)

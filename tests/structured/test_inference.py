@@ -19,7 +19,7 @@ from aucuba.structured import (
     tv_scores,
 )
 from aucuba.structured._inference import RankingBatch
-from aucuba.structured._masses import merge_rounding_ties, ranking_mass
+from aucuba.structured._measures import merge_rounding_ties, ranking_mass
 from aucuba.structured._mixed_signs import _lower_end
 from aucuba.structured._rounding import _gains, _greedy
 from tests.structured import oracles

@@ -6,8 +6,8 @@ import pytest
 from aucuba.report import ranking_report
 from aucuba.structured import AUC, AUCAtK, BinnedAUC, RankingGraph, StructuredRanker
 from aucuba.structured._data import join
-from aucuba.structured._pair_states import StateTerms, from_states, to_states
 from aucuba.structured._risk import StructuredRisk
+from aucuba.structured._terms import StateTerms, from_states, to_states
 from tests.structured import oracles
 from tests.structured.test_learning import communities, with_weights
 

@@ -10,13 +10,18 @@ from aucuba.structured._data import as_graphs, as_labels
 from aucuba.structured._graph import RankingGraph, grid_edges
 from aucuba.structured._high_order import CliqueTerm, high_order_scores
 from aucuba.structured._label_ranker import StructuredLabelRanker
-from aucuba.structured._linear_program import ranking_lp
-from aucuba.structured._measures import AUC, AUCAtK, BinnedAUC, Measure, UnnestedAUC
-from aucuba.structured._mixed_signs import mixed_sign_scores
+from aucuba.structured._measures import (
+    AUC,
+    AUCAtK,
+    BinnedAUC,
+    Measure,
+    UnnestedAUC,
+    unnested_auc_score,
+)
+from aucuba.structured._mixed_signs import mixed_sign_scores, ranking_lp
 from aucuba.structured._ranker import StructuredRanker
 from aucuba.structured._rounding import rank_order
 from aucuba.structured._total_variation import tv_scores
-from aucuba.structured._unnested import unnested_auc_score
 
 __all__ = [
     "AUC",

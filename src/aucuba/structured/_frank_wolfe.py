@@ -13,7 +13,7 @@ and :math:`w = \sum_m w_m` with the weights that must not be negative clipped at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,16 +106,6 @@ class _Blocks:
         # The running total gathers rounding over a sweep.
         self.total = self.vectors.sum(axis=0)
 
-    def block_gaps(self) -> FloatArray:
-        """Return every block's gap at the current weights."""
-        weights, C = self.weights(), self.solver.C
-        corners = [part.worst(weights) for part in self.parts]
-        loss = np.array([loss for loss, _ in corners])
-        worst = np.array([worst for _, worst in corners])
-        direction = self.vectors - C * (self.references - worst)
-        gaps: FloatArray = direction @ weights - self.losses + C * loss
-        return gaps
-
     def bounds(self) -> tuple[float, float]:
         """Return the primal and the dual value of the convex problem, by one batched call."""
         weights = self.weights()
@@ -167,7 +157,7 @@ class _Passes:
         dc_step, before = state.dc_step, state.best_objective
         if self._solved(state):
             self.blocks.refer(state.best_weights)
-            dc_step, state = dc_step + 1, _forget(state)
+            dc_step, state = dc_step + 1, replace(state, improved=0.0)
         self.blocks.sweep()
         primal, bound = self.blocks.bounds()
         weights = self.blocks.weights()
@@ -193,8 +183,3 @@ class _Passes:
 
     def _solved(self, state: _PassState) -> bool:
         return state.primal - state.lower_bound <= self.slack
-
-
-def _forget(state: _PassState) -> _PassState:
-    """Count the improvement anew for the next reference."""
-    return _PassState(state.best_weights, state.best_objective, np.inf, -np.inf, state.dc_step, 0.0)

@@ -60,7 +60,7 @@ class RankingGraph:
         pairs = check_edges(edges, len(nodes))
         listed = tuple(terms)
         for term in listed:
-            term.gadget(len(nodes))  # raises where an item is not in the graph
+            term.check_members(len(nodes))
         object.__setattr__(self, "node_features", nodes)
         object.__setattr__(self, "edges", pairs)
         object.__setattr__(self, "edge_features", _features(edge_features, len(pairs), "edge"))

@@ -14,19 +14,6 @@ from aucuba.structured._total_variation import solve_variation
 
 
 @dataclass(frozen=True)
-class Gadget:
-    """A set score written with attractive pairs and auxiliary nodes.
-
-    ``unary`` holds what is added to the items, then the scores of the auxiliary nodes, which are
-    numbered from ``n_items`` on.
-    """
-
-    unary: FloatArray
-    edges: IntArray
-    coupling: FloatArray
-
-
-@dataclass(frozen=True)
 class CliqueTerm:
     r"""A convex function of how many members of a clique a row holds.
 
@@ -74,28 +61,11 @@ class CliqueTerm:
                 "reward items for coming together, are solved exactly."
             )
 
-    def gadget(self, n_items: int) -> Gadget:
-        """Write the term as attractive pairs with auxiliary nodes, for a graph of ``n_items``.
-
-        The auxiliary nodes join the graph, and no row counts them; the best choice of them is worth
-        what the term is.
-        """
-        members = np.asarray(self.members, dtype=np.intp)
+    def check_members(self, n_items: int) -> None:
+        """Refuse members that a graph of ``n_items`` does not have."""
+        members = np.asarray(self.members)
         if members.size and (members.min() < 0 or members.max() >= n_items):
             raise ValueError(f"members must lie in 0 to {n_items - 1}, got {self.members!r}.")
-        values = np.asarray(self.values, dtype=float)
-        bend = np.diff(values, n=2)
-        threshold = np.flatnonzero(bend > 0) + 1
-        strength = bend[threshold - 1]
-        unary = np.zeros(n_items + threshold.size)
-        unary[members] += values[1] if members.size else 0.0
-        # strength * max(count - threshold, 0): the auxiliary node is worth taking beyond its price.
-        unary[n_items:] = -strength * threshold
-        auxiliary = n_items + np.arange(threshold.size)
-        edges = np.stack(
-            [np.repeat(auxiliary, members.size), np.tile(members, threshold.size)], axis=1
-        )
-        return Gadget(unary, edges, np.repeat(strength, members.size))
 
     def extension(self, mass: FloatArray) -> float:
         """Evaluate the term on a fractional ranking with the given item masses."""
@@ -119,47 +89,62 @@ class CliqueTerm:
 
 @dataclass(frozen=True)
 class TermLayout:
-    """The gadgets of many terms side by side; all scores are linear in the terms' strengths.
+    r"""Many terms, written with attractive pairs and auxiliary nodes that no row counts.
+
+    With bends :math:`s_t = f(t+1) - 2 f(t) + f(t-1)` a convex function of a count is
+
+    .. math:: f(n) = n f(1) + \sum_t s_t \max(n - t, 0) ,
+
+    and each maximum is the best choice of an auxiliary node of score :math:`-t s_t` that is tied to
+    every member by :math:`s_t`. All of it is linear in the strengths of the terms.
 
     Attributes
     ----------
     n_nodes : int
         Items of all graphs; auxiliary nodes are numbered from here on.
-    unary, auxiliary, edges, coupling : lists of arrays
-        One entry per gadget: what it adds to the items of its graph, the scores of its auxiliary
-        nodes, and its pairs, with node numbers that count through all graphs.
-    first, number : lists of int
-        The first node of the graph of each gadget, and the term to which it belongs.
+    item, slope, item_term : arrays of shape (n_members,)
+        Members of all terms, ``f(1)`` of their term, and its number.
+    auxiliary, auxiliary_term : arrays of shape (n_auxiliary,)
+        Scores of the auxiliary nodes, and the numbers of their terms.
+    edges, coupling, edge_term : arrays with one row per pair
+        Pairs of an auxiliary node and a member.
     """
 
     n_nodes: int
-    unary: list[FloatArray]
-    auxiliary: list[FloatArray]
-    edges: list[IntArray]
-    coupling: list[FloatArray]
-    first: list[int]
-    number: list[int]
+    item: IntArray
+    slope: FloatArray
+    item_term: IntArray
+    auxiliary: FloatArray
+    auxiliary_term: IntArray
+    edges: IntArray
+    coupling: FloatArray
+    edge_term: IntArray
 
     @classmethod
     def from_terms(
-        cls,
-        terms: Sequence[CliqueTerm],
-        first: Sequence[int],
-        sizes: Sequence[int],
-        number: Sequence[int],
-        n_nodes: int,
+        cls, terms: Sequence[CliqueTerm], first: Sequence[int], number: Sequence[int], n_nodes: int
     ) -> TermLayout:
-        """Place each term at the graph that begins at node ``first`` and has ``sizes`` nodes."""
-        gadgets = [term.gadget(size) for term, size in zip(terms, sizes, strict=True)]
-        auxiliary = [g.unary[size:] for g, size in zip(gadgets, sizes, strict=True)]
-        edges, following = [], n_nodes
-        for gadget, start, size, added in zip(gadgets, first, sizes, auxiliary, strict=True):
-            shift = np.where(gadget.edges >= size, following - size, start)
-            edges.append(gadget.edges + shift)
-            following += added.size
-        own = [g.unary[:size] for g, size in zip(gadgets, sizes, strict=True)]
-        couplings = [gadget.coupling for gadget in gadgets]
-        return cls(n_nodes, own, auxiliary, edges, couplings, list(first), list(number))
+        """Place terms ``number`` at the graphs that begin at the nodes ``first``."""
+        columns: list[tuple[FloatArray | IntArray, ...]] = []
+        following = n_nodes
+        for term, start, own in zip(terms, first, number, strict=True):
+            members = start + np.asarray(term.members, dtype=np.intp)
+            values = np.asarray(term.values, dtype=float)
+            bend = np.diff(values, n=2)
+            threshold = np.flatnonzero(bend > 0) + 1
+            strength = bend[threshold - 1]
+            auxiliary = np.arange(following, following + threshold.size)
+            ties = np.repeat(auxiliary, members.size), np.tile(members, threshold.size)
+            columns.append(
+                (
+                    *(members, np.full(members.size, values[1:2].sum())),
+                    *(np.full(members.size, own), -strength * threshold),
+                    *(np.full(threshold.size, own), np.stack(ties, axis=1)),
+                    *(np.repeat(strength, members.size), np.full(ties[0].size, own)),
+                )
+            )
+            following += threshold.size
+        return cls(n_nodes, *(np.concatenate(parts) for parts in zip(*columns, strict=True)))
 
     def scores(
         self,
@@ -170,16 +155,13 @@ class TermLayout:
         backend: str,
     ) -> FloatArray:
         """Solve the total-variation problem of pairs and terms; scores of the items alone."""
-        own, weight = unary.copy(), [strength[number] for number in self.number]
-        for added, start, factor in zip(self.unary, self.first, weight, strict=True):
-            own[start : start + added.size] += factor * added
-        auxiliary = [factor * one for factor, one in zip(weight, self.auxiliary, strict=True)]
-        bonds = [factor * one for factor, one in zip(weight, self.coupling, strict=True)]
-        joined = np.concatenate([own, *auxiliary])
+        own = unary.copy()
+        np.add.at(own, self.item, strength[self.item_term] * self.slope)
+        joined = np.append(own, strength[self.auxiliary_term] * self.auxiliary)
         mass = (np.arange(joined.size) < self.n_nodes).astype(float)
-        all_edges = np.concatenate([edges, *self.edges])
-        all_bonds = np.concatenate([coupling, *bonds])
-        return solve_variation(joined, all_edges, all_bonds, mass, backend)[: self.n_nodes]
+        bonds = np.append(coupling, strength[self.edge_term] * self.coupling)
+        pairs = np.concatenate([edges, self.edges])
+        return solve_variation(joined, pairs, bonds, mass, backend)[: self.n_nodes]
 
 
 def high_order_scores(
@@ -208,8 +190,10 @@ def high_order_scores(
     scores = finite_scores(unary, "unary")
     pairs = check_edges(edges, scores.size)
     couplings = check_couplings(coupling, pairs)
+    for term in terms:
+        term.check_members(scores.size)
     count = len(terms)
-    layout = TermLayout.from_terms(
-        terms, [0] * count, [scores.size] * count, range(count), scores.size
-    )
+    if not count:
+        return solve_variation(scores, pairs, couplings, np.ones(scores.size), backend)
+    layout = TermLayout.from_terms(terms, [0] * count, range(count), scores.size)
     return layout.scores(scores, pairs, couplings, np.ones(count), backend)

@@ -17,15 +17,9 @@ import numpy as np
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.structured._high_order import CliqueTerm, TermLayout
-from aucuba.structured._linear_program import solve_rows
-from aucuba.structured._masses import merge_rounding_ties, ranking_mass
-from aucuba.structured._measures import Measure, Rows
-from aucuba.structured._mixed_signs import mixed_sign_scores
+from aucuba.structured._measures import Measure, Rows, merge_rounding_ties, ranking_mass
+from aucuba.structured._mixed_signs import mixed_sign_scores, solve_rows
 from aucuba.structured._total_variation import solve_variation
-
-
-def _none() -> IntArray:
-    return np.zeros(0, dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ class RankingBatch:
     measure: Measure
     backend: str = "scipy"
     terms: tuple[CliqueTerm, ...] = ()
-    term_graph: IntArray = field(default_factory=_none)
+    term_graph: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -284,9 +278,8 @@ class RankingBatch:
         return self._split_layouts[key]
 
     def _layout(self, terms: list[CliqueTerm], number: list[int]) -> TermLayout:
-        graph = self.term_graph[number]
-        first, sizes = self.first_node[graph].tolist(), self.sizes[graph].tolist()
-        return TermLayout.from_terms(terms, first, sizes, number, self.node_graph.size)
+        first = self.first_node[self.term_graph[number]].tolist()
+        return TermLayout.from_terms(terms, first, number, self.node_graph.size)
 
     def _term_mass(self, node_mass: FloatArray) -> FloatArray:
         parts = [

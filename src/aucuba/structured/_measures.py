@@ -17,13 +17,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from aucuba._base._typing import BoolArray, FloatArray
-from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
+from aucuba._base._validation import binary_target, check_choice, check_positive_number
 from aucuba.metrics import auc_at_k_score, binned_auc_score
+
+# Scores that differ by less, relative to the largest of their graph, differ by rounding.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -160,3 +163,143 @@ def as_measure(measure: str | Measure) -> Measure:
             f"{measure!r}."
         )
     return _NAMED[check_choice(measure, "measure", tuple(_NAMED))]
+
+
+def ranking_mass(
+    score: FloatArray,
+    graph: IntArray,
+    position_weight: FloatArray,
+    ahead: BoolArray | None = None,
+) -> FloatArray:
+    """Return the mass of every item when graphs are ranked by score and ties split their positions.
+
+    Parameters
+    ----------
+    score : array of shape (n_nodes,)
+    graph : array of shape (n_nodes,)
+        Non-decreasing graph numbers.
+    position_weight : array of shape (n_nodes,)
+        Weights of the positions 1, 2, ... of every graph, graph after graph.
+    ahead : array of bool, optional
+        Items that rank before all others of their graph, whatever their score.
+    """
+    behind = np.zeros(score.size, dtype=bool) if ahead is None else ~ahead
+    order = np.lexsort((-score, behind, graph))
+    changes = np.diff(graph[order]).astype(bool)
+    changes |= np.diff(behind[order].astype(np.int8)).astype(bool)
+    changes |= np.diff(score[order]).astype(bool)
+    starts = np.append(0, np.flatnonzero(changes) + 1) if score.size else np.zeros(0, dtype=np.intp)
+    lengths = np.diff(np.append(starts, score.size))
+    mass = np.empty(score.size)
+    if score.size:
+        mass[order] = np.repeat(np.add.reduceat(position_weight, starts) / lengths, lengths)
+    return mass
+
+
+def ranking_rows(score: FloatArray, rows: Rows) -> FloatArray:
+    """Return the fractional ranking matrix of one graph; tied items split their places equally."""
+    order = np.argsort(-score, kind="stable")
+    starts = np.flatnonzero(np.diff(score[order], prepend=np.nan))
+    lengths = np.diff(np.append(starts, score.size))
+    inside = (rows.cardinality[:, None] - starts) / lengths
+    matrix = np.empty((rows.cardinality.size, score.size))
+    matrix[:, order] = np.repeat(np.clip(inside, 0.0, 1.0), lengths, axis=1)
+    return matrix
+
+
+def merge_rounding_ties(score: FloatArray, graph: IntArray) -> FloatArray:
+    """Give scores of one graph that differ by rounding alone one common value.
+
+    Different parts of a graph reach equal scores through different sums; without this the order
+    of the edges would break ties.
+    """
+    order = np.lexsort((score, graph))
+    ranked, owner = score[order], graph[order]
+    largest = np.zeros(int(graph.max(initial=-1)) + 1)
+    np.maximum.at(largest, graph, np.abs(score))
+    apart = np.diff(ranked) > _ROUNDING * largest[owner[1:]]
+    starts = (
+        np.append(True, apart | (np.diff(owner) > 0)) if score.size else np.zeros(0, dtype=bool)
+    )
+    merged = np.empty_like(score)
+    merged[order] = ranked[starts][np.cumsum(starts) - 1]
+    return merged
+
+
+def unnested_auc_score(
+    y_true: ArrayLike, sets: ArrayLike | Sequence[Sequence[int]], *, pos_label: Any = None
+) -> float:
+    r"""Compute the AUC of sets of growing size that need not contain one another.
+
+    .. math::
+        P N \,\mathrm{AUC} = \sum_k \omega_k P_k - \tfrac12 P^2, \qquad
+        \omega_k = \tfrac12 (b_k + b_{k+1}), \quad b_{K+1} = 0
+
+    where :math:`P_k` is the number of positives in set k, :math:`b_k` the growth in size from set
+    k - 1 to set k. For the top-k sets of a ranking it is the AUC, for the ends of bins
+    `aucuba.metrics.binned_auc_score`. Unlike theirs, the range is not [0, 1] in general: sets that
+    contradict one another can fall below 0.
+
+    Parameters
+    ----------
+    y_true : array of shape (n_items,)
+        Binary labels.
+    sets : array of shape (n_sets, n_items), or sequence of lists of item numbers
+        Indicators, possibly fractional, or members of each set. Sizes must grow; a last set with
+        all items is added where it is missing.
+    pos_label : label, optional
+        The positive label; the larger one by default.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from aucuba.structured import unnested_auc_score
+    >>> unnested_auc_score([1, 0, 1, 0], [[0], [0, 1], [0, 1, 2]])
+    0.75
+    >>> unnested_auc_score([1, 0, 1, 0], [[0], [0, 2], [0, 1, 2]])
+    1.0
+    """
+    positive = binary_target(y_true, pos_label)
+    rows = _indicators(sets, positive.size)
+    cardinality = rows.sum(axis=1)
+    if cardinality.size == 0 or not np.isclose(cardinality[-1], positive.size):
+        rows = np.concatenate([rows, np.ones((1, positive.size))])
+        cardinality = np.append(cardinality, positive.size)
+    growth = np.diff(cardinality, prepend=0.0)
+    if growth.min() <= 0:
+        at = int(growth.argmin())
+        raise ValueError(
+            f"The sizes of sets must grow, but set {at} has size {cardinality[at]:g} after "
+            f"{cardinality[at] - growth[at]:g}. Sort the sets by size and keep one of each size."
+        )
+    weight = (growth + np.append(growth[1:], 0.0)) / 2
+    n_positive = int(positive.sum())
+    area = weight @ rows[:, positive].sum(axis=1) - n_positive**2 / 2
+    return float(area / (n_positive * (positive.size - n_positive)))
+
+
+def _indicators(sets: Any, n_items: int) -> FloatArray:
+    """Return rows in [0, 1], from an indicator matrix or from lists of members."""
+    if isinstance(sets, np.ndarray) and sets.ndim == 2:
+        rows = sets.astype(float)
+        if rows.shape[1] != n_items:
+            raise ValueError(f"sets has {rows.shape[1]} columns for {n_items} items.")
+        outside = (rows < -1e-9) | (rows > 1 + 1e-9) | ~np.isfinite(rows)
+        if outside.any():
+            raise ValueError(f"sets must hold indicators in [0, 1], got {rows[outside][0]}.")
+        return rows
+    rows = np.zeros((len(sets), n_items))
+    for row, members in zip(rows, sets, strict=True):
+        index = np.asarray(members)
+        if index.size and index.dtype.kind not in "iu":
+            raise ValueError(f"A set must list item numbers, got {members!r}.")
+        index = index.astype(np.intp)
+        if index.size and (index.min() < 0 or index.max() >= n_items):
+            raise ValueError(f"Items are numbered 0 to {n_items - 1}, got {members!r}.")
+        if np.unique(index).size != index.size:
+            raise ValueError(f"A set lists an item twice: {members!r}.")
+        row[index] = 1.0
+    return rows

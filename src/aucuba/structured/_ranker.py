@@ -24,15 +24,19 @@ from aucuba.structured._data import (
     with_both_classes,
 )
 from aucuba.structured._graph import RankingGraph
-from aucuba.structured._linear_program import ranking_lp
-from aucuba.structured._masses import ranking_rows
-from aucuba.structured._measures import Measure, as_measure
-from aucuba.structured._pair_states import StateTerms, from_states, to_states
+from aucuba.structured._measures import Measure, as_measure, ranking_rows, unnested_auc_score
+from aucuba.structured._mixed_signs import ranking_lp
 from aucuba.structured._risk import StructuredRisk
 from aucuba.structured._rounding import rank_order
-from aucuba.structured._terms import AgreementTerms, RowScores, Terms
+from aucuba.structured._terms import (
+    AgreementTerms,
+    RowScores,
+    StateTerms,
+    Terms,
+    from_states,
+    to_states,
+)
 from aucuba.structured._training import Training, store
-from aucuba.structured._unnested import unnested_auc_score
 
 _PAIR_SCORES = ("agree", "together", "states")
 
