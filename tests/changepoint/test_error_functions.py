@@ -18,7 +18,7 @@ from aucuba.changepoint import (
     segment,
     target_intervals,
 )
-from aucuba.changepoint._error_totals import ErrorTotals
+from aucuba.changepoint._label_errors import ErrorTotals
 
 
 @st.composite

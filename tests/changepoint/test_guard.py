@@ -12,10 +12,9 @@ from aucuba.changepoint import (
     best_shift,
     penalty_roc,
 )
-from aucuba.changepoint._error_totals import ErrorTotals
-from aucuba.changepoint._feature_cleaning import FeatureCleaning
-from aucuba.changepoint._model_comparison import Comparison, choose
-from aucuba.changepoint._row_groups import row_groups, splits_of
+from aucuba.changepoint._features import FeatureCleaning
+from aucuba.changepoint._held_out import Comparison, choose, row_groups, splits_of
+from aucuba.changepoint._label_errors import ErrorTotals
 
 
 def tables(centre, width=1.0, wrong=0.0, seed=0):

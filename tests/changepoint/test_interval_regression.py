@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucuba.changepoint import IntervalRegression, IntervalRegressionCV, interval_regression_path
-from aucuba.changepoint._interval_targets import (
+from aucuba.changepoint._interval_solver import (
     best_constant,
     distance_score,
     interval_auc,

@@ -2,22 +2,21 @@
 
 from aucuba.changepoint._detector import SupervisedChangepointDetector
 from aucuba.changepoint._display import ChangepointDisplay, plot_label_errors
-from aucuba.changepoint._error_totals import best_shift
 from aucuba.changepoint._features import FEATURE_NAMES, signal_features
 from aucuba.changepoint._interval_regression import IntervalRegression
 from aucuba.changepoint._interval_regression_cv import IntervalRegressionCV
 from aucuba.changepoint._interval_solver import interval_regression_path
 from aucuba.changepoint._label_errors import (
     LabelErrors,
+    best_shift,
     error_functions,
     label_errors,
     target_intervals,
 )
 from aucuba.changepoint._labels import LABEL_KINDS, Label
-from aucuba.changepoint._model_selection import ModelSelection, model_selection
-from aucuba.changepoint._one_penalty import segment_penalty
 from aucuba.changepoint._roc import PenaltyROC, penalty_roc
-from aucuba.changepoint._segmentation import Segmentation, segment
+from aucuba.changepoint._segment import segment, segment_penalty
+from aucuba.changepoint._segmentation import ModelSelection, Segmentation, model_selection
 
 __all__ = [
     "FEATURE_NAMES",

@@ -17,13 +17,13 @@ from aucuba._base._validation import check_choice, check_fraction, check_positiv
 from aucuba._base._warnings import warn_user
 from aucuba.aum import AUMDescent
 from aucuba.changepoint._display import ChangepointDisplay
-from aucuba.changepoint._feature_cleaning import FeatureCleaning, feature_table, listed
+from aucuba.changepoint._features import FeatureCleaning, feature_table, listed
+from aucuba.changepoint._held_out import row_groups
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import label_table, labels_by_sequence
 from aucuba.changepoint._losses import LOSS_NAMES
 from aucuba.changepoint._penalty_learning import PenaltyLearner
 from aucuba.changepoint._roc import PenaltyROC, penalty_roc
-from aucuba.changepoint._row_groups import row_groups
 from aucuba.changepoint._signal_search import SignalSearch
 from aucuba.changepoint._signals import Signal, named_signals
 

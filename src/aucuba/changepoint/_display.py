@@ -10,8 +10,8 @@ from aucuba._base._drawing import axes_for
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.changepoint._label_errors import LabelErrors, label_errors
 from aucuba.changepoint._labels import LabelTable, label_table
-from aucuba.changepoint._model_selection import model_selection
-from aucuba.changepoint._segmentation import Segmentation, segment
+from aucuba.changepoint._segment import segment
+from aucuba.changepoint._segmentation import Segmentation, model_selection
 from aucuba.changepoint._signals import check_signal, sample_positions
 
 _ALLOWED = {(0.0, 0.0): "0", (1.0, 1.0): "1", (1.0, np.inf): "≥1"}

@@ -16,10 +16,11 @@ from aucuba._base._validation import check_positive_number, row_weights
 from aucuba.changepoint._interval_solver import (
     IntervalFit,
     IntervalProblem,
+    check_intervals,
+    distance_score,
     fit_path,
     warn_unfinished,
 )
-from aucuba.changepoint._interval_targets import check_intervals, distance_score
 
 
 class IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):

@@ -13,24 +13,28 @@ from aucuba._base._callbacks import fit_monitor, with_callbacks
 from aucuba._base._estimator import all_or_nothing
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_positive_number, row_weights
-from aucuba.changepoint._error_totals import ErrorTotals
-from aucuba.changepoint._held_out_measures import (
+from aucuba.changepoint._held_out import (
     AUCMeasure,
+    Comparison,
     ErrorMeasure,
     HeldOutMeasure,
     LossMeasure,
+    choose,
+    row_groups,
+    splits_of,
+    total_by_unit,
+    units_of,
 )
 from aucuba.changepoint._interval_regression import IntervalRegressor, check_settings
 from aucuba.changepoint._interval_solver import (
     IntervalProblem,
+    check_intervals,
     fit_path,
+    informative,
     largest_regularization,
     warn_unfinished,
 )
-from aucuba.changepoint._interval_targets import check_intervals, informative
-from aucuba.changepoint._label_errors import LabelErrors
-from aucuba.changepoint._model_comparison import Comparison, choose, total_by_unit
-from aucuba.changepoint._row_groups import row_groups, splits_of, units_of
+from aucuba.changepoint._label_errors import ErrorTotals, LabelErrors
 
 # Held-out scores need fewer digits than coefficients.
 _FOLD_TOL = 1e-5

@@ -10,13 +10,21 @@ import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray, Monitor
 from aucuba.aum import AUMDescent, AUMSolution, LabelledData
-from aucuba.changepoint._error_totals import ErrorTotals
-from aucuba.changepoint._held_out_measures import ErrorMeasure
+from aucuba.changepoint._held_out import (
+    Comparison,
+    ErrorMeasure,
+    splits_of,
+    total_by_unit,
+    units_of,
+)
 from aucuba.changepoint._interval_regression_cv import IntervalRegressionCV
 from aucuba.changepoint._interval_solver import IntervalProblem, fit_path
-from aucuba.changepoint._label_errors import LabelErrors, error_functions, target_intervals
-from aucuba.changepoint._model_comparison import Comparison, total_by_unit
-from aucuba.changepoint._row_groups import splits_of, units_of
+from aucuba.changepoint._label_errors import (
+    ErrorTotals,
+    LabelErrors,
+    error_functions,
+    target_intervals,
+)
 from aucuba.design import TableDesign
 
 # Coefficients that are only compared need few digits.

@@ -10,8 +10,12 @@ import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice, finite_scores
-from aucuba.changepoint._error_totals import ErrorTotals, widest_minimum
-from aucuba.changepoint._label_errors import LabelErrors, error_functions
+from aucuba.changepoint._label_errors import (
+    ErrorTotals,
+    LabelErrors,
+    error_functions,
+    widest_minimum,
+)
 
 
 @dataclass(frozen=True)

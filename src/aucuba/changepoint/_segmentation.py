@@ -1,17 +1,14 @@
-"""Exact optimal segmentations of one signal for every number of segments."""
+"""Segmentations of one signal, and which of them a penalty selects."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import check_positive_number
-from aucuba.changepoint._losses import Loss, make_loss
-from aucuba.changepoint._signals import check_signal, check_weights, sample_positions
+from aucuba.changepoint._signals import sample_positions
 
 
 @dataclass(frozen=True)
@@ -95,126 +92,6 @@ class Segmentation:
         return cls(loss, sizes, rows, where)
 
 
-def segment(
-    signal: ArrayLike,
-    max_segments: int,
-    *,
-    loss: str = "l2",
-    weights: ArrayLike | None = None,
-    variance_floor: float | None = None,
-    positions: ArrayLike | None = None,
-) -> Segmentation:
-    r"""Find the best segmentations into 1, 2, ..., ``max_segments`` pieces.
-
-    .. math::
-        L_k = \min_{0 = t_0 < t_1 < \dots < t_k = n} \sum_{j=1}^{k} \min_m \sum_{i=t_{j-1}}^{t_j - 1}
-        w_i\, \ell(y_i, m),
-        \qquad \ell(y, m) = (y - m)^2,\quad m - y \log m\quad \text{or}\quad \log m + y^2 / m
-
-    The minimum over all segmentations, not a heuristic: functional pruning keeps, for every number
-    of segments, the candidates that are best for some value of the last parameter (pDPA). Time is about
-    linear in ``max_segments * n_samples``; memory is ``4 * max_segments * n_samples`` bytes. Losses are
-    compared in double precision: beside a spike of a hundred million standard deviations nothing else
-    is seen, so clip such values first.
-
-    Parameters
-    ----------
-    signal : array-like of shape (n_samples,)
-        Finite values; non-negative for the Poisson loss.
-    max_segments : int
-        Largest number of segments, at most ``n_samples``.
-    loss : {"l2", "poisson", "variance"}, default="l2"
-        Squared error around the mean of each segment; Poisson loss of counts; or the Gaussian loss of
-        a signal of mean 0 whose variance changes. Changes of mean and variance together are not
-        supported: subtract a known mean first.
-    weights : array-like of shape (n_samples,), default=None
-        Positive; an integer weight is a number of copies of the sample side by side, as in run-length
-        coded coverage.
-    variance_floor : float, default=None
-        Smallest variance of a segment, for ``loss="variance"`` only; 1e-8 of the signal's mean square
-        by default.
-    positions : array-like of shape (n_samples,), default=None
-        Increasing coordinates of the samples, if they are not 0, 1, ...
-
-    Returns
-    -------
-    Segmentation
-        Losses never increase with the size. Where segmentations tie, one of them.
-
-    See Also
-    --------
-    segment_penalty : The best segmentation for one penalty, much faster.
-
-    Notes
-    -----
-    One-dimensional signals only. Rigaill, "A pruned dynamic programming algorithm to recover the best
-    segmentations with 1 to K_max change-points" (2015).
-
-    Examples
-    --------
-    >>> from aucuba.changepoint import segment
-    >>> found = segment([1, 1, 1, 5, 5, 2, 2, 2], 3)
-    >>> found.changepoints
-    [array([], dtype=int64), array([3]), array([3, 5])]
-    >>> found.losses
-    array([19.875, 10.8  ,  0.   ])
-    """
-    cost = make_loss(loss, variance_floor)
-    y = check_signal(signal)
-    weight = check_weights(weights, y.size)
-    n_levels = int(check_positive_number(max_segments, "max_segments", integer=True))
-    if n_levels > y.size:
-        raise ValueError(
-            f"max_segments={n_levels} exceeds the {y.size} samples of the signal; every segment needs "
-            "at least one sample."
-        )
-    return all_sizes(y, weight, cost, n_levels, sample_positions(positions, y.size))
-
-
-def all_sizes(
-    y: FloatArray, weight: FloatArray, loss: Loss, n_levels: int, positions: FloatArray
-) -> Segmentation:
-    """`segment` on validated input."""
-    values = loss.statistics(y, weight)
-    last = np.zeros((n_levels, y.size + 1), np.int32)
-    best, following = np.zeros(y.size + 1), np.zeros(y.size + 1)
-    best[1:] = loss.segment_losses(values.mass[1:], values.total[1:], values)
-    room = envelope_room(y.size)
-    search = loss.search()
-    for k in range(1, n_levels):
-        search(
-            *(k + 1, values.mass, values.total, values.low, values.high, 0.0),
-            *(best, following, last[k], *room, 0),
-        )
-        best, following = following, best
-    changepoints = [_trace_back(last, k) for k in range(n_levels)]
-    losses = np.array([loss.evaluate(y, weight, first) for first in changepoints])
-    for k in range(1, n_levels):
-        # A piece more can never cost more; without this a signal that k constant pieces fit exactly
-        # would show further models at penalties of the size of rounding errors.
-        if losses[k - 1] - losses[k] <= loss.rounding(losses, k, y, weight):
-            losses[k] = losses[k - 1]
-    return Segmentation(losses, np.arange(1, n_levels + 1), changepoints, positions)
-
-
-def envelope_room(n_samples: int) -> tuple[Any, FloatArray]:
-    """Arrays for the pieces of two envelopes and for the parts that are kept.
-
-    Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
-    """
-    return np.zeros((2, 2 * n_samples + 4), np.int32), np.zeros((4, 2 * n_samples + 5))
-
-
-def _trace_back(last: Any, level: int) -> IntArray:
-    """Changes of the best segmentation of all samples into ``level + 1`` pieces."""
-    first = np.empty(level, dtype=np.intp)
-    end = last.shape[1] - 1
-    for k in range(level, 0, -1):
-        end = last[k, end]
-        first[k - 1] = end
-    return first
-
-
 def _check_changepoints(row: ArrayLike, n_samples: int, model: int) -> IntArray:
     first = np.asarray(row)
     if first.ndim != 1 or (first.size and first.dtype.kind not in "iu"):
@@ -227,3 +104,112 @@ def _check_changepoints(row: ArrayLike, n_samples: int, model: int) -> IntArray:
             f"sample of each new segment), got {first.tolist()}."
         )
     return first
+
+
+@dataclass(frozen=True)
+class ModelSelection:
+    """The models that some penalty selects, by increasing penalty (decreasing size).
+
+    Model i is the best one for penalties in ``(min_penalty[i], max_penalty[i])``; the intervals
+    follow each other from 0 to infinity.
+
+    Attributes
+    ----------
+    index : ndarray of int
+        Rows of the models in the input.
+    size, loss : ndarray
+        Complexity and loss of the models.
+    min_penalty, max_penalty : ndarray
+    """
+
+    index: IntArray
+    size: FloatArray | IntArray
+    loss: FloatArray
+    min_penalty: FloatArray
+    max_penalty: FloatArray
+
+    @property
+    def min_log_penalty(self) -> FloatArray:
+        """Logarithm of ``min_penalty``: -inf for the first model."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.min_penalty)
+
+    @property
+    def max_log_penalty(self) -> FloatArray:
+        """Logarithm of ``max_penalty``: inf for the last model."""
+        return np.log(self.max_penalty)
+
+    def select(self, penalty: ArrayLike) -> IntArray:
+        """Rows of these arrays that the penalties select; at a boundary, the smaller model."""
+        value = np.asarray(penalty, dtype=np.float64)
+        if np.any(np.isnan(value)) or np.any(value < 0):
+            raise ValueError(f"Penalties must be non-negative, got {penalty!r}.")
+        chosen: IntArray = np.searchsorted(self.max_penalty[:-1], value, side="right")
+        return chosen
+
+
+def model_selection(losses: ArrayLike, sizes: ArrayLike) -> ModelSelection:
+    r"""Minimise loss plus penalty times size, for every penalty.
+
+    .. math::
+        k^*(\lambda) = \arg\min_k \; L_k + \lambda C_k
+
+    The models selected are the corners of the lower convex hull of the points :math:`(C_k, L_k)`;
+    three models on one line leave the middle one out. Time is linear after sorting by size.
+
+    Parameters
+    ----------
+    losses : array-like of shape (n_models,)
+    sizes : array-like of shape (n_models,)
+        Complexities, in any order; of models of one size the one with the lowest loss counts.
+
+    Returns
+    -------
+    ModelSelection
+
+    Examples
+    --------
+    >>> from aucuba.changepoint import model_selection
+    >>> path = model_selection([10, 6, 5.5, 3], [1, 2, 3, 4])
+    >>> path.size
+    array([4, 2, 1])
+    >>> path.max_penalty
+    array([1.5, 4. , inf])
+    """
+    loss, size = _check_models(losses, sizes)
+    order = np.lexsort((loss, size))
+    smallest = np.minimum.accumulate(loss[order])
+    improves = np.concatenate([[True], loss[order][1:] < smallest[:-1]])
+    order = order[improves]
+    hull: list[int] = []
+    enters: list[float] = []
+    for row in order:
+        while hull:
+            top = hull[-1]
+            penalty = float((loss[top] - loss[row]) / (size[row] - size[top]))
+            if penalty < enters[-1]:
+                break
+            hull.pop()
+            enters.pop()
+        enters.append(penalty if hull else np.inf)
+        hull.append(int(row))
+    index = np.array(hull[::-1], dtype=np.intp)
+    max_penalty = np.array(enters[::-1])
+    min_penalty = np.concatenate([[0.0], max_penalty[:-1]])
+    return ModelSelection(index, size[index], loss[index], min_penalty, max_penalty)
+
+
+def _check_models(losses: ArrayLike, sizes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    loss = np.asarray(losses, dtype=np.float64)
+    size = np.asarray(sizes)
+    if loss.ndim != 1 or loss.shape != size.shape or loss.size == 0:
+        raise ValueError(
+            "losses and sizes must be lists of the same length with at least one model, got shapes "
+            f"{loss.shape} and {size.shape}."
+        )
+    if size.dtype.kind not in "iuf" or not np.all(np.isfinite(size)):
+        raise ValueError("sizes must be finite numbers.")
+    if not np.all(np.isfinite(loss)):
+        row = int(np.argmax(~np.isfinite(loss)))
+        raise ValueError(f"losses must be finite, got {loss[row]} for size {size[row]}.")
+    return loss, size

@@ -11,9 +11,8 @@ import numpy as np
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.changepoint._features import features_of
 from aucuba.changepoint._losses import make_loss
-from aucuba.changepoint._model_selection import model_selection
-from aucuba.changepoint._one_penalty import one_penalty
-from aucuba.changepoint._segmentation import Segmentation, all_sizes
+from aucuba.changepoint._segment import all_sizes, one_penalty
+from aucuba.changepoint._segmentation import Segmentation, model_selection
 from aucuba.changepoint._signals import Signal
 
 # The spread of squared samples, one of the features, needs fourth powers.
