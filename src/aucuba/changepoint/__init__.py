@@ -1,4 +1,10 @@
-"""Supervised changepoint detection: from signals and labels to changepoints."""
+"""Changepoints of signals: exact segmentation, and penalties that are learned from labels.
+
+- segmentation: `segment`, `segment_penalty`, `Segmentation`, `model_selection`
+- labels and their errors: `Label`, `label_errors`, `target_intervals`, `penalty_roc`, `best_shift`
+- learning a penalty: `SupervisedChangepointDetector`, `IntervalRegression`, `IntervalRegressionCV`
+- pictures: `ChangepointDisplay`, `plot_label_errors`
+"""
 
 from aucuba.changepoint._detector import SupervisedChangepointDetector
 from aucuba.changepoint._display import ChangepointDisplay, plot_label_errors

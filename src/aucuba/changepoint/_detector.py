@@ -35,14 +35,14 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         \hat k(y) = \arg\min_k L_k(y) + e^{-f(y)}\, k, \qquad f(y) = w^\top \phi(y) + b
 
     ``fit`` segments every signal into 1 .. ``max_segments`` pieces, counts label errors for every
-    penalty, and learns f in three steps, each of which must pay on held-out sequences, by more than one
-    standard error of the label errors, or else the simpler answer is kept: the best constant penalty;
-    L1 interval regression on the penalties with the fewest errors (`IntervalRegressionCV`); steepest
-    descent on the AUM of part of the sequences, of which the iterate with the best AUC on the held-out
-    part is taken. The intercept is the one with the fewest label errors on all of them.
+    penalty, and learns f in three steps: the best constant penalty; L1 interval regression on the
+    penalties with the fewest errors (`IntervalRegressionCV`); steepest descent on the AUM of part of
+    the sequences, which returns the iterate with the best AUC on the others. The second and the third
+    step are kept only if they lower the label errors of held-out sequences by more than one standard
+    error. The intercept is the one with the fewest label errors on all sequences.
 
-    Features that are not finite are replaced, and values outside the range of training are cut to it;
-    see the attributes.
+    Non-finite features are replaced, and features are clipped to their training range; see the
+    attributes.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         "validation_auc": the greatest AUC of either part on the whole line; "grid": the best of
         seven powers of ten.
     validation_fraction : float or None, default=0.5
-        Sequences held out to choose the iterate. None uses all for descent and keeps the iterate with
-        the best training AUC.
+        Fraction of the sequences held out to choose the iterate. None descends on all sequences and
+        keeps the iterate with the best training AUC.
     max_iter : int, default=1000
         Descent steps; 0 keeps the interval regression.
     tol : float, default=1e-5
-        Descent ends when AUM falls by less than this fraction of it and AUC does not rise by this much.
+        Descent ends when a step lowers AUM by less than this fraction and raises AUC by less than this.
     cv : int or splitter, default=5
         Folds that choose the L1 penalty of the interval regression, among sequences in random order.
     random_state : int, RandomState or None, default=None
@@ -73,7 +73,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
-        Coefficients of f; 0 for features that are not used, and for all where the constant is kept.
+        Coefficients of f; 0 for unused features, and for all features if the constant is kept.
     intercept_ : float
     constant_log_penalty_ : float
         Logarithm of the best constant penalty.
@@ -82,15 +82,15 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     used_features_ : ndarray of bool
         Columns that vary and are finite in at least half of the training rows.
     feature_range_ : ndarray of shape (2, n_features)
-        Smallest and largest finite training values. Values beyond, infinite ones too, are cut to them.
+        Smallest and largest finite training values, to which features are clipped.
     feature_median_ : ndarray of shape (n_features,)
-        What NaN is replaced by.
+        Replacements for NaN.
     history_ : list of dict
-        One row per iterate of the descent, the first that of the start; empty without descent.
+        One row per iterate of the descent, beginning with its start; empty without descent.
     best_step_ : int
         The iterate kept; 0 is the interval regression.
     status_ : str
-        What was kept, and why.
+        Which step was kept, and why.
     n_features_in_ : int
 
     Examples
@@ -152,10 +152,9 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
             Labels of each signal: a list of `Label`, or a DataFrame with columns start, end, kind; in
             the order of the signals or by their names. Or one DataFrame with a column ``sequence``.
         groups : array-like of shape (n_signals,), default=None
-            Signals of one group stay together in resampling, as they should if they come from one
-            place. By default signals that agree in a feature to the last digit, such as their length,
-            where there are at least 8 such groups of 5 signals on average; otherwise every signal for
-            itself.
+            Signals of one group, such as those of one patient, stay in the same fold. By default,
+            signals that share the exact value of a feature, such as their length, form a group if
+            that gives at least 8 groups of 5 signals on average; otherwise each signal is a group.
 
         Returns
         -------
@@ -171,9 +170,9 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return self
 
     def prepare(self, signals: Any, labels: Any) -> tuple[FloatArray, list[LabelErrors]]:
-        """Features and label errors of labelled signals: what `fit_features` takes.
+        """Compute the features and label errors of labelled signals, the input of `fit_features`.
 
-        Segmenting is the slow part; prepare once to fit several detectors, or to compare penalties.
+        Segmentation is the slow part: prepare once to fit several detectors or to compare penalties.
 
         Returns
         -------
@@ -190,7 +189,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         errors: Sequence[LabelErrors],
         groups: ArrayLike | None = None,
     ) -> SupervisedChangepointDetector:
-        """Learn from features and label errors that were computed before, as in published benchmarks.
+        """Learn from precomputed features and label errors, as published benchmarks provide them.
 
         Parameters
         ----------
@@ -206,12 +205,12 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return self
 
     def predict_log_penalty(self, signals: Any) -> FloatArray:
-        """Logarithm of the penalty of each signal."""
+        """Predict the logarithm of the penalty of each signal."""
         check_is_fitted(self)
         return self._log_penalties(named_signals(signals))
 
     def predict_log_penalty_features(self, X: ArrayLike) -> FloatArray:
-        """Logarithm of the penalty of each row of features."""
+        """Predict the logarithm of the penalty of each row of features."""
         check_is_fitted(self)
         features = feature_table(X, None)
         if features.shape[1] != self.n_features_in_:
@@ -232,7 +231,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return log_penalty
 
     def predict(self, signals: Any) -> list[Any]:
-        """Changepoints of each signal: the first samples of new segments.
+        """Predict the changepoints of each signal, the first samples of new segments.
 
         Parameters
         ----------
@@ -242,8 +241,8 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         Returns
         -------
         list of ndarray
-            Numbers of samples; for a pandas Series values of its index, and for a table those of its
-            column ``position`` or ``time``.
+            Sample numbers; values of the index for a pandas Series, and of the column ``position`` or
+            ``time`` for a table.
         """
         check_is_fitted(self)
         named = named_signals(signals)
@@ -251,7 +250,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return [signal.samples(first) for signal, first in zip(named, found, strict=True)]
 
     def displays(self, signals: Any, labels: Any) -> dict[Any, ChangepointDisplay]:
-        """Signals with their labels and predicted changes by name, ready to be drawn.
+        """Collect signals with their labels and predicted changes by name, ready to be drawn.
 
         Parameters
         ----------
@@ -275,7 +274,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         }
 
     def score(self, signals: Any, labels: Any) -> float:
-        """Fraction of the labels, by weight, that the predicted changes get right."""
+        """Return the fraction of the labels, by weight, that the predicted changes get right."""
         shown = self.displays(signals, labels).values()
         total = sum(float(display.labels.weight.sum()) for display in shown if display.labels)
         if total == 0:
@@ -286,7 +285,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return float(1.0 - sum(display.label_errors for display in shown) / total)
 
     def roc(self, signals: Any, labels: Any) -> PenaltyROC:
-        """ROC curve of the predicted penalties on labelled signals."""
+        """Compute the ROC curve of the predicted penalties on labelled signals."""
         features, errors = self.prepare(signals, labels)
         return penalty_roc(errors, self.predict_log_penalty_features(features))
 

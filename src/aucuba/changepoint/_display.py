@@ -19,14 +19,14 @@ _COLORS = {"correct": "#4daf4a", "false positive": "#e41a1c", "false negative": 
 
 
 class LabelMark(NamedTuple):
-    """One label as a picture shows it."""
+    """One label as it is drawn."""
 
     start: float
     """Start, cut to the range of the samples."""
     end: float
     """End, cut to the range of the samples."""
     allowed: str
-    """Number of changes that the label allows: "0", "1" or "≥1"."""
+    """Number of changes the label allows: "0", "1" or "≥1"."""
     verdict: str
     """"correct", "false positive" (too many changes) or "false negative" (too few)."""
 
@@ -48,7 +48,7 @@ class ChangepointDisplay:
     errors : LabelErrors or None
         Errors against the log penalty, for `plot_errors`.
     log_penalty : float or None
-        The penalty chosen.
+        The chosen penalty.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class ChangepointDisplay:
 
     @property
     def change_positions(self) -> FloatArray:
-        """Midpoint between the two samples around each change."""
+        """Midpoints between the two samples around each change."""
         before, after = self.positions[self.changepoints - 1], self.positions[self.changepoints]
         return (before + after) / 2
 
@@ -166,12 +166,12 @@ class ChangepointDisplay:
         return float(np.sum(self.labels.errors(self.change_positions)))
 
     def segment_means(self) -> FloatArray:
-        """Mean of each segment."""
+        """Return the mean of each segment."""
         parts = np.split(self.signal, self.changepoints)
         return np.array([float(part.mean()) for part in parts])
 
     def segment_edges(self) -> FloatArray:
-        """Ends of the segments: first sample, changes, last sample."""
+        """Return the ends of the segments: first sample, changes, last sample."""
         ends = self.positions[[0, -1]]
         return np.concatenate([ends[:1], self.change_positions, ends[1:]])
 

@@ -44,16 +44,16 @@ def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
     - for each series, of its squares: sum, mean and standard deviation, under the square root and the
       logarithm.
 
-    Statistics are taken first, transforms second. Where they are defined they equal those of the same
-    name in the R package penaltyLearning. A logarithm of less than 1e-8 times the root mean square of
-    the signal (its square, for squares) is taken at that value; one sample has standard deviation and
-    differences zero; ``n.loglog`` is that of at least 3 samples.
+    Transforms are applied to the statistics, not to the samples. Where they are defined, the values
+    equal those of the same name in the R package penaltyLearning. To stay finite, logarithms use at
+    least 1e-8 times the root mean square of the signal (its square, for squares), ``n.loglog`` at least
+    3 samples, and a single sample has standard deviation and differences zero.
 
     Parameters
     ----------
     signal : array-like of shape (n_samples,)
     name : str, default="signal"
-        How errors call the signal.
+        Name of the signal in error messages.
 
     Returns
     -------
@@ -71,11 +71,11 @@ def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
 
 
 def features_of(y: FloatArray) -> FloatArray:
-    """`signal_features` of a signal that is already validated."""
+    """Compute `signal_features` of a validated signal."""
     differences = np.diff(y) if y.size > 1 else np.zeros(1)
     series: list[FloatArray] = [np.abs(part) for part in (y, y - y.mean(), differences)]
     scale = float(np.sqrt(np.mean(y**2)))
-    # Below this, squares underflow; the signal is zero for all purposes.
+    # Squares of smaller values underflow: treat the signal as zero.
     scale = scale if scale > 1e-100 else 1.0
     absolute = np.stack([_statistics(part) for part in series])
     squared = np.stack([_statistics(part**2)[:3] for part in series])
@@ -101,17 +101,16 @@ def _statistics(values: FloatArray) -> FloatArray:
 class FeatureCleaning:
     """Ranges and medians of the training features.
 
-    A column that is not finite in more than half of the training rows is dropped, and so is one that
-    does not vary. Elsewhere NaN becomes the median, and every value is cut to the range of the finite
-    training values: -inf becomes the smallest of them, inf the largest, and penalties are not
-    extrapolated to signals unlike those of training.
+    Columns that do not vary, or that are not finite in more than half of the training rows, are
+    dropped. In the others NaN becomes the median, and values, infinite ones included, are clipped to
+    the range of the finite training values, so that penalties are not extrapolated.
 
     Attributes
     ----------
     used : ndarray of bool
         Columns that are kept.
     low, high, median : ndarray
-        Of the finite training values of every column; 0 where there are none.
+        Statistics of the finite training values of each column; 0 where there are none.
     """
 
     used: BoolArray
@@ -124,7 +123,7 @@ class FeatureCleaning:
         """Learn ranges and medians."""
         finite = np.isfinite(X)
         known = np.ma.masked_array(X, ~finite)
-        # NumPy ships no type of this function.
+        # NumPy ships no type for this function.
         masked_median: Any = np.ma.median
         low, high, median = (
             np.asarray(np.ma.filled(part, 0.0), dtype=np.float64)
@@ -134,7 +133,7 @@ class FeatureCleaning:
         return cls(used, low, high, median)
 
     def apply(self, X: FloatArray) -> FloatArray:
-        """The used columns, all finite."""
+        """Return the used columns, all finite."""
         filled = np.where(np.isnan(X), self.median, X)
         clean: FloatArray = np.clip(filled, self.low, self.high)[:, self.used]
         return clean
@@ -154,6 +153,6 @@ def feature_table(X: ArrayLike, n_rows: int | None) -> FloatArray:
 
 
 def listed(numbers: IntArray) -> str:
-    """The first few numbers, and how many there are."""
+    """List the first few numbers, and how many there are."""
     shown = ", ".join(map(str, numbers[:5]))
     return f"{shown}, ... ({numbers.size} in all)" if numbers.size > 5 else shown

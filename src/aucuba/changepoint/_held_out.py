@@ -15,18 +15,18 @@ from aucuba._rows._splits import Split, group_folds, is_number, splits_by
 from aucuba.changepoint._interval_solver import interval_auc, squared_hinge
 from aucuba.changepoint._label_errors import ErrorTotals
 
-# Rows that agree in a feature to the last digit, in as many and as large groups as these, are taken
-# to come from one place each: the same stretch of a genome, the same sensor.
+# Rows that share the exact value of a feature are taken to come from one place, such as a stretch of
+# a genome or a sensor, if there are at least so many groups of at least so many rows on average.
 _FEWEST_GROUPS = 8
 _MEAN_SIZE = 5
 
 
 def row_groups(groups: ArrayLike | None, X: FloatArray) -> IntArray | None:
-    """Number the groups given, or those that repeated values of a feature show; None without any.
+    """Number the given groups, or those that repeated values of a feature reveal; None without any.
 
-    Of the features whose values repeat, the one with the most different values tells the groups apart.
-    Sequences from one place have, say, the same length. A function that has learned the places by
-    heart looks good on other sequences from them, and fails elsewhere.
+    Of the features with repeated values, the one with the most distinct values defines the groups.
+    Sequences from one place often have the same length, for example. A model that memorises places
+    looks good on other sequences from them and fails elsewhere.
     """
     if groups is not None:
         return query_index(groups, len(X), "groups")
@@ -46,12 +46,12 @@ def splits_of(cv: Any, X: FloatArray, groups: IntArray | None) -> list[Split]:
 
 
 def units_of(test: IntArray, groups: IntArray | None) -> IntArray:
-    """What is drawn independently: the groups of the rows, or the rows themselves."""
+    """Return the units of independent sampling: the groups of the rows, or the rows themselves."""
     return test if groups is None else groups[test]
 
 
 class HeldOutMeasure(ABC):
-    """A cost of predicted log penalties; lower is better. ``unit`` is its name in sentences."""
+    """A cost of predicted log penalties; lower is better. ``unit`` names it in sentences."""
 
     unit: ClassVar[str]
 
@@ -59,7 +59,7 @@ class HeldOutMeasure(ABC):
     def costs(
         self, known: FloatArray, train: IntArray, held_out: FloatArray, test: IntArray
     ) -> FloatArray:
-        """Costs of the test rows, or of the whole fold.
+        """Return the costs of the test rows, or of the whole fold.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class HeldOutMeasure(ABC):
         """
 
     def intercept(self, prediction: FloatArray) -> float:
-        """What to add to the predictions of all rows."""
+        """Return the constant to add to the predictions of all rows."""
         return 0.0
 
 
@@ -146,11 +146,11 @@ class Comparison:
         return cls(float(before.sum()), float(after.sum()), spread * difference.size**0.5)
 
     def pays(self, standard_errors: float) -> bool:
-        """Whether the second model is better by more than so many standard errors."""
+        """Tell whether the second model is better by more than so many standard errors."""
         return Lead(self.before - self.after, self.error).exceeds(standard_errors)
 
     def describe(self, unit: str) -> str:
-        """Say both totals and the standard error of their difference."""
+        """Describe both totals and the standard error of their difference."""
         return (
             f"{self.after:.4g} instead of {self.before:.4g} {unit} on held-out rows, with a standard "
             f"error of {self.error:.2g}"
@@ -160,15 +160,16 @@ class Comparison:
 def choose(costs: FloatArray, standard_errors: float) -> int:
     """Choose among models of growing complexity, the first of which is the fallback.
 
-    Of the others the simplest is taken whose cost is within one standard error of the least; it must
-    beat the fallback by more than ``standard_errors`` of them. With 0 the least cost decides.
+    The candidate is the simplest model after the fallback whose cost is within one standard error of
+    the lowest cost. It must beat the fallback by more than ``standard_errors`` of them. With 0, the
+    lowest cost decides.
 
     Parameters
     ----------
     costs : ndarray of shape (n_models, n_rows)
         Held-out costs, the simplest model first.
     standard_errors : float
-        Of the differences over the rows.
+        How many standard errors of the difference over the rows.
     """
     best = int(np.argmin(costs.sum(axis=1)))
     if standard_errors == 0 or best == 0:
@@ -183,6 +184,6 @@ def choose(costs: FloatArray, standard_errors: float) -> int:
 
 
 def total_by_unit(costs: FloatArray, unit: IntArray) -> FloatArray:
-    """Total costs of each group of rows that is drawn independently of the others."""
+    """Add up the costs of the rows of each unit of independent sampling."""
     place = np.unique(unit, return_inverse=True)[1]
     return np.stack([np.bincount(place, weights=row) for row in costs])

@@ -24,20 +24,20 @@ from aucuba.changepoint._interval_solver import (
 
 
 class IntervalRegressor(CallbackSupport, RegressorMixin, BaseEstimator):
-    """Prediction and score of both estimators."""
+    """Base of both estimators: prediction and score."""
 
     coef_: FloatArray
     intercept_: float
 
     def predict(self, X: ArrayLike) -> FloatArray:
-        """Predicted values, for changepoints log penalties."""
+        """Predict values; for changepoints these are log penalties."""
         check_is_fitted(self)
         features = validate_data(self, X, dtype=np.float64, reset=False)
         prediction: FloatArray = features @ self.coef_ + self.intercept_
         return prediction
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Coefficient of determination with distances to the intervals as residuals.
+        """Return the coefficient of determination with distances to the intervals as residuals.
 
         ``1 - sum d(p_i, I_i)^2 / min_c sum d(c, I_i)^2``, which is R² for intervals of width 0.
         """
@@ -65,18 +65,18 @@ class IntervalRegression(IntervalRegressor):
         + \rho \lVert w \rVert_1,
         \qquad \phi(z) = (m - z)_+^2
 
-    on features scaled to mean 0 and variance 1 (coefficients come back in the units given). A target
-    is an interval :math:`[\ell_i, u_i]`; a limit may be infinite, and rows with two infinite limits
-    say nothing. The intercept is not penalised; constant features get coefficient 0.
+    on features scaled to mean 0 and variance 1; coefficients are reported in the original units. A
+    target is an interval :math:`[\ell_i, u_i]`. Limits may be infinite, and rows with two infinite
+    limits are ignored. The intercept is not penalised; constant features get coefficient 0.
 
     Parameters
     ----------
     regularization : float, default=0.01
         :math:`\rho`; 0 is allowed.
     margin : float, default=1.0
-        :math:`m`: how far inside its interval a prediction must be to cost nothing.
+        :math:`m`, how far inside its interval a prediction must lie to cost nothing.
     tol : float, default=1e-8
-        Largest distance allowed from zero to any coordinate of the subdifferential.
+        Largest allowed distance from zero to the subdifferential, in any coordinate.
     max_iter : int, default=1000
         Newton steps.
 
@@ -86,11 +86,11 @@ class IntervalRegression(IntervalRegressor):
     intercept_ : float
     n_iter_ : int
     optimality_violation_ : float
-        The certificate: the distance that ``tol`` bounds.
+        The distance that ``tol`` bounds, as a certificate.
 
     See Also
     --------
-    IntervalRegressionCV : Chooses ``regularization``.
+    IntervalRegressionCV : Chooses ``regularization`` by cross-validation.
 
     Notes
     -----

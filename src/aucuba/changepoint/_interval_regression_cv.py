@@ -43,10 +43,9 @@ _FOLD_TOL = 1e-5
 class IntervalRegressionCV(IntervalRegressor):
     r"""Interval regression with its L1 penalty chosen by cross-validation.
 
-    The candidates lead from the best constant, which the largest penalty gives, to functions of more
-    and more features. Where learning does not pay on held-out rows, or where they are too few to tell,
-    the constant is kept.
-    Predictions do not extrapolate: features are cut to their ranges in training.
+    The candidates range from the best constant, at the largest penalty, to functions of more and more
+    features. The constant is kept unless a function beats it on held-out rows. Predictions do not
+    extrapolate: features are clipped to their training ranges.
 
     Parameters
     ----------
@@ -57,24 +56,24 @@ class IntervalRegressionCV(IntervalRegressor):
     cv : int, splitter or iterable, default=None
         As in scikit-learn; 5 folds by default.
     scoring : {"errors", "loss", "auc"}, default="errors"
-        What is measured on held-out rows: label errors if ``fit`` is given them, otherwise predictions
-        outside their intervals (the hinge loss, if all intervals have width 0); the hinge loss; or the
-        area under the ROC curve of each fold. Errors are counted with the intercept that makes the
-        fewest of them in training.
+        Measure on held-out rows. "errors" counts label errors if ``fit`` gets them, otherwise
+        predictions outside their intervals (the hinge loss, if all intervals have width 0), with the
+        intercept that makes the fewest errors in training; "loss" is the hinge loss, "auc" the area
+        under the ROC curve of each fold.
     standard_errors : float, default=1.0
         A function of the features must beat the constant by more than this many standard errors of the
-        difference, over rows or groups (for "auc" over folds). Among the functions the simplest within
-        one standard error of the best is taken. 0 takes the best of all.
+        difference over rows or groups (for "auc", over folds). The candidate is the simplest function
+        within one standard error of the best one. 0 takes the best of all.
     margin, tol, max_iter
         As in `IntervalRegression`.
 
     Attributes
     ----------
     coef_, intercept_, n_iter_, optimality_violation_
-        As in `IntervalRegression`, fitted on all rows; with ``scoring="errors"`` the intercept is the
-        one with the fewest errors.
+        As in `IntervalRegression`, fitted on all rows; with ``scoring="errors"`` the intercept makes
+        the fewest errors.
     regularization_ : float
-        The value chosen.
+        The chosen value.
     regularizations_ : ndarray
         Decreasing.
     cv_scores_ : ndarray of shape (n_regularizations, n_splits)
@@ -82,7 +81,7 @@ class IntervalRegressionCV(IntervalRegressor):
     is_constant_ : bool
         Whether all coefficients are zero.
     status_ : str
-        What was chosen, and why.
+        Which model was chosen, and why.
     feature_range_ : ndarray of shape (2, n_features)
         Smallest and largest training values.
 
@@ -136,9 +135,9 @@ class IntervalRegressionCV(IntervalRegressor):
         X, y, sample_weight
             As in `IntervalRegression.fit`.
         errors : list of LabelErrors, default=None
-            Label errors of the rows, which ``scoring="errors"`` then counts.
+            Label errors of the rows, counted by ``scoring="errors"``.
         groups : array-like of shape (n_samples,), default=None
-            Rows of one group stay together in resampling, and standard errors are those over groups.
+            Rows of one group stay in the same fold, and standard errors are taken over groups.
 
         Returns
         -------
@@ -182,7 +181,7 @@ class IntervalRegressionCV(IntervalRegressor):
         return self
 
     def predict(self, X: ArrayLike) -> FloatArray:
-        """Predicted values, for changepoints log penalties."""
+        """Predict values; for changepoints these are log penalties."""
         check_is_fitted(self)
         features = validate_data(self, X, dtype=np.float64, reset=False)
         prediction: FloatArray = np.clip(features, *self.feature_range_) @ self.coef_
@@ -221,7 +220,7 @@ class IntervalRegressionCV(IntervalRegressor):
         train: Any,
         test: Any,
     ) -> FloatArray:
-        """Held-out costs of every regularisation, shape (n_regularizations, n_costs)."""
+        """Return the held-out costs, of shape (n_regularizations, n_costs)."""
         mass = np.ones(len(X)) if weight is None else weight
         train, test = np.asarray(train), np.asarray(test)
         useful = informative(limits[test]) & (mass[test] > 0)
@@ -246,10 +245,10 @@ class IntervalRegressionCV(IntervalRegressor):
         return costs
 
     def _joined(self, folds: list[FloatArray], tests: list[IntArray]) -> FloatArray:
-        """Mean costs of all rows (for AUC, folds) that were held out; sets ``cv_scores_``."""
+        """Join the costs of all held-out rows (for AUC, folds); sets ``cv_scores_``."""
         top = 1.0 if self.scoring == "auc" else 0.0
         with warnings.catch_warnings():
-            # A fold that cannot be scored has no mean.
+            # The mean of a fold that cannot be scored is NaN.
             warnings.simplefilter("ignore", RuntimeWarning)
             self.cv_scores_ = top + np.column_stack([-np.nanmean(part, axis=1) for part in folds])
         costs = np.concatenate(folds, axis=1)

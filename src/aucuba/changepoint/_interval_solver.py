@@ -31,7 +31,7 @@ class IntervalFit:
 
 
 class IntervalProblem:
-    """Standardised features and limits of one fit; rows that cannot matter are gone."""
+    """Standardised features and limits of one fit, without uninformative rows."""
 
     def __init__(
         self, X: FloatArray, limits: FloatArray, weight: FloatArray | None, margin: float
@@ -48,7 +48,7 @@ class IntervalProblem:
         self.mean = self.weight @ X
         centred = X - self.mean
         scale = np.sqrt(self.weight @ centred**2)
-        # A column that varies only by rounding is constant.
+        # A column that varies only by rounding errors is constant.
         rounding = 10 * np.finfo(np.float64).eps * np.abs(X).max(axis=0, initial=0.0)
         self.used = scale > rounding
         self.scale = np.where(self.used, scale, 1.0)
@@ -56,7 +56,7 @@ class IntervalProblem:
         self.design[:, 1:] = (centred / self.scale)[:, self.used]
 
     def start(self) -> FloatArray:
-        """All coefficients zero, with the best intercept."""
+        """Return zero coefficients with the best intercept."""
         theta = np.zeros(self.design.shape[1])
         theta[0] = best_constant(self.limits, self.margin, self.weight)
         return theta
@@ -66,7 +66,7 @@ class IntervalProblem:
         return float(self.weight @ (below**2 + above**2) + rho * np.abs(theta[1:]).sum())
 
     def derivatives(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient of the smooth part and the weights of its generalised Hessian."""
+        """Return the gradient of the smooth part and the weights of its generalised Hessian."""
         below, above = squared_hinge(self.design @ theta, self.limits, self.margin)
         gradient = self.design.T @ (2 * self.weight * (above - below))
         curvature = 2 * self.weight * ((below > 0).astype(np.float64) + (above > 0))
@@ -81,7 +81,7 @@ class IntervalProblem:
 
 
 def _violation(theta: FloatArray, gradient: FloatArray, rho: float) -> float:
-    """Largest distance from zero to the subdifferential, over the coordinates."""
+    """Return the largest distance from zero to the subdifferential over the coordinates."""
     coef, slope = theta[1:], gradient[1:]
     away = np.where(
         coef != 0, np.abs(slope + rho * np.sign(coef)), np.maximum(np.abs(slope) - rho, 0)
@@ -97,9 +97,11 @@ def _minimise(
     max_iter: int,
     monitor: Monitor | None,
 ) -> tuple[FloatArray, float, int]:
-    """Proximal Newton: a lasso on the active rows gives the direction, halving gives the step.
+    """Run proximal Newton: a lasso on the active rows gives the direction, halving the step.
 
-    The loss is piecewise quadratic, so that the subproblem is exact once the active rows stand still.
+    The loss is piecewise quadratic, so the subproblem is exact once the active rows no longer change.
+    Reference: Lee, Sun, Saunders, "Proximal Newton-type methods for minimizing composite functions"
+    (2014); the sufficient decrease of the step is theirs.
     """
     from aucuba.changepoint._loops import lasso_on_gram
 
@@ -115,7 +117,7 @@ def _minimise(
             break
         active = problem.design[curvature > 0]
         gram = active.T @ (curvature[curvature > 0, None] * active)
-        # A trace of ridge keeps directions without active rows bounded; it vanishes at the solution.
+        # A small ridge bounds directions without active rows; it does not move the solution.
         gram[np.diag_indices_from(gram)] += 1e-9
         target, linear = theta.copy(), gram @ theta - gradient
         lasso_on_gram(gram, gradient.copy(), target, penalty, 0.1 * tol, _MAX_SWEEPS)
@@ -138,9 +140,9 @@ def _minimise(
 def _polish(gram: FloatArray, linear: FloatArray, target: FloatArray, penalty: FloatArray) -> None:
     """Finish a lasso whose support and signs are nearly found, in place.
 
-    Coordinate descent is slow to settle the coefficients of nearly collinear columns; with their signs
-    known they are one linear system. On the way there the first coefficient that would change its sign
-    is set to zero and leaves the system.
+    Coordinate descent is slow on nearly collinear columns; with known signs, the coefficients solve a
+    linear system. On the way to its solution, the first coefficient that would change sign is set to
+    zero and leaves the system.
     """
     for _ in range(target.size):
         support = np.flatnonzero((target != 0) | (penalty == 0))
@@ -165,7 +167,7 @@ def fit_path(
     max_iter: int,
     monitor: Monitor | None = None,
 ) -> list[IntervalFit]:
-    """Fits by decreasing regularisation, each from the one before, in the order asked for."""
+    """Fit by decreasing regularisation, each from the previous one; return in the given order."""
     fits: dict[float, IntervalFit] = {}
     theta = problem.start()
     for rho in np.unique(penalties)[::-1]:
@@ -195,7 +197,7 @@ def interval_regression_path(
     tol: float = 1e-8,
     max_iter: int = 1000,
 ) -> list[IntervalFit]:
-    """Fits for several regularisation values, warm-started from the largest down.
+    """Fit several regularisation values, warm-started from the largest down.
 
     Parameters and the objective are those of `IntervalRegression`; ``penalties`` are its
     ``regularization``.
@@ -216,13 +218,13 @@ def interval_regression_path(
 
 
 def largest_regularization(problem: IntervalProblem) -> float:
-    """The smallest penalty at which all coefficients are zero."""
+    """Return the smallest penalty at which all coefficients are zero."""
     gradient = problem.derivatives(problem.start())[0]
     return float(max(np.abs(gradient[1:]).max(initial=0.0), np.finfo(np.float64).tiny * 1e6))
 
 
 def check_intervals(y: Any, n_rows: int) -> FloatArray:
-    """Limits of shape (n_rows, 2): ``lower <= upper``, -inf and inf allowed; 1-D y gives width 0."""
+    """Return limits of shape (n_rows, 2), ``lower <= upper``, maybe infinite; 1-D y gives width 0."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     limits = np.asarray(y)
@@ -250,14 +252,14 @@ def check_intervals(y: Any, n_rows: int) -> FloatArray:
 
 
 def informative(limits: FloatArray) -> BoolArray:
-    """Rows with at least one finite limit; the others say nothing."""
+    """Tell which rows have a finite limit; the others carry no information."""
     return np.asarray(np.isfinite(limits).any(axis=1))
 
 
 def squared_hinge(
     prediction: FloatArray, limits: FloatArray, margin: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Violations ``(margin - (p - lower))_+`` and ``(margin - (upper - p))_+`` of each row."""
+    """Return ``(margin - (p - lower))_+`` and ``(margin - (upper - p))_+`` of each row."""
     below = np.maximum(margin - (prediction - limits[:, 0]), 0.0)
     above = np.maximum(margin - (limits[:, 1] - prediction), 0.0)
     return below, above
@@ -269,7 +271,7 @@ def interval_loss(
     margin: float = 1.0,
     weight: FloatArray | None = None,
 ) -> float:
-    """Weighted mean of the squared hinge losses of both limits."""
+    """Return the weighted mean of the squared hinge losses of both limits."""
     below, above = squared_hinge(prediction, limits, margin)
     return float(np.average(below**2 + above**2, weights=weight))
 
@@ -277,12 +279,12 @@ def interval_loss(
 def interval_auc(
     prediction: ArrayLike, limits: FloatArray, weight: FloatArray | None = None
 ) -> float:
-    """Area under the ROC curve of predicted log penalties against target intervals.
+    """Compute the area under the ROC curve of predicted log penalties against target intervals.
 
-    Adding a constant to all predictions, a row is a false positive (too many changes) below its lower
-    limit and a false negative above its upper one. So the area is the probability that a random lower
-    limit is passed before a random upper one: ``P(lower_i - p_i < upper_j - p_j)``, ties half. NaN
-    where one kind of limit is missing.
+    As a constant is added to all predictions, a row is a false positive (too many changes) below its
+    lower limit and a false negative above its upper one. So the area is the probability that a random
+    lower limit is passed before a random upper one: ``P(lower_i - p_i < upper_j - p_j)``, ties
+    counted one half. NaN if one kind of limit is missing.
     """
     margin = limits - np.asarray(prediction, dtype=np.float64)[:, None]
     lower, upper = np.isfinite(margin[:, 0]), np.isfinite(margin[:, 1])
@@ -298,13 +300,13 @@ def interval_auc(
 def distance_score(
     prediction: FloatArray, limits: FloatArray, weight: FloatArray | None = None
 ) -> float:
-    r"""Coefficient of determination with distances to intervals as residuals.
+    r"""Compute the coefficient of determination with distances to intervals as residuals.
 
     .. math::
         1 - \sum_i w_i d(p_i, I_i)^2 \Big/ \min_c \sum_i w_i d(c, I_i)^2
 
-    R² for intervals of width 0. Where one constant satisfies all rows it is 1 for predictions that
-    do so too, and 0 otherwise.
+    R² for intervals of width 0. If one constant satisfies all rows, the score is 1 for predictions
+    that do so too, and 0 otherwise.
     """
     mass = np.ones(len(limits)) if weight is None else weight
     residual = interval_loss(prediction, limits, 0.0, mass)
@@ -316,7 +318,7 @@ def distance_score(
 
 
 def best_constant(limits: FloatArray, margin: float, weight: FloatArray) -> float:
-    """The minimiser of the mean hinge loss over constants; the middle of a flat minimum.
+    """Minimise the mean hinge loss over constants; return the middle of a flat minimum.
 
     Half the derivative, ``sum_upper w (c - upper + margin)_+ - sum_lower w (lower + margin - c)_+``, is
     increasing, piecewise linear, at most 0 at its first break and at least 0 at its last.
@@ -329,7 +331,7 @@ def best_constant(limits: FloatArray, margin: float, weight: FloatArray) -> floa
     is_lower = np.repeat([True, False], finite.sum(axis=0))
     order = np.argsort(knot, kind="stable")
     origin = knot[order[0]]
-    # Relative to the first knot, so that a common shift of all limits costs no digits.
+    # Relative to the first knot, so that a common shift of all limits loses no digits.
     knot, mass, is_lower = knot[order] - origin, mass[order], is_lower[order]
     pull, push = np.where(is_lower, mass, 0.0), np.where(is_lower, 0.0, mass)
     beyond = pull.sum() - np.cumsum(pull)
@@ -344,6 +346,6 @@ def best_constant(limits: FloatArray, margin: float, weight: FloatArray) -> floa
 
 
 def _crossing(knot: FloatArray, derivative: FloatArray, k: int) -> float:
-    """Zero of the piecewise linear derivative between knots k and k + 1."""
+    """Find the zero of the piecewise linear derivative between knots k and k + 1."""
     rise = derivative[k + 1] - derivative[k]
     return float(knot[k] - (knot[k + 1] - knot[k]) * derivative[k] / rise)

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 class LabelErrors:
     """Label errors of one sequence, a step function of the log penalty.
 
-    Row i holds for log penalties in ``(min_log_penalty[i], max_log_penalty[i])``; the rows follow each
-    other from -inf to inf.
+    Row i is valid for log penalties in ``(min_log_penalty[i], max_log_penalty[i])``; the intervals
+    cover the real line.
 
     Attributes
     ----------
     min_log_penalty, max_log_penalty : ndarray of shape (n_models,)
     fp, fn : ndarray of shape (n_models,)
-        Weight of the labels with too many and with too few changes.
+        Total weight of the labels with too many and with too few changes.
     possible_fp, possible_fn : float
-        The largest values that labels allow.
+        The largest values that the labels allow.
     n_labels : float
-        Weight of all labels.
+        Total weight of all labels.
     model : ndarray of int or None
-        Rows of the models in the segmentation, where there is one.
+        Rows of the models in the segmentation, if there is one.
     """
 
     min_log_penalty: FloatArray
@@ -51,7 +51,7 @@ class LabelErrors:
         return self.fp + self.fn
 
     def at(self, log_penalty: float) -> tuple[float, float]:
-        """False positives and false negatives at one log penalty."""
+        """Return the false positives and false negatives at one log penalty."""
         row = int(np.searchsorted(self.max_log_penalty[:-1], log_penalty, side="right"))
         return float(self.fp[row]), float(self.fn[row])
 
@@ -68,7 +68,7 @@ class LabelErrors:
         n_labels: float,
         name: str = "The sequence",
     ) -> LabelErrors:
-        """Take a published table, rows in any order; the intervals must tile the real line."""
+        """Read a published table, rows in any order; the intervals must cover the real line."""
         columns = [
             np.atleast_1d(np.asarray(column, dtype=np.float64))
             for column in (min_log_penalty, max_log_penalty, fp, fn)
@@ -105,17 +105,17 @@ def _check_tiling(low: FloatArray, high: FloatArray, name: str) -> None:
 def label_errors(
     segmentation: Segmentation, labels: Any, *, name: str = "The sequence"
 ) -> LabelErrors:
-    """Label errors of the models that each penalty selects.
+    """Count the label errors of the models that each penalty selects.
 
-    A label is wrong as a false positive when its region has more predicted changes than allowed, and
-    as a false negative when it has fewer.
+    A label is a false positive if its region has more predicted changes than allowed, and a false
+    negative if it has fewer.
 
     Parameters
     ----------
     segmentation : Segmentation
     labels : list of Label, or DataFrame with columns start, end, kind
     name : str, default="The sequence"
-        How errors call the sequence.
+        Name of the sequence in error messages.
 
     Returns
     -------
@@ -149,16 +149,16 @@ def label_errors(
 
 
 def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> ErrorFunctions:
-    r"""Breakpoints of the label errors as functions of :math:`f = -\log\lambda`.
+    r"""Compute the breakpoints of the label errors as functions of :math:`f = -\log\lambda`.
 
-    Walking towards smaller penalties, that is larger f, the errors jump by
-    :math:`(\Delta FP, \Delta FN)` where the selected model changes. A sequence whose errors never jump
-    keeps its number and has no breakpoint.
+    Towards smaller penalties, that is larger f, the errors jump by :math:`(\Delta FP, \Delta FN)`
+    where the selected model changes. A sequence whose errors never jump keeps its number and has no
+    breakpoint.
 
-    AUM is finite only if FP begins at zero (f = -inf) and FN ends at zero (f = inf). A false positive
-    of the model without changes is impossible. A false negative that no penalty removes is a constant
-    and does not count here; where a sequence has fewer at some penalty than at the smallest ones, its
-    model of the smallest penalties is given that lowest number. `LabelErrors` keeps the true counts.
+    AUM is finite only if FP begins at zero (f = -inf) and FN ends at zero (f = inf). The model without
+    changes has no false positives. False negatives that no penalty removes are a constant and do not
+    count here; if a sequence has fewer at some penalty than at the smallest penalties, that lowest
+    number replaces theirs. `LabelErrors` keeps the true counts.
 
     Parameters
     ----------
@@ -208,13 +208,13 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
 
 
 def target_intervals(errors: Sequence[LabelErrors]) -> FloatArray:
-    """Log penalties with the fewest label errors: the widest such interval of each sequence.
+    """Find the widest interval of log penalties with the fewest label errors, for each sequence.
 
     Returns
     -------
     ndarray of shape (n_sequences, 2)
-        Lower and upper limits; -inf and inf where no limit is known. Of equally wide intervals the
-        one with the smaller penalties.
+        Lower and upper limits, maybe infinite. Of equally wide intervals the one with the smaller
+        penalties.
 
     Examples
     --------
@@ -229,10 +229,10 @@ def target_intervals(errors: Sequence[LabelErrors]) -> FloatArray:
 
 @dataclass(frozen=True)
 class ErrorTotals:
-    """The tables of several sequences, one after the other.
+    """The error tables of several sequences, concatenated.
 
-    Row r belongs to sequence ``owner[r]`` and holds for log penalties up to ``end[r]``; the rows of a
-    sequence begin at ``first``.
+    Row r belongs to sequence ``owner[r]`` and is valid up to the log penalty ``end[r]``; the rows of a
+    sequence begin at ``first``. All methods are functions of a common shift of the penalties.
     """
 
     owner: IntArray
@@ -255,10 +255,10 @@ class ErrorTotals:
 
     @classmethod
     def from_intervals(cls, limits: FloatArray) -> ErrorTotals:
-        """One error below each lower limit and one above each upper limit."""
+        """Count one error below each lower limit and one above each upper limit."""
         n = len(limits)
         end = np.column_stack([limits, np.full(n, np.inf)])
-        # A limit that is missing has no row: the one within begins, or ends, the table.
+        # An infinite limit has no row: the row between the limits then begins or ends the table.
         exists = np.column_stack([np.isfinite(limits), np.ones(n, dtype=bool)])
         fp, fn = np.zeros((n, 3)), np.zeros((n, 3))
         fp[:, 0] = 1.0
@@ -272,12 +272,12 @@ class ErrorTotals:
         return int(self.first.size)
 
     def weighted(self, weight: FloatArray) -> ErrorTotals:
-        """Count the errors of each sequence so many times."""
+        """Multiply the errors of each sequence by its weight."""
         factor = weight[self.owner]
         return ErrorTotals(self.owner, self.end, factor * self.fp, factor * self.fn, self.first)
 
     def take(self, rows: IntArray) -> ErrorTotals:
-        """The tables of some sequences."""
+        """Return the tables of some sequences."""
         size = np.diff(np.append(self.first, self.owner.size))[rows]
         first = np.concatenate([[0], np.cumsum(size)[:-1]]).astype(np.intp)
         index = np.arange(size.sum()) + np.repeat(self.first[rows] - first, size)
@@ -285,16 +285,16 @@ class ErrorTotals:
         return ErrorTotals(owner, self.end[index], self.fp[index], self.fn[index], first)
 
     def at(self, log_penalty: FloatArray) -> FloatArray:
-        """Label errors of each sequence at its log penalty."""
+        """Return the label errors of each sequence at its log penalty."""
         passed = self.end <= log_penalty[self.owner]
         row = self.first + np.bincount(self.owner[passed], minlength=self.n_sequences)
         errors: FloatArray = self.fp[row] + self.fn[row]
         return errors
 
     def along(self, f: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Totals as functions of a constant added to ``f = -log(penalty)``.
+        """Return the totals as functions of a constant added to ``f = -log(penalty)``.
 
-        Returns the increasing shifts at which they change, and the false positives and false
+        These are the increasing shifts at which totals change, and the false positives and false
         negatives before, between and after them (one entry more).
         """
         inside = np.flatnonzero(self.owner[1:] == self.owner[:-1])
@@ -311,7 +311,7 @@ class ErrorTotals:
         return shift, totals[0], totals[1]
 
     def best_shift(self, f: FloatArray) -> float:
-        """The shift with the fewest errors; see `best_shift`."""
+        """Return the shift with the fewest errors; see `best_shift`."""
         shift, fp, fn = self.along(f)
         low, high, _ = widest_minimum(shift, fp + fn)
         if np.isfinite(low) and np.isfinite(high):
@@ -324,8 +324,8 @@ class ErrorTotals:
 def best_shift(errors: Sequence[LabelErrors], f: FloatArray) -> float:
     """Find the constant that, added to ``f = -log(penalty)``, makes the fewest label errors.
 
-    The middle of the widest interval of such constants; where that is unbounded on one side, a point
-    one unit inside its end.
+    It is the middle of the widest interval of such constants; if that is unbounded on one side, the
+    point one unit inside its finite end.
 
     Parameters
     ----------
@@ -349,9 +349,9 @@ def best_shift(errors: Sequence[LabelErrors], f: FloatArray) -> float:
 
 
 def widest_minimum(shift: FloatArray, total: FloatArray) -> tuple[float, float, int]:
-    """The widest interval of least errors, and the entry of ``total`` where it begins."""
+    """Return the widest interval of fewest errors, and the entry of ``total`` where it begins."""
     edges = np.concatenate([[-np.inf], shift, [np.inf]])
-    # Weighted labels add up with rounding.
+    # Sums of weighted labels have rounding errors.
     best = total <= total.min() + 1e-9 * max(1.0, float(total.max()))
     change = np.diff(np.concatenate([[False], best, [False]]).astype(np.int8))
     first, end = np.flatnonzero(change == 1), np.flatnonzero(change == -1)

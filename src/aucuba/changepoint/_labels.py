@@ -1,4 +1,4 @@
-"""Labelled regions of signals: how many changes an expert sees where."""
+"""Labelled regions of signals: how many changes an expert sees in each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LABEL_KINDS: dict[str, tuple[float, float]] = {
     "one": (1.0, 1.0),
     "at_least_one": (1.0, np.inf),
 }
-"""Numbers of changes (at least, at most) that each kind of label allows."""
+"""Smallest and largest number of changes that each kind of label allows."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Label:
         The region ``(start, end]``, in the coordinates of the samples. A change lies midway between
         two samples.
     kind : {"none", "one", "at_least_one"}
-        Number of changes in the region. More than allowed is a false positive, fewer is a false
+        Number of changes in the region. More than allowed is a false positive, fewer a false
         negative; each label counts once, however many changes are missed.
     weight : float, default=1.0
         How often the label counts.
@@ -68,13 +68,13 @@ class LabelTable:
         return float(self.weight[self.min_changes > 0].sum())
 
     def verdicts(self, changes: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """Which labels have too many of the sorted change positions, and which too few."""
+        """Tell which labels have too many of the sorted change positions, and which too few."""
         count = np.searchsorted(changes, self.end, side="right")
         count = count - np.searchsorted(changes, self.start, side="right")
         return count > self.max_changes, count < self.min_changes
 
     def errors(self, changes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """False positives and false negatives, one entry per label, of sorted change positions."""
+        """Return the false positives and false negatives of sorted change positions, by label."""
         false_positive, false_negative = self.verdicts(changes)
         return false_positive * self.weight, false_negative * self.weight
 
@@ -87,11 +87,11 @@ def label_table(
     Parameters
     ----------
     labels : list of Label, or DataFrame
-        A DataFrame has columns ``start``, ``end``, ``kind`` and, if wanted, ``weight``.
+        A DataFrame has columns ``start``, ``end``, ``kind`` and optionally ``weight``.
     positions : ndarray of shape (n_samples,), default=None
         Coordinates of the samples; labels must overlap their range.
     name : str
-        How errors call the sequence.
+        Name of the sequence in error messages.
     """
     rows = _rows(labels, name)
     table = {

@@ -28,10 +28,10 @@ _NEWTON_TOL = 1e-14
 
 @compiled
 def _kept_log(mass: float, total: float, offset: float, low: float, high: float) -> Any:
-    """Where ``-mass m + total log(m) + offset >= 0`` in [low, high], by two monotone Newton runs.
+    """Find where ``-mass m + total log(m) + offset >= 0`` in [low, high], by two Newton runs.
 
-    The function is concave. Its lower root is sought in log(m), from the left, and its upper root in
-    m, from the right: from those sides Newton's method never oversteps.
+    The function is concave. The lower root is approached in log(m) from the left, the upper root in m
+    from the right: from those sides Newton's method is monotone and never oversteps.
     """
     if total <= 0.0:
         return low, min(high, offset / mass)
@@ -75,7 +75,7 @@ def _kept_log(mass: float, total: float, offset: float, low: float, high: float)
 
 @compiled
 def _rebuild(new: int, piece: Any, start: Any, old: int, size: int, low: float, high: float) -> int:
-    """Write the envelope into the other row: kept parts, the new candidate between; its size."""
+    """Write the kept parts, the new candidate between them, into the other row; return its size."""
     out, count, reached = 1 - old, 0, low
     for i in range(size):
         left, right = start[2, i], start[3, i]
@@ -111,14 +111,14 @@ def search_square(
     start: Any,
     size: int,
 ) -> None:
-    """Least losses and last changes of the prefixes of ``first`` and more samples.
+    """Find the least losses and the last changes of all prefixes of at least ``first`` samples.
 
-    ``best`` has the losses that are added to, those of one segment fewer; with ``following`` the same
-    array, any number of segments is allowed, at ``penalty`` each. ``size``, the number of pieces at
-    the start, is 0; a variable that begins as a number would be compiled as two types.
+    ``best`` holds the losses with one segment fewer, to which the last segment is added. If
+    ``following`` is the same array, any number of segments is allowed, at ``penalty`` each. Pass 0
+    for ``size``, the number of pieces at the start; a local variable would be compiled as two types.
 
-    A candidate stays on its piece where ``-mass m^2 + 2 total m + offset >= 0``. A segment has at
-    least ``-total^2 / mass``: its mean never leaves the range of the signal.
+    A candidate is kept on its piece where ``-mass m^2 + 2 total m + offset >= 0``. The best loss of a
+    segment is ``-total^2 / mass``, because its mean never leaves the range of the signal.
     """
     for t in range(first, mass.shape[0]):
         old, new = t & 1, t - 1
@@ -200,8 +200,8 @@ def lasso_on_gram(
 ) -> int:
     """Minimise ``1/2 w G w - linear w + sum_j penalty_j |w_j|`` by coordinate descent, in place.
 
-    ``gradient`` is ``G w - linear`` at the start. Stops when no coordinate of a sweep moved its
-    gradient by more than ``tol``. Coordinates with a zero diagonal are left where they are. Returns
+    ``gradient`` is ``G w - linear`` at the start. The descent stops when no step of a sweep changed a
+    coordinate's gradient by more than ``tol``; coordinates with a zero diagonal do not move. Returns
     the number of sweeps.
     """
     for sweep in range(max_sweeps):

@@ -1,4 +1,4 @@
-"""Segmentation losses: what a segment costs, and the loops that search for the best segments."""
+"""Segmentation losses: the cost of a segment, and the compiled search for the best segments."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from aucuba._base._validation import check_choice, check_positive_number
 
 LOSS_NAMES = ("l2", "poisson", "variance")
 
-# Variances below this fraction of the signal's mean square count as this fraction of it.
+# Default floor of the variance, as a fraction of the signal's mean square.
 _VARIANCE_FLOOR = 1e-8
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What the searches need of a signal, see ``_loops.py``.
+    """Summary of a signal for the searches in ``_loops.py``.
 
     ``mass`` and ``total`` are cumulative, from 0; the parameter of a segment lies in [low, high].
     """
@@ -39,23 +39,23 @@ class Loss(ABC):
 
     @abstractmethod
     def segment_losses(self, mass: FloatArray, total: FloatArray, values: Statistics) -> FloatArray:
-        """Losses of segments, up to what does not depend on the segmentation."""
+        """Return the losses of segments, up to a term that no segmentation changes."""
 
     @abstractmethod
     def evaluate(self, y: FloatArray, weight: FloatArray, changepoints: IntArray) -> float:
-        """Loss of a segmentation, computed segment by segment."""
+        """Compute the loss of a segmentation segment by segment."""
 
     @abstractmethod
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
-        """Differences of two losses that are rounding errors, for the model in row ``size``."""
+        """Bound the rounding error of a difference of losses, for the model in row ``size``."""
 
     @abstractmethod
     def resolution(self, y: FloatArray, weight: FloatArray) -> float:
-        """Differences of losses that are lost in the running sums of the search."""
+        """Bound the differences of losses that the running sums of the search cannot resolve."""
 
     @abstractmethod
     def search(self) -> Any:
-        """The compiled search of the loss; imports numba."""
+        """Return the compiled search of the loss; imports numba."""
 
 
 class SquaredLoss(Loss):
@@ -85,7 +85,7 @@ class SquaredLoss(Loss):
         return float(np.sum(weight * (y - np.repeat(mean, length)) ** 2))
 
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
-        # Squares are rounded in proportion to their own sum.
+        # The rounding error of a sum of squares is proportional to it.
         unit = np.finfo(np.float64).eps
         floor = weight.sum() * (4 * unit * np.abs(y).max()) ** 2
         return float(4 * unit * losses[size - 1] + floor)
@@ -109,7 +109,7 @@ class _LogLoss(Loss):
         return mass * m - total * np.log(np.where(total > 0, m, 1.0))
 
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
-        # Their terms have both signs.
+        # Terms of both signs cancel, so the error is proportional to the sum of their sizes.
         return float(4 * np.finfo(np.float64).eps * (abs(losses[0]) + weight.sum()))
 
     def resolution(self, y: FloatArray, weight: FloatArray) -> float:
@@ -178,7 +178,7 @@ class VarianceLoss(_LogLoss):
 
 
 def make_loss(name: Any, variance_floor: Any = None) -> Loss:
-    """Check the names that users give."""
+    """Return the loss of a user's choice."""
     check_choice(name, "loss", LOSS_NAMES)
     if name == "variance":
         return VarianceLoss(variance_floor)
@@ -194,6 +194,6 @@ def _cumulative(values: FloatArray) -> FloatArray:
 
 
 def _segments(y: FloatArray, changepoints: IntArray) -> tuple[IntArray, IntArray]:
-    """First samples and lengths of the segments."""
+    """Return the first samples and lengths of the segments."""
     starts = np.concatenate([[0], changepoints]).astype(np.intp)
     return starts, np.diff(np.append(starts, y.size))

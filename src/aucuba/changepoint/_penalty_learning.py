@@ -1,4 +1,4 @@
-"""Learning the penalty as a function of features: interval regression, descent on AUM, guards."""
+"""Learning a penalty from features: interval regression, then descent on AUM, each if it pays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from aucuba.changepoint._label_errors import (
 )
 from aucuba.design import TableDesign
 
-# Coefficients that are only compared need few digits.
+# Coefficients that are only compared on held-out rows need few digits.
 _FOLD_TOL = 1e-5
 _FOLD_ITERATIONS = 1000
 
@@ -47,10 +47,10 @@ class LearnedPenalty:
 
 @dataclass(frozen=True)
 class PenaltyLearner:
-    """The settings of the procedure.
+    """Settings of the procedure.
 
-    ``descent`` is None where the interval regression is to be kept; of the sequences the fraction
-    ``validation_fraction`` is held out to choose its iterate.
+    ``descent`` is None to keep the interval regression; ``validation_fraction`` of the sequences are
+    held out to choose the iterate of the descent.
     """
 
     cv: Any
@@ -82,12 +82,15 @@ class PenaltyLearner:
         said = regression.status_
         found = None
         if not regression.is_constant_ and self.descent is not None:
-            scaled = _Scaled.from_features(X)
-            found, reason = self._descend(scaled, errors, groups, regression, monitor)
+            scale = X.std(axis=0)
+            scale[scale == 0] = 1.0
+            standard = (X - X.mean(axis=0)) / scale
+            begin = start * scale
+            found, reason = self._descend(standard, begin, errors, groups, regression, monitor)
             said += f" {reason}"
         if found is None:
             return LearnedPenalty(start, -regression.intercept_, constant, regression, said)
-        coef = found.coef / scaled.scale
+        coef = found.coef / scale
         return LearnedPenalty(
             coef,
             totals.best_shift(X @ coef),
@@ -100,16 +103,17 @@ class PenaltyLearner:
 
     def _descend(
         self,
-        scaled: _Scaled,
+        X: FloatArray,
+        start: FloatArray,
         errors: Sequence[LabelErrors],
         groups: IntArray | None,
         regression: IntervalRegressionCV,
         monitor: Monitor | None,
     ) -> tuple[AUMSolution | None, str]:
-        """The descent, if it pays on held-out sequences, and a sentence on it."""
+        """Return the descent, or None if it does not pay on held-out sequences, and the reason."""
         try:
-            parts = self._parts(scaled.X, errors)
-            gain = self._cross_validated_gain(scaled.X, errors, groups, regression.regularization_)
+            parts = self._parts(X, errors)
+            gain = self._cross_validated_gain(X, errors, groups, regression.regularization_)
         except ValueError as problem:
             return None, f"No descent: {problem} The interval regression is kept."
         if not gain.pays(1.0):
@@ -117,7 +121,7 @@ class PenaltyLearner:
                 f"Descent on AUM does not pay ({gain.describe('errors')}): the interval regression is "
                 "kept."
             )
-        found = self._solve(parts, -regression.coef_ * scaled.scale, monitor)
+        found = self._solve(parts, start, monitor)
         return found, f"Descent on AUM pays ({gain.describe('errors')}). {found.status}"
 
     def _cross_validated_gain(
@@ -127,7 +131,7 @@ class PenaltyLearner:
         groups: IntArray | None,
         regularization: float,
     ) -> Comparison:
-        """Held-out label errors before and after the descent."""
+        """Compare the held-out label errors before and after the descent."""
         measure = ErrorMeasure(ErrorTotals.from_tables(errors))
         limits = target_intervals(errors)
         costs: tuple[list[FloatArray], list[FloatArray]] = ([], [])
@@ -157,14 +161,14 @@ class PenaltyLearner:
         return solution
 
     def _parts(self, X: FloatArray, errors: Sequence[LabelErrors]) -> list[LabelledData]:
-        """Sequences for descent and for validation."""
+        """Return the sequences for descent and for validation."""
         return [
             LabelledData(TableDesign(X[rows]), error_functions([errors[i] for i in rows]))
             for rows in self._split(errors)
         ]
 
     def _split(self, errors: Sequence[LabelErrors]) -> list[IntArray]:
-        """Rows for descent and for validation, the same proportion of each kind of error in both."""
+        """Split the rows for descent and for validation, stratified by the kinds of their errors."""
         if self.validation_fraction is None:
             return [np.arange(len(errors))]
         kind = np.array([2 * np.any(e.fp != 0) + np.any(e.fn != 0) for e in errors])
@@ -176,17 +180,3 @@ class PenaltyLearner:
                 f"none; use more than 1/{ranked.size}, or None."
             )
         return [np.sort(ranked[~held_out]), np.sort(ranked[held_out])]
-
-
-@dataclass(frozen=True)
-class _Scaled:
-    """Features of mean 0 and standard deviation 1."""
-
-    X: FloatArray
-    scale: FloatArray
-
-    @classmethod
-    def from_features(cls, X: FloatArray) -> _Scaled:
-        scale = X.std(axis=0)
-        scale[scale == 0] = 1.0
-        return cls((X - X.mean(axis=0)) / scale, scale)

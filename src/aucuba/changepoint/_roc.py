@@ -25,11 +25,11 @@ class PenaltyROC:
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_points,)
-        The curve; it may loop where errors are not monotone in the penalty.
+        The curve; it may loop if errors are not monotone in the penalty.
     shift : ndarray of shape (n_points - 1,)
         Constants, added to minus the log penalties, at which the point changes; increasing.
     auc : float
-        Trapezoids under the curve; loops can carry it outside [0, 1].
+        Trapezoidal area under the curve; loops can carry it outside [0, 1].
     aum : float
         Area under the minimum of the numbers of false positives and false negatives.
     fp, fn : float
@@ -37,7 +37,7 @@ class PenaltyROC:
     best_fp, best_fn : float
         Errors at the best common shift.
     best_shift : (float, float)
-        Interval of shifts with the fewest errors, the widest one.
+        The widest interval of shifts with the fewest errors.
     n_labels : float
         Weight of all labels.
     """
@@ -76,11 +76,11 @@ def penalty_roc(
     errors : list of LabelErrors
     log_penalty : array-like of shape (n_sequences,)
     normalize : {"reached", "possible"}, default="reached"
-        What the errors are divided by. "reached": the false positives at the smallest penalties and
-        the false negatives at the largest, less those that no penalty removes, so that the curve runs
-        from (0, 0) to (1, 1). "possible": the false positives and false negatives that the labels
-        allow, as in the R package penaltyLearning; false negatives that no penalty removes count, and
-        the area is that of the polygon closed through (1, 1) and (1, 0).
+        Divisor of the errors. "reached": the false positives at the smallest penalties and the false
+        negatives at the largest, less those that no penalty removes, so that the curve runs from
+        (0, 0) to (1, 1). "possible": the largest numbers that the labels allow, as in the R package
+        penaltyLearning; false negatives that no penalty removes count, and the area is that of the
+        polygon closed through (1, 1) and (1, 0).
 
     Returns
     -------
@@ -129,6 +129,6 @@ def penalty_roc(
 
 
 def _closed_area(fpr: FloatArray, tpr: FloatArray) -> float:
-    """Area of the polygon through the points, (1, 1), (1, 0) and (0, 0)."""
+    """Compute the area of the polygon through the points, (1, 1), (1, 0) and (0, 0)."""
     x, y = np.r_[0.0, fpr, 1.0, 1.0], np.r_[0.0, tpr, 1.0, 0.0]
     return float(np.sum((np.roll(x, -1) - x) * (np.roll(y, -1) + y)) / 2)

@@ -12,8 +12,8 @@ from aucuba.changepoint._losses import Loss, make_loss
 from aucuba.changepoint._segmentation import Segmentation
 from aucuba.changepoint._signals import check_signal, check_weights, sample_positions
 
-# Of segmentations whose costs differ by less than this fraction of the penalties paid, or by rounding,
-# the one with fewer segments is taken.
+# Costs that differ by less than this fraction of the penalties, or by rounding errors, are tied, and
+# the segmentation with fewer segments wins.
 _TIE = 1e-10
 
 
@@ -33,11 +33,11 @@ def segment(
         w_i\, \ell(y_i, m),
         \qquad \ell(y, m) = (y - m)^2,\quad m - y \log m\quad \text{or}\quad \log m + y^2 / m
 
-    The minimum over all segmentations, not a heuristic: functional pruning keeps, for every number
-    of segments, the candidates that are best for some value of the last parameter (pDPA). Time is about
-    linear in ``max_segments * n_samples``; memory is ``4 * max_segments * n_samples`` bytes. Losses are
-    compared in double precision: beside a spike of a hundred million standard deviations nothing else
-    is seen, so clip such values first.
+    The result is exact: for every number of segments, functional pruning keeps the candidates that are
+    best for some value of the last parameter (pDPA). Time is about linear in
+    ``max_segments * n_samples``; memory is ``4 * max_segments * n_samples`` bytes. Losses are compared
+    in double precision, in which a spike of a hundred million standard deviations hides everything
+    else: clip such values first.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def segment(
 def all_sizes(
     y: FloatArray, weight: FloatArray, loss: Loss, n_levels: int, positions: FloatArray
 ) -> Segmentation:
-    """`segment` on validated input."""
+    """Compute `segment` on validated input."""
     values = loss.statistics(y, weight)
     last = np.zeros((n_levels, y.size + 1), np.int32)
     best, following = np.zeros(y.size + 1), np.zeros(y.size + 1)
@@ -112,15 +112,15 @@ def all_sizes(
     changepoints = [_trace_back(last, k) for k in range(n_levels)]
     losses = np.array([loss.evaluate(y, weight, first) for first in changepoints])
     for k in range(1, n_levels):
-        # A piece more can never cost more; without this a signal that k constant pieces fit exactly
-        # would show further models at penalties of the size of rounding errors.
+        # A further segment never raises the loss. Without this rule, a signal that k constant pieces
+        # fit exactly would have larger models at penalties of the size of rounding errors.
         if losses[k - 1] - losses[k] <= loss.rounding(losses, k, y, weight):
             losses[k] = losses[k - 1]
     return Segmentation(losses, np.arange(1, n_levels + 1), changepoints, positions)
 
 
 def envelope_room(n_samples: int) -> tuple[Any, FloatArray]:
-    """Arrays for the pieces of two envelopes and for the parts that are kept.
+    """Allocate the pieces of two envelopes and the parts that are kept.
 
     Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
     """
@@ -128,7 +128,7 @@ def envelope_room(n_samples: int) -> tuple[Any, FloatArray]:
 
 
 def _trace_back(last: Any, level: int) -> IntArray:
-    """Changes of the best segmentation of all samples into ``level + 1`` pieces."""
+    """Return the changes of the best segmentation of all samples into ``level + 1`` pieces."""
     first = np.empty(level, dtype=np.intp)
     end = last.shape[1] - 1
     for k in range(level, 0, -1):
@@ -151,16 +151,16 @@ def segment_penalty(
     .. math::
         \min_k \; L_k + \lambda k
 
-    with :math:`L_k` the least loss of k segments, as in `segment`. The minimum over all segmentations
-    of any size, by functional pruning (FPOP): time is near linear in the number of samples, whatever
-    the number of segments. Of equally good segmentations one with the fewest segments is returned.
+    with :math:`L_k` the least loss of k segments, as in `segment`. The result is exact, by functional
+    pruning (FPOP), and takes time near linear in the number of samples, whatever the number of
+    segments. Of equally good segmentations, one with the fewest segments is returned.
 
     Parameters
     ----------
     signal, loss, weights, variance_floor, positions
         As in `segment`.
     penalty : float
-        :math:`\lambda`, what every segment costs; 0 or more.
+        :math:`\lambda`, the cost of a segment; 0 or more.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def segment_penalty(
 def one_penalty(
     y: FloatArray, weight: FloatArray, loss: Loss, penalty: float, positions: FloatArray
 ) -> Segmentation:
-    """`segment_penalty` on validated input."""
+    """Compute `segment_penalty` on validated input."""
     values = loss.statistics(y, weight)
     best, last = np.zeros(y.size + 1), np.zeros(y.size + 1, np.int32)
     paid = penalty + max(_TIE * penalty, loss.resolution(y, weight))

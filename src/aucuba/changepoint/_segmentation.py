@@ -15,9 +15,8 @@ from aucuba.changepoint._signals import sample_positions
 class Segmentation:
     """Segmentations of one signal, one per size.
 
-    A changepoint is the first sample of a new segment. In the coordinates of labels a change at
-    sample i lies midway between ``positions[i - 1]`` and ``positions[i]``: at i - 0.5 without
-    positions.
+    A changepoint is the first sample of a new segment. In the coordinates of labels, a change at
+    sample i lies midway between ``positions[i - 1]`` and ``positions[i]``, by default at i - 0.5.
 
     Attributes
     ----------
@@ -27,7 +26,7 @@ class Segmentation:
     changepoints : list of ndarray of int
         ``changepoints[k]`` has ``sizes[k] - 1`` increasing entries.
     positions : ndarray of shape (n_samples,)
-        Where the samples lie: 0, 1, ... unless given.
+        Coordinates of the samples, by default 0, 1, ...
     """
 
     losses: FloatArray
@@ -41,7 +40,7 @@ class Segmentation:
         return int(self.positions.size)
 
     def change_positions(self, model: int) -> FloatArray:
-        """Coordinates of the changes of the model in that row: midpoints between samples."""
+        """Return the coordinates of the changes of a model, midpoints between samples."""
         first = self.changepoints[model]
         return (self.positions[first - 1] + self.positions[first]) / 2
 
@@ -54,12 +53,12 @@ class Segmentation:
         n_samples: int | None = None,
         positions: ArrayLike | None = None,
     ) -> Segmentation:
-        """Take segmentations from another library, or from another loss.
+        """Read segmentations that another library, or another loss, has found.
 
         Parameters
         ----------
         losses : array-like of shape (n_models,)
-            Finite; what the penalty is added to.
+            Finite losses, without penalties.
         changepoints : list of array-like of int
             One per model, the first sample of each new segment, without 0 and without ``n_samples``.
         n_samples : int, default=None
@@ -110,8 +109,8 @@ def _check_changepoints(row: ArrayLike, n_samples: int, model: int) -> IntArray:
 class ModelSelection:
     """The models that some penalty selects, by increasing penalty (decreasing size).
 
-    Model i is the best one for penalties in ``(min_penalty[i], max_penalty[i])``; the intervals
-    follow each other from 0 to infinity.
+    Model i is optimal for penalties in ``(min_penalty[i], max_penalty[i])``; the intervals cover
+    everything from 0 to infinity.
 
     Attributes
     ----------
@@ -140,7 +139,7 @@ class ModelSelection:
         return np.log(self.max_penalty)
 
     def select(self, penalty: ArrayLike) -> IntArray:
-        """Rows of these arrays that the penalties select; at a boundary, the smaller model."""
+        """Return the rows that the penalties select; at a boundary, the smaller model."""
         value = np.asarray(penalty, dtype=np.float64)
         if np.any(np.isnan(value)) or np.any(value < 0):
             raise ValueError(f"Penalties must be non-negative, got {penalty!r}.")

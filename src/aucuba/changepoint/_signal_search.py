@@ -1,4 +1,4 @@
-"""What the detector computes of one signal: features, segmentations, changes at a penalty."""
+"""Computations of the detector on one signal: features, segmentations, changes at a penalty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aucuba.changepoint._segment import all_sizes, one_penalty
 from aucuba.changepoint._segmentation import Segmentation, model_selection
 from aucuba.changepoint._signals import Signal
 
-# The spread of squared samples, one of the features, needs fourth powers.
+# One feature, the standard deviation of squared samples, needs fourth powers.
 _LARGEST_SAMPLE = 1e70
 
 
@@ -28,7 +28,7 @@ class SignalSearch:
     features: Callable[[Any], ArrayLike] | None
 
     def features_of(self, signal: Signal) -> FloatArray:
-        """One row of features."""
+        """Return one row of features."""
         if self.features is not None:
             return np.asarray(self.features(signal.values), dtype=np.float64)
         largest = float(np.abs(signal.values).max())
@@ -40,7 +40,7 @@ class SignalSearch:
         return features_of(signal.values)
 
     def all_sizes(self, signal: Signal) -> Segmentation:
-        """The best segmentations of every size."""
+        """Find the best segmentations of every size."""
         if signal.values.size < self.max_segments:
             raise ValueError(
                 f"{signal.title} has {signal.values.size} samples, fewer than max_segments="
@@ -49,7 +49,7 @@ class SignalSearch:
         return self._search(all_sizes, signal, int(self.max_segments))
 
     def changes(self, signal: Signal, log_penalty: float) -> IntArray:
-        """Changes at a penalty; where they are too many, those of the capped path."""
+        """Find the changes at a penalty, among at most ``max_segments`` segments."""
         penalty = np.exp(log_penalty)
         best = self._search(one_penalty, signal, float(penalty))
         if best.sizes[0] <= self.max_segments:

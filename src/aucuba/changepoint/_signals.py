@@ -17,8 +17,8 @@ from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
 class Signal:
     """A validated signal.
 
-    ``positions`` are the coordinates in which its labels are given, ``index`` what users call the
-    samples: None for plain arrays, whose samples are numbered.
+    ``positions`` are the coordinates of its labels; ``index`` holds the user's names of the samples,
+    None for plain arrays.
     """
 
     name: Any
@@ -28,11 +28,11 @@ class Signal:
 
     @property
     def title(self) -> str:
-        """How errors call the signal."""
+        """Name of the signal in error messages."""
         return f"Sequence {self.name!r}"
 
     def samples(self, first: IntArray) -> AnyArray:
-        """The samples with these numbers, as users call them."""
+        """Return the user's names of the samples with these numbers."""
         return first if self.index is None else self.index[first]
 
 
@@ -40,8 +40,7 @@ def named_signals(signals: Any) -> list[Signal]:
     """Validate signals: a list, a mapping from names, or a table.
 
     A table (pandas DataFrame) has the columns ``sequence`` and ``value``, one row per sample in order,
-    and optionally ``position`` or ``time``. Samples of a Series lie at its index, if that has numbers
-    or times.
+    and optionally ``position`` or ``time``. A numeric or time index of a Series gives the positions.
     """
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(signals, pandas.DataFrame):
@@ -89,7 +88,7 @@ def _signal(name: Any, y: Any, index: AnyArray | None) -> Signal:
 
 
 def coordinates(values: Any) -> FloatArray:
-    """Numbers as they are, dates and times in nanoseconds."""
+    """Return numbers unchanged, and dates and times in nanoseconds."""
     listed = np.asarray(values)
     if listed.dtype.kind == "O" and any(isinstance(one, datetime.datetime) for one in listed):
         listed = np.array([np.datetime64(one) for one in listed], dtype="datetime64[ns]")

@@ -1,4 +1,4 @@
-"""Lists of graphs and labels, checked and joined to one batch."""
+"""Lists of graphs and labels: checks, and joining them to one batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GraphData:
 
 
 def as_graphs(graphs: Any) -> list[RankingGraph]:
-    """Return a list of graphs, after checking the number and the size of their features."""
+    """Return a list of graphs after checking the numbers and sizes of their features."""
     listed = [graphs] if isinstance(graphs, RankingGraph) else list(graphs)
     if not listed:
         raise ValueError("graphs is empty: give at least one RankingGraph.")
@@ -46,7 +46,7 @@ def as_graphs(graphs: Any) -> list[RankingGraph]:
 
 
 def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
-    """Refuse edge features with which non-negative weights could make a pair repel."""
+    """Refuse negative edge features, with which non-negative weights could make a pair repel."""
     for index, graph in enumerate(graphs):
         if graph.edge_features.min(initial=0.0) < 0:
             row, column = np.argwhere(graph.edge_features < 0)[0]
@@ -103,7 +103,7 @@ def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
 
 
 def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
-    """Return the numbers of the graphs that can be ranked, with a warning about the others."""
+    """Return the numbers of the graphs with both classes; warn about the others."""
     kept = [index for index, labels in enumerate(positive) if labels.any() and not labels.all()]
     if not kept:
         raise ValueError("No graph has both a positive and a negative node.")
@@ -138,5 +138,5 @@ def _same_width(matrices: Sequence[FloatArray], name: str) -> None:
 
 
 def _is_flat(labels: list[Any]) -> bool:
-    """Tell whether labels are those of one graph rather than one array per graph."""
+    """Tell whether labels belong to one graph rather than hold one array per graph."""
     return not labels or np.ndim(labels[0]) == 0

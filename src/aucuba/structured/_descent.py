@@ -2,9 +2,11 @@ r"""Training by L-BFGS-B, then by cutting planes where that stalls at a kink.
 
 .. math:: J(w) = \tfrac12 \lVert w \rVert^2 + C\,[A(w) - B(w)]
 
-Every evaluation solves both inference problems at the same ``w``. The planes are those of A, all that
-were met, against the tangent of B at the best point. Unlike the planes of `aucuba.solvers.BundleSolver`
-they obey signs of the weights, and their slopes move with the tangent.
+Every evaluation solves both inference problems at the same ``w``. The model of the second phase is the
+maximum of the planes of A found so far, minus the tangent of B at the best point (compare Joki,
+Bagirov, Karmitsa, Makela, "A proximal bundle method for nonsmooth DC optimization", 2017; the quadratic
+term of J replaces their proximal term). Unlike the planes of `aucuba.solvers.BundleSolver`, these
+respect the signs of the weights, and their slopes change with the tangent.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ from aucuba.solvers import (
 )
 from aucuba.structured._risk import StructuredRisk
 
-# Planes kept for the second phase; those with weight in the last model always stay.
+# Planes kept in the second phase, besides those with weight in the last model.
 _MAX_PLANES = 150
-# After null steps trials stay near the best point, but not so near that planes repeat.
+# Null steps shorten the next trial, but not so much that planes repeat.
 _SMALLEST_STEP = 0.1
-# Signs of the weights settle within a few pivots; rounding could make them cycle.
+# Signs settle within a few pivots; the limit guards against cycling by rounding errors.
 _MAX_PIVOTS = 20
 
 
@@ -42,8 +44,8 @@ class Descent:
     nonnegative : array of bool, shape (n_weights,)
         Weights kept at or above zero.
     tol : float
-        Ends when the cutting planes promise to lower the objective by at most
-        ``tol * C``; where the risk is convex this is a certificate.
+        The solver ends when the cutting planes promise to lower the objective by at most
+        ``tol * C``; for a convex risk this is a certificate.
     max_iter : int
         Evaluations of the objective in each of the two phases.
     """
@@ -89,14 +91,14 @@ class Descent:
             lower_bound=bound,
             gap=(state.best.objective - bound) / self.C,
             history=run.history,
-            # The second phase counts its evaluations on from the first by itself.
+            # The second phase already counts on from the evaluations of the first.
         ).after(way.history, counts=("iteration", "seconds"))
 
     def evaluate(self, risk: StructuredRisk, weights: FloatArray) -> _Point:
         """Solve both inference problems at one point.
 
-        Where R is convex as a whole its own planes take the place of those of A; they bound J, while
-        planes of A with the tangent of B only bound a function above it.
+        If R itself is convex, its own planes replace those of A: they bound J, whereas planes of A
+        with the tangent of B bound only a function above J.
         """
         loss, worst = risk.worst(weights)
         reference = risk.joint(risk.reference(weights))
@@ -154,8 +156,8 @@ class _SignedPlanes:
     ) -> tuple[_SignedPlanes, FloatArray, float]:
         r"""Minimise :math:`\tfrac12 |w|^2 + C [\max_t (l_t + w \cdot \varphi_t) - w \cdot b]`.
 
-        Signs are found by pivoting: weights that would turn negative are held at zero, and let go
-        when the planes push them up. Any dual point gives a valid lower bound.
+        Signs are found by pivoting: weights that would become negative are fixed at zero, and freed
+        when the planes push them up. Every dual point gives a valid lower bound.
         """
         slopes = self.slopes - reference
         total, dual = float(self.dual.sum()), self.dual
@@ -190,7 +192,7 @@ class _DCBundle:
     """Cutting planes of A against the tangent of B at the best point.
 
     The model lies below the convex function that touches J at the best point, so its minimum bounds
-    what this tangent can still gain; where B is linear, it bounds J itself.
+    the gain that this tangent can still give; if B is linear, it bounds J itself.
     """
 
     solver: Descent
@@ -205,7 +207,7 @@ class _DCBundle:
         best = state.best
         point = self.solver.evaluate(self.risk, best.weights + state.step * (target - best.weights))
         better = point.objective < best.objective
-        # A null step teaches the planes; the next trial stays closer to the best point.
+        # A null step adds a plane; the next trial stays closer to the best point.
         step = min(1.0, 2 * state.step) if better else max(state.step / 2, _SMALLEST_STEP)
         return replace(
             state,

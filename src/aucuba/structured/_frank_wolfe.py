@@ -34,12 +34,12 @@ class FrankWolfe:
     nonnegative : array of bool, shape (n_weights,)
         Weights kept at or above zero.
     tol : float
-        A convex problem is solved when its gap is below ``tol * C``, and the DC algorithm ends when
-        a new reference improves the objective by less than that.
+        A convex problem counts as solved when its gap is below ``tol * C``; the DC algorithm ends
+        when a new reference improves the objective by less than that.
     max_iter : int
         Passes over the graphs, over all DC steps together.
     seed : int
-        Of the order of the blocks.
+        Seed of the order of the blocks.
     """
 
     C: float
@@ -72,7 +72,7 @@ class FrankWolfe:
 
 
 class _Blocks:
-    """The dual iterate: one vector and one loss per graph, their corners' references, their sum."""
+    """The dual iterate: a vector, a loss and a reference per graph, and the sum of the vectors."""
 
     def __init__(self, solver: FrankWolfe, risk: StructuredRisk, weights: FloatArray) -> None:
         self.solver, self.risk = solver, risk
@@ -103,7 +103,7 @@ class _Blocks:
             self.vectors[block] -= step * direction
             self.losses[block] += step * (C * loss - self.losses[block])
             self.total -= step * direction
-        # The running total gathers rounding over a sweep.
+        # Rounding errors accumulate in the running total.
         self.total = self.vectors.sum(axis=0)
 
     def bounds(self) -> tuple[float, float]:

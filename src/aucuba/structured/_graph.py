@@ -29,10 +29,10 @@ class RankingGraph:
         One row per pair. Without it every edge has the single feature 1. A model with non-negative
         edge weights needs non-negative features.
     terms : sequence of CliqueTerm, optional
-        Scores of sets of items beyond pairs, such as `CliqueTerm`.
+        Scores of sets of items beyond pairs.
     term_features : array of shape (n_terms, n_term_features), optional
-        One row per term, not negative; a learned, non-negative combination of them is the strength
-        of the term. Without it every term has the single feature 1.
+        One non-negative row per term; a learned non-negative combination of the features is the
+        strength of the term. Without it every term has the single feature 1.
 
     Examples
     --------

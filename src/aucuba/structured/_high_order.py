@@ -19,7 +19,8 @@ class CliqueTerm:
 
     .. math:: g(z) = f(\lvert z \cap \text{members} \rvert), \qquad f(t+1) - 2 f(t) + f(t-1) \ge 0
 
-    It rewards rows that hold a clique as a whole: labels of one object, links of one community.
+    It rewards rows that hold a whole clique, such as the labels of one object or the links of one
+    community.
 
     Parameters
     ----------
@@ -73,9 +74,9 @@ class CliqueTerm:
         return float(np.diff(np.asarray(self.values, dtype=float)) @ ranked)
 
     def split(self, ahead: BoolArray) -> tuple[CliqueTerm, CliqueTerm]:
-        """Return the term of the items ``ahead``, and what the others add once those are all in.
+        """Return the term of the items ``ahead``, and what the others add after all of those.
 
-        A ranking with all positives first consists of two problems; these are their terms.
+        A ranking with all positives first splits into two problems; these are their terms.
         """
         members, values = np.asarray(self.members, dtype=np.intp), np.asarray(self.values)
         first = ahead[members]

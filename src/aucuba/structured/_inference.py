@@ -138,15 +138,15 @@ class RankingBatch:
     ) -> Ranking:
         """Find the best ranking with all positives above all negatives, Eq. (7c).
 
-        Two problems without edges between them: positives alone, and negatives for which every
-        positive neighbour is already there.
+        This splits into two problems: the positives alone, and the negatives when all positives are
+        already in the row.
         """
         return self._solve(unary, coupling, positive, strength)
 
     def scores(
         self, unary: FloatArray, coupling: FloatArray, strength: FloatArray | None = None
     ) -> FloatArray:
-        """Score the items so that their order is the predicted ranking, blocks tied.
+        """Score the items so that their order is the predicted ranking; blocks are tied.
 
         For a graph with a repelling pair they are the scores of `mixed_sign_scores`.
         """
@@ -266,7 +266,7 @@ class RankingBatch:
 
     def _split_terms(self, positive: BoolArray) -> TermLayout:
         """Lay out what positives gain alone and what negatives add to them."""
-        # Training asks for the same labels at every evaluation.
+        # Training passes the same labels at every evaluation.
         key = positive.tobytes()
         if key not in self._split_layouts:
             halves: list[CliqueTerm] = []
@@ -316,7 +316,7 @@ class RankingBatch:
             (ahead, Rows(np.minimum(rows.cardinality, ahead.size), rows.weight)),
             (behind, Rows(np.maximum(rows.cardinality - ahead.size, 0), rows.weight)),
         ]
-        # Labels of one class leave nothing to solve for the other.
+        # A class without members has no problem.
         return [(members, part) for members, part in parts if members.size]
 
     def _inner_edges(self, members: IntArray, inner: BoolArray) -> tuple[IntArray, IntArray]:

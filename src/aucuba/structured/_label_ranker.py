@@ -26,7 +26,7 @@ from aucuba.structured._training import Training, store
 
 
 class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
-    r"""Multi-label ranker: order the labels of every sample, relevant ones first.
+    r"""Rank the labels of every sample, relevant ones first.
 
     .. math::
         \min_{W, c \ge 0} \tfrac12 \lVert W \rVert^2 + \tfrac12 \lVert c \rVert^2
@@ -34,24 +34,24 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     Every sample is a graph whose nodes are the labels, with scores :math:`u_l = w_l \cdot x`, and whose
     edges join labels that occur together more often than by chance; see `StructuredRanker` for the
-    loss. Samples with all labels or none say nothing about an order and are left out.
+    loss. Samples with all labels or none are left out: no order of their labels is better.
 
     Parameters
     ----------
     C : float, default=1.0
         Weight of the loss.
     label_graph : "cooccurrence", None, or array of shape (n_pairs, 2), default="cooccurrence"
-        Pairs of labels that are tied; None ranks labels without pairs.
+        Pairs of labels to couple; None ranks labels without pairs.
     max_pairs : int, optional
-        Keep the strongest co-occurring pairs only; by default as many as there are labels.
+        Number of co-occurring pairs to keep, strongest first; by default the number of labels.
     measure : {"auc"} or Measure, default="auc"
-        What to train for.
+        Measure to train for.
     solver, tol, max_iter, backend, random_state, verbose
         As in `StructuredRanker`.
     pair_score : {"agree", "together"}, default="agree"
         As in `StructuredRanker`.
     fit_intercept : bool, default=True
-        Give every label a constant score, regularised like the others.
+        Whether every label gets a constant score, regularised like the other weights.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
     pair_coef_ : ndarray of shape (n_pairs,)
         Learned couplings, at least 0.
     threshold_ : float
-        Scores above it are predicted; chosen so that the mean number of labels in training is kept
-        as nearly as ties allow.
+        Labels with scores above it are predicted; chosen to match the mean number of labels in
+        training as closely as ties allow.
     objective_, gap_, status_, n_iter_, history_
         As in `StructuredRanker`.
     n_skipped_ : int
@@ -72,8 +72,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A one-dimensional ``y`` has one relevant label per sample: classes are ranked, and the best one is
-    predicted.
+    A one-dimensional ``y`` has one relevant label per sample; ``predict`` then returns the best class.
 
     Examples
     --------
@@ -214,7 +213,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         return np.eye(self.classes_.size, dtype=bool)[number]
 
     def _pairs(self, relevant: AnyArray) -> IntArray:
-        """Return the tied labels: those given, or those with the largest positive correlation."""
+        """Return the coupled labels: those given, or those with the largest positive correlation."""
         n_labels = relevant.shape[1]
         if self.label_graph is None or not self.multilabel_:
             return np.zeros((0, 2), dtype=np.intp)
@@ -280,7 +279,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         if not self.multilabel_:
             return 0.0
         scores = np.sort(self._label_scores(self._with_constant(X)).ravel())[::-1]
-        # Equal scores are predicted together: labels can be counted at steps of the scores only.
+        # Equal scores are predicted together, so only the ends of ties are possible counts.
         counts = np.concatenate([[0], np.flatnonzero(np.diff(scores)) + 1, [scores.size]])
         count = int(counts[np.argmin(np.abs(counts - int(relevant.sum())))])
         if count == 0 or count == scores.size:

@@ -8,8 +8,8 @@ counts with weight :math:`\omega_k`. With bins of sizes :math:`b_1, \dots, b_K`
     P N \,\mathrm{AUC} = \sum_k \omega_k P_k - \tfrac12 P^2
 
 where :math:`P_k` is the number of positives in row k and pairs inside one bin count one half. All
-measures here are of this form, so one set of scores solves all of them and only the weights change.
-The last row holds everything: its weight moves every value by the same constant and no ranking.
+measures here have this form, so one set of scores is optimal for all of them and only the weights
+change. The last row holds all items: its weight adds a constant and changes no ranking.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import binary_target, check_choice, check_positive_number
 from aucuba.metrics import auc_at_k_score, binned_auc_score
 
-# Scores that differ by less, relative to the largest of their graph, differ by rounding.
+# Smaller differences, relative to the largest score of the graph, are rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -44,7 +44,7 @@ class Rows:
 
 
 class Measure(ABC):
-    """An AUC of binned rankings; subclasses say how n items are cut into bins."""
+    """AUC of a binned ranking; subclasses define how n items are cut into bins."""
 
     nested: ClassVar[bool] = True
 
@@ -80,9 +80,9 @@ class BinnedAUC(Measure):
     Parameters
     ----------
     sizes : int or sequence of int
-        One size for all bins (the last one smaller), or the sizes in order, best bin first. Sizes
-        that do not reach the number of items end with one bin for the rest; sizes beyond it are
-        cut off, so that one choice fits graphs of all sizes.
+        One size for all bins (the last may be smaller), or the sizes in order, best bin first. Items
+        beyond the last size form one more bin, and sizes beyond the number of items are cut off, so
+        that one choice fits graphs of all sizes.
     """
 
     sizes: int | Sequence[int]
@@ -108,7 +108,7 @@ class BinnedAUC(Measure):
 
 @dataclass(frozen=True)
 class AUCAtK(Measure):
-    """AUC in which only the order of the top ``k`` counts: k bins of one item, one of the rest."""
+    """AUC in which only the order of the top ``k`` counts: k bins of one item, and one of the rest."""
 
     k: int
 
@@ -126,15 +126,15 @@ class AUCAtK(Measure):
 
 @dataclass(frozen=True)
 class UnnestedAUC(Measure):
-    """AUC of sets that need not be nested: for every size its own best set.
+    """AUC of sets that need not be nested: every size has its own best set.
 
-    With attractive pairs the relaxed rows are nested by themselves, and the measure equals the AUC;
-    with mixed signs they may not be, and nestedness is not asked for.
+    With attractive pairs the best relaxed rows are nested anyway, and the measure equals the AUC; with
+    pairs that repel they may not be.
 
     Parameters
     ----------
     sizes : int, default=1
-        Difference between the sizes of two following sets.
+        Difference between the sizes of consecutive sets.
     """
 
     sizes: int = 1
@@ -181,7 +181,7 @@ def ranking_mass(
     position_weight : array of shape (n_nodes,)
         Weights of the positions 1, 2, ... of every graph, graph after graph.
     ahead : array of bool, optional
-        Items that rank before all others of their graph, whatever their score.
+        Items that rank before all others of their graph, regardless of score.
     """
     behind = np.zeros(score.size, dtype=bool) if ahead is None else ~ahead
     order = np.lexsort((-score, behind, graph))
@@ -208,10 +208,10 @@ def ranking_rows(score: FloatArray, rows: Rows) -> FloatArray:
 
 
 def merge_rounding_ties(score: FloatArray, graph: IntArray) -> FloatArray:
-    """Give scores of one graph that differ by rounding alone one common value.
+    """Give one common value to scores of a graph that differ by rounding errors only.
 
-    Different parts of a graph reach equal scores through different sums; without this the order
-    of the edges would break ties.
+    Parts of a graph reach equal scores through different sums; without this rule the order of the
+    edges would break ties.
     """
     order = np.lexsort((score, graph))
     ranked, owner = score[order], graph[order]
@@ -235,18 +235,18 @@ def unnested_auc_score(
         P N \,\mathrm{AUC} = \sum_k \omega_k P_k - \tfrac12 P^2, \qquad
         \omega_k = \tfrac12 (b_k + b_{k+1}), \quad b_{K+1} = 0
 
-    where :math:`P_k` is the number of positives in set k, :math:`b_k` the growth in size from set
-    k - 1 to set k. For the top-k sets of a ranking it is the AUC, for the ends of bins
-    `aucuba.metrics.binned_auc_score`. Unlike theirs, the range is not [0, 1] in general: sets that
-    contradict one another can fall below 0.
+    where :math:`P_k` is the number of positives in set k and :math:`b_k` the growth in size from set
+    k - 1 to set k (Rosenfeld et al., AISTATS 2014, Section 5). For the top-k sets of a ranking it is
+    the AUC, for the sets at the ends of bins `aucuba.metrics.binned_auc_score`. Sets that contradict
+    one another can have values below 0.
 
     Parameters
     ----------
     y_true : array of shape (n_items,)
         Binary labels.
     sets : array of shape (n_sets, n_items), or sequence of lists of item numbers
-        Indicators, possibly fractional, or members of each set. Sizes must grow; a last set with
-        all items is added where it is missing.
+        Indicators, possibly fractional, or members of each set. Sizes must grow; a last set of all
+        items is added if it is missing.
     pos_label : label, optional
         The positive label; the larger one by default.
 

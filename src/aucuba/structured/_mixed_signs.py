@@ -17,7 +17,7 @@ from aucuba.structured._checks import check_edges, check_signed_couplings
 from aucuba.structured._measures import Measure, Rows, as_measure, ranking_mass
 from aucuba.structured._total_variation import tv_scores
 
-# Each step raises the score of a ranking, of which there are finitely many; 2 to 4 are usual.
+# Every step raises the score, and there are finitely many rankings; 2 to 4 steps are usual.
 _MAX_STEPS = 50
 
 
@@ -88,8 +88,7 @@ def solve_rows(
         zeros = csr_array((chain.shape[0], n_rows * n_edges))
         upper = block_array([[upper], [block_array([[chain, zeros]])]], format="csr")
         limit = np.append(limit, np.zeros(chain.shape[0]))
-    # The dual simplex ends in a vertex; interior points leave fractional rows where none are
-    # needed.
+    # The dual simplex ends in a vertex; interior-point solutions have needlessly fractional rows.
     result = linprog(
         -cost,
         A_ub=upper if upper.shape[0] else None,
@@ -108,8 +107,8 @@ def solve_rows(
 def _pair_marginals(rows: FloatArray, edges: IntArray, coupling: FloatArray) -> FloatArray:
     """Return the end of the local polytope that each coupling prefers.
 
-    The program constrains one side only, and a pair without coupling not at all; its own values may lie
-    outside the polytope there.
+    The program constrains only the side that binds, and pairs without coupling not at all, so its own
+    values may lie outside the polytope.
     """
     first, second = rows[:, edges[:, 0]], rows[:, edges[:, 1]]
     apart = np.maximum(first + second - 1.0, 0.0)
@@ -164,11 +163,11 @@ def mixed_sign_scores(
 ) -> FloatArray:
     r"""Score items for a good ranking when couplings have both signs, by repeated linearisation.
 
-    A repelling pair costs :math:`\lvert c_{ij} \rvert \min(m_i, m_j)`. At the current ranking it is
-    replaced by a cost of the lower-ranked item alone (halves when tied), an upper bound that is
-    exact there; what is left is attractive and solved exactly, and the score never falls. The best
-    of four starts is returned: unary scores, attractive pairs only, and repulsion split between
-    the ends or doubled.
+    A repelling pair costs :math:`\lvert c_{ij} \rvert \min(m_i, m_j)`. Each step replaces it by a cost
+    of the lower-ranked item alone (half for each end of a tie), an upper bound that is exact at the
+    current ranking. The remaining problem is attractive and is solved exactly, so the score never
+    falls. The best of four starts is returned: unary scores, attractive pairs only, and repulsion
+    split between the ends, once and doubled.
 
     Parameters
     ----------
@@ -180,8 +179,8 @@ def mixed_sign_scores(
     Returns
     -------
     array of shape (n_nodes,)
-        With non-negative couplings exactly ``tv_scores(unary, edges, coupling)``. Otherwise a local
-        optimum; `ranking_lp` bounds how much better another ranking could be.
+        With non-negative couplings, exactly ``tv_scores(unary, edges, coupling)``; otherwise a local
+        optimum. `ranking_lp` bounds how much better another ranking can be.
 
     Examples
     --------

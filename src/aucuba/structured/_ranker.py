@@ -42,35 +42,35 @@ _PAIR_SCORES = ("agree", "together", "states")
 
 
 class StructuredRanker(CallbackSupport, BaseEstimator):
-    r"""Ranker of the items of graphs, trained for the mean AUC of the graphs.
+    r"""Rank the items of graphs by a model trained for their mean AUC.
 
     .. math::
         \min_w \; \tfrac12 \lVert w \rVert^2 + \frac{C}{M} \sum_{m=1}^{M} \Big[
         \max_z \big( w \cdot \varphi_m(z) + 1 - \mathrm{AUC}_m(z) \big)
         - \max_{\hat z \sim y_m} w \cdot \varphi_m(\hat z) \Big]
 
-    A ranking is a chain of sets, each scored by :math:`u \cdot z` with :math:`u_i = w_\text{node} \cdot
-    \phi_i` and by its pairs with :math:`c_{ij} = w_\text{edge} \cdot \phi_{ij}`. The inner problems are
+    A ranking is a chain of sets. Each set is scored by its items, :math:`u_i = w_\text{node} \cdot
+    \phi_i`, and by its pairs, :math:`c_{ij} = w_\text{edge} \cdot \phi_{ij}`. The inner problems are
     relaxed as in the structured AUC paper and solved exactly, by total variation on the graph
-    (`tv_scores`); without edges the loss is the mean pairwise hinge of the SVM for AUC.
+    (`tv_scores`). Without edges the loss is the mean pairwise hinge of the SVM for AUC.
 
     Parameters
     ----------
     measure : {"auc", "unnested"} or Measure, default="auc"
-        What to train for and to `score`: `AUC`, `BinnedAUC`, `AUCAtK` or `UnnestedAUC`.
+        Measure of training and of `score`: `AUC`, `BinnedAUC`, `AUCAtK` or `UnnestedAUC`.
     C : float, default=1.0
         Weight of the loss; :math:`1 / \lambda` of the paper.
     solver : {"lbfgs", "frank_wolfe"}, default="lbfgs"
         L-BFGS-B and cutting planes on the objective itself, or the paper's DC algorithm with
-        block-coordinate Frank-Wolfe. Both start at the optimum without edges: from zero, the result
-        of the paper's algorithm depends on how it breaks ties.
+        block-coordinate Frank-Wolfe. Both start at the optimum without edges, because from zero the
+        result of the paper's algorithm depends on how it breaks ties.
     objective : {"consistent", "fixed", "ramp"}, default="consistent"
-        What the worst ranking is compared with: the best ranking that has all positives first; the
-        best such ranking at the start, which makes the problem convex; or the prediction.
+        Reference of the worst ranking: the best ranking that has all positives first; the best such
+        ranking at the start, which makes the problem convex; or the prediction.
     edge_weights : {"nonnegative", "free"}, default="nonnegative"
-        Non-negative weights of non-negative edge features keep all pairs attractive and inference
-        exact and fast. Free weights need a linear program for every graph with a repelling pair: for
-        small graphs, or with `BinnedAUC`.
+        Non-negative weights of non-negative edge features keep all pairs attractive, and inference
+        exact and fast. Free weights need a linear program for every graph with a repelling pair; use
+        them on small graphs or with `BinnedAUC`.
     pair_score : {"agree", "together", "states"}, default="agree"
         A pair adds :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert` to a row, or
         :math:`c_{ij} z_i z_j`. The two differ by unary scores: "together" also lifts items with
@@ -97,8 +97,8 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         Order of the blocks of Frank-Wolfe.
     verbose : int, default=0
-        Above 0, log every iteration to the logger ``aucuba``; scikit-learn's callbacks (progress
-        bars) work without it.
+        Above 0, log every iteration to the logger ``aucuba``. Progress bars by scikit-learn's
+        callbacks do not need it.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
     start_objective_ : float
         The same at the optimum without edges.
     gap_ : float
-        Certified distance from the optimum in units of the loss; nan where the problem is not convex.
+        Certified distance from the optimum in units of the loss; nan if the problem is not convex.
     status_ : str
         Why the solver stopped.
     n_iter_ : int
@@ -235,7 +235,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         return _as_given(graphs, data.batch.split(data.batch.scores(*self._row_scores(data))))
 
     def rank(self, graphs: Any) -> Any:
-        """Order the items from best to worst, ties broken by what an item and its pairs add to a row.
+        """Order the items from best to worst; ties are broken greedily, see `rank_order`.
 
         Returns
         -------
@@ -359,9 +359,9 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         return data
 
     def _row_scores(self, data: GraphData) -> RowScores:
-        """Score items, pairs and terms of a row, whichever way pairs are scored."""
+        """Score items, pairs and terms of a row by the fitted weights."""
         edge = from_states(self.state_coef_) if self.pair_score == "states" else self.edge_coef_
-        # A kind of which these graphs have none has no columns either.
+        # Graphs without edges or terms have no columns of their features.
         edge = edge.ravel() if len(data.batch.edges) else np.zeros(0)
         term = self.term_coef_ if data.batch.terms else np.zeros(0)
         return self._terms(data).scores(np.concatenate([self.coef_, edge, term]))

@@ -37,8 +37,8 @@ class StructuredRisk:
     weight : array of shape (n_graphs,)
         Weights of the graphs in the mean; they sum to one over the whole data set.
     objective : {"consistent", "fixed", "ramp"}
-        What is subtracted: the best consistent ranking (7c), the ranking ``fixed`` (convex), or the
-        prediction (7a), which makes the ramp loss.
+        The ranking whose score is subtracted: the best consistent one (7c), ``fixed`` (convex), or the
+        prediction (7a), which gives the ramp loss.
     graph_weight : {"pairs", "printed"}
         Whether joint features are divided by the number of pairs of their graph.
     fixed : Ranking, optional
@@ -54,9 +54,9 @@ class StructuredRisk:
 
     @property
     def is_convex(self) -> bool:
-        """True for a fixed reference, and for the AUC of items alone (the pairwise hinge).
+        """Whether the risk is convex: with a fixed reference, or the AUC of items alone.
 
-        With coarser bins even a problem without edges is a difference of convex functions.
+        The latter is the pairwise hinge. With bins, even the problem without edges is not convex.
         """
         structured = len(self.batch.edges) or self.batch.terms
         alone = self.objective == "consistent" and not structured
@@ -76,7 +76,7 @@ class StructuredRisk:
         return replace(self, objective="fixed", fixed=reference)
 
     def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:
-        """Return R(w) and a subgradient (where R is not convex, the difference of two)."""
+        """Return R(w) and a subgradient (the difference of two, if R is not convex)."""
         loss, worst = self.worst(weights)
         psi = self.joint(self.reference(weights)) - worst
         return float(loss - weights @ psi), -psi

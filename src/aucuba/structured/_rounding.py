@@ -1,4 +1,4 @@
-"""A whole ranking from scores with ties."""
+"""Whole rankings from scores with ties."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ def rank_order(
     edges: ArrayLike | None = None,
     coupling: ArrayLike | None = None,
 ) -> IntArray:
-    """Order items from best to worst: by score, inside a tied block by what they add to the rows.
+    """Order items from best to worst by score, and inside a tied block by what they add to the rows.
 
-    Some best whole ranking keeps the blocks of `tv_scores` in order. Inside a block the better of
-    two greedy orders is taken: adding the item that gains most, or removing the one that is missed
-    least.
+    Some best whole ranking keeps the blocks of `tv_scores` in order. Inside a block the better of two
+    greedy orders is used: adding the item that gains most, or removing the item that loses least.
 
     Parameters
     ----------
     score : array of shape (n_nodes,)
-        Such as the result of `tv_scores`.
+        Scores with ties, such as those of `tv_scores`.
     unary, edges, coupling
         The row score, as in `tv_scores`; couplings may be negative.
 
@@ -70,7 +69,7 @@ def rank_order(
 def _gains(
     own: FloatArray, block: IntArray, pairs: IntArray, couplings: FloatArray
 ) -> tuple[FloatArray, Neighbours]:
-    """Return what items add when all blocks above are there, and neighbours in their own block."""
+    """Return what items add to all blocks above them, and their neighbours in their own block."""
     gain = own.copy()
     inside: Neighbours = [[] for _ in own]
     for (one, other), strength in zip(pairs.tolist(), couplings.tolist(), strict=True):

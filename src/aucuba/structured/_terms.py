@@ -1,4 +1,4 @@
-"""How weights become scores of items, pairs and high-order terms, and masses become features."""
+"""Linear maps from weights to scores of items, pairs and high-order terms, and their transposes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Terms(ABC):
 
     @abstractmethod
     def joint(self, ranking: Ranking) -> FloatArray:
-        """Return the joint feature: how fast the score of a ranking grows with each weight."""
+        """Return the joint feature, the gradient of the score of a ranking by the weights."""
 
     @abstractmethod
     def take(self, nodes: IntArray, edges: IntArray, terms: IntArray) -> Terms:
@@ -113,8 +113,8 @@ class LabelTerms(Terms):
 class AgreementTerms(Terms):
     r"""Pairs that pay for being apart, :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert`.
 
-    The same as a pair that gains :math:`c_{ij} z_i z_j` after half of every coupling is taken from
-    both of its ends, so that an item does not rise only because it has many neighbours.
+    This equals a gain of :math:`c_{ij} z_i z_j` minus half of the coupling at both ends, so that an
+    item does not rise only because it has many neighbours.
     """
 
     terms: Terms
@@ -192,19 +192,19 @@ class StateTerms(Terms):
 
 
 def on_both_ends(value: FloatArray, edges: IntArray, nodes: FloatArray) -> FloatArray:
-    """Add up at every node the values of its edges."""
+    """Add up the values of the edges at every node."""
     total = np.bincount(edges.ravel(), np.repeat(value, 2), minlength=nodes.size)
     return total.astype(np.float64)
 
 
 def apart(ranking: Ranking, edges: IntArray) -> Ranking:
-    """Replace the mass of every pair by minus half of the distance of its ends."""
+    """Replace the mass of every pair by minus half the distance of its ends."""
     distance = ranking.edge_mass - ranking.node_mass[edges].mean(axis=1)
     return Ranking(ranking.node_mass, distance, ranking.value, ranking.term_mass)
 
 
 def renumbered(edges: IntArray, nodes: IntArray) -> IntArray:
-    """Write edges in the numbers that their ends have among ``nodes``."""
+    """Renumber the ends of edges by their places among ``nodes``."""
     number = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.intp)
     number[nodes] = np.arange(nodes.size)
     return number[edges]

@@ -11,7 +11,7 @@ from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_couplings, check_edges, check_mass
 from aucuba.structured._max_flow import upper_side
 
-# A split must gain more than the rounding of the sums that measure it.
+# A split must gain more than the rounding error of the sums that measure it.
 _RELATIVE_GAIN = 1e-13
 # Weights at the end of the range of floats would overflow when scaled to integers.
 _SMALLEST_WEIGHT = 1e-250
@@ -34,7 +34,7 @@ def tv_scores(
 
     A row is a set ``z`` of top-ranked items with score :math:`u \cdot z + \sum c_{ij} z_i z_j`,
     :math:`c \ge 0`. For every size k the best fractional row takes the items above the k-th value
-    of :math:`x^*`, none below, and splits the rest equally inside the tied block; the rows are
+    of :math:`x^*`, none below, and splits the rest equally inside the tied block. These rows are
     nested, so the relaxed ranking problem has the value :math:`\sum_k \sum_{i \le k} x^*_{(i)}`.
 
     The solver splits every connected block at its mean by a minimum cut; all blocks of a level, and
@@ -121,7 +121,7 @@ def _split(
 ) -> tuple[IntArray, FloatArray]:
     """Find the sides (1 above, 0 below, -1 in a block that stays whole) and the means of blocks."""
     counts = np.bincount(block, weights=masses)
-    # A block of auxiliary nodes alone holds no item whose score could matter.
+    # A block of auxiliary nodes alone has no items; its score does not matter.
     mean = np.bincount(block, weights=gain) / np.maximum(counts, 1.0)
     excess = gain - mean[block] * masses
     above = upper_side(excess, pairs, weight, block, backend)
@@ -132,7 +132,7 @@ def _split(
     gained = np.bincount(block, weights=np.where(above, excess, 0.0), minlength=n_blocks) - cut
     size = np.bincount(block, weights=np.abs(excess), minlength=n_blocks)
     size += np.bincount(edge_block, weights=weight, minlength=n_blocks)
-    # A connected block that is cut nowhere lies on one side: nothing to split, whatever rounding says.
+    # A connected block without a cut edge lies on one side, even if rounding shows a gain.
     worth = (gained > _RELATIVE_GAIN * size) & (cut > 0) & (counts > 0)
     side = np.where(worth[block], above.astype(np.intp), -1)
     return side, mean

@@ -1,4 +1,4 @@
-"""What both estimators have in common: their training, its parameters and its result."""
+"""Training of both estimators: parameters, stages and result."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Training:
 
     @property
     def limit(self) -> int:
-        """Most iterations: two phases, without edges and with them."""
+        """Largest number of iterations: two phases, without edges and with them."""
         return 4 * self.max_iter
 
     def solve(
@@ -58,11 +58,10 @@ class Training:
     ) -> tuple[Solution, float]:
         """Solve for the AUC without edges, then the problem itself from there.
 
-        At ``w = 0`` every consistent ranking is as good as any other, so that the first reference of
-        the paper's Algorithm 1, and with it where the algorithm goes, is a matter of tie-breaking:
-        with items in an arbitrary order it can stay at zero, with ties that split their positions
-        (as here) it leaves. The problem of the AUC without edges is convex, and its optimum gives a
-        reference that depends on no tie-breaking.
+        At ``w = 0`` all consistent rankings are equally good, so the first reference of the paper's
+        Algorithm 1, and with it the result, depends on tie-breaking: with items in an arbitrary order
+        it can stay at zero, with ties that split their positions (as here) it leaves. The problem of
+        the AUC without edges is convex, and its optimum gives a reference without tie-breaking.
 
         Returns
         -------
