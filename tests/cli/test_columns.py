@@ -111,7 +111,7 @@ class TestNumbersAndCategories:
     def test_info_lists_the_columns(self, run, fit, rows, tmp_path):
         fit(rows.assign(city=["Oslo", "Rome"] * 30, **{"[bold]": 1.5}))
         shown = run("info", tmp_path / "m.aucuba").out
-        assert "a, b, [bold]" in shown
+        assert "[bold] (1.5 to 1.5)" in " ".join(shown.split())
         assert "city" in shown
 
 
@@ -175,7 +175,8 @@ class TestDates:
     def test_all_formats_give_one_model(self, trained):
         models = [load_model(path).model for path in sorted(trained.glob("*.aucuba"))]
         names = models[0][:-1].get_feature_names_out().tolist()
-        assert names == ["a", "b", "b_year", "b_month", "b_weekday", "b_hour"]
+        # Three months cover neither all months nor, at noon and midnight, all hours.
+        assert names == ["a", "b", "b_year", "b_weekday"]
         for model in models[1:]:
             np.testing.assert_allclose(model[-1].coef_, models[0][-1].coef_, rtol=1e-9)
 
@@ -195,8 +196,42 @@ class TestDates:
         assert run(*words, trained / "right.csv", "--out", scores).code == 0
         pd.testing.assert_frame_equal(pd.read_csv(scores), expected)
 
-    def test_info_lists_them(self, run, trained):
-        assert "b" in run("info", trained / "t.csv.aucuba").out.split("dates")[-1]
+    def test_info_lists_them_with_their_ranges(self, run, trained, dated):
+        shown = " ".join(run("info", trained / "t.csv.aucuba").out.split())
+        assert "dates b (2023-11-01 to 2024-01-28)" in shown
+        low, high = dated["a"].min(), dated["a"].max()
+        assert f"numeric a ({low:.6g} to {high:.6g})" in shown
+
+    def test_later_rows_are_counted_and_not_extrapolated(self, run, trained, dated):
+        words = ["predict", trained / "t.csv.aucuba", trained / "later.csv", "--json"]
+        # The range is 88.5 days wide, so that dates up to 12 March are near; weekdays stay.
+        moved = {"near": 42, "far": 329}
+        scores = {}
+        for name, days in moved.items():
+            later = dated.assign(b=pd.Timestamp("2024-01-28") + pd.Timedelta(days, unit="D"))
+            later.to_csv(trained / "later.csv", index=False)
+            done = run(*words, "--out", trained / "s.csv")
+            assert done.json["outside"] == (60 if name == "far" else 0)
+            scores[name] = pd.read_csv(trained / "s.csv")["score"]
+            assert ("'b' 60 (trained on 2023-11-01 to 2024-01-28)" in done.err) == (name == "far")
+        np.testing.assert_array_equal(scores["far"], scores["near"])
+        done = run("evaluate", trained / "t.csv.aucuba", trained / "later.csv", "--json")
+        assert done.json["data"]["outside"] == 60
+        page = trained / "page.html"
+        run("report", trained / "t.csv.aucuba", trained / "later.csv", "--out", page)
+        assert "60 of 60 rows lie outside the range of training" in page.read_text()
+
+    def test_held_out_rows_are_counted_in_fit(self, run, dated, tmp_path):
+        dated.assign(when=np.arange(60)).to_csv(tmp_path / "t.csv", index=False)
+        words = ["fit", tmp_path / "t.csv", *FAST, "--promise", "alerts=0.5", "--time", "when"]
+        done = run(*words, "--out", tmp_path / "m.aucuba", "--json")
+        # The first half of 30 rows spans 43.5 days; 16 of the later rows lie over 21.75 days later.
+        assert done.json["training"]["outside"] == 16, done.err
+        assert "'b' 16 (trained on" in done.err
+        assert (
+            "16 of 60 rows lie far outside the ranges below"
+            in run("info", tmp_path / "m.aucuba").out
+        )
 
 
 class TestNpz:

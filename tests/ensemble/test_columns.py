@@ -201,9 +201,9 @@ class TestDates:
 
     def test_calendar_and_elapsed_time(self, when):
         X = pd.DataFrame({"n": [1.0, 2.0, 3.0], "when": when})
-        columns = Columns.from_table(X)
-        assert columns.dates == [(1, ["year", "month", "weekday", "hour"])]
-        plain = columns.for_trees(None)[0].fit(X)
+        # Three rows cover two years, and no full cycle of anything else.
+        assert Columns.from_table(X).dates == [(1, ["year"])]
+        plain = PlainColumns((), [(1, ["year", "month", "weekday", "hour"])]).fit(X)
         names = plain.get_feature_names_out().tolist()
         assert names[2:] == ["when_year", "when_month", "when_weekday", "when_hour"]
         table = plain.transform(X)
@@ -212,9 +212,67 @@ class TestDates:
         elapsed = [pd.Timestamp(one).timestamp() / 86400 for one in self.MOMENTS]
         assert table[:, 1] == pytest.approx(elapsed, rel=1e-14)
 
-    def test_parts_that_never_change_get_no_column(self):
-        X = pd.DataFrame({"day": pd.date_range("2020-03-02", periods=5)})
-        assert Columns.from_table(X).dates == [(0, ["weekday"])]
+    @pytest.mark.parametrize(
+        ("hours", "parts"),
+        [
+            # First and last hour, and the parts that this span covers.
+            ((0, 22), []),
+            ((0, 23), ["hour"]),
+            ((0, 6 * 24 - 1), ["hour"]),
+            ((0, 7 * 24 - 1), ["weekday", "hour"]),
+            ((0, 335 * 24 - 1), ["weekday", "hour"]),
+            ((0, 336 * 24), ["month", "weekday", "hour"]),
+            ((0, 366 * 24), ["year", "month", "weekday", "hour"]),
+        ],
+    )
+    def test_a_part_enters_with_a_full_cycle(self, hours, parts):
+        moments = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(*hours, 1), unit="h")
+        last = pd.Timestamp("2024-01-01") + pd.Timedelta(hours[1], unit="h")
+        X = pd.DataFrame({"when": moments.append(pd.DatetimeIndex([last]))})
+        assert Columns.from_table(X).dates == [(0, parts)]
+
+    @pytest.mark.parametrize("preparation", ["for_linear", "for_splines", "for_trees"])
+    def test_later_dates_count_as_the_last_of_training(self, preparation):
+        rng = np.random.default_rng(0)
+        days = pd.date_range("2023-12-20", periods=60)
+        X = pd.DataFrame({"day": days, "n": rng.normal(size=60)})
+        y = np.arange(60) > 30
+        model = DecisionTreeClassifier(random_state=0)
+        if preparation != "for_trees":
+            model = LogisticRegression(C=100.0)
+        fitted = getattr(Columns.from_table(X), preparation)(model).fit(X, y)
+        score = {}
+        for name, day in [("last", days[-1]), ("later", pd.Timestamp("2031-02-18"))]:
+            new = X.assign(day=day)
+            # The weekday is known and may differ; it is that of the last day of training here.
+            new["day"] = new["day"] - pd.Timedelta((new["day"][0] - days[-1]).days % 7, unit="D")
+            score[name] = fitted.predict_proba(new)[:, 1]
+        np.testing.assert_array_equal(score["later"], score["last"])
+
+    def test_rows_far_outside_the_range_of_training(self):
+        X = pd.DataFrame(
+            {
+                "n": [0.0, 10.0, np.nan, 4.0],
+                "day": pd.to_datetime(["2024-01-01", "2024-01-21", None, "2024-01-05"]),
+                "city": ["a", "b", "a", "b"],
+                "none": [np.nan] * 4,
+            }
+        )
+        columns = Columns.from_table(X)
+        plain = PlainColumns(columns.categorical, columns.dates).fit(X)
+        assert not np.any(list(plain.far_outside(X).values()))
+        new = X.assign(
+            n=[-5.0, -5.1, 15.0, 15.1],
+            day=pd.to_datetime(["2023-12-22", "2023-12-21", "2024-01-31", "2024-02-01"]),
+            city="never seen",
+            none=1.0,
+        )
+        far = plain.far_outside(new)
+        assert sorted(far) == ["day", "n", "none"]
+        assert far["n"].tolist() == far["day"].tolist() == [False, True, False, True]
+        assert not far["none"].any()
+        ranges = plain.training_ranges()
+        assert ranges == {"n": "0 to 10", "day": "2024-01-01 to 2024-01-21"}
 
     def test_missing_dates(self):
         X = pd.DataFrame({"day": ["2020-03-02", None, "2021-04-05"]})

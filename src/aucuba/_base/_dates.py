@@ -10,7 +10,9 @@ import numpy as np
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
-CALENDAR = ("year", "month", "weekday", "hour")
+# Parts of a date, with the number of values that training must have seen before a model may use the
+# part: a full cycle, since a model knows nothing of months or hours that it has not seen.
+CALENDAR = {"year": 2, "month": 12, "weekday": 7, "hour": 24}
 # ISO 8601 alone: in any other notation day and month cannot be told apart.
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))? ?(Z|[+-]\d\d:?\d\d)?")
 # Units of NumPy that are coarser than seconds, whose range covers every year.

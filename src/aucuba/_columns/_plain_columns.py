@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import OrdinalEncoder
 
 from aucuba._base._dates import as_days, calendar_part
-from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 from aucuba._columns._kinds import (
     NUMBER_DTYPES,
     as_names,
@@ -58,14 +58,50 @@ class PlainColumns(TransformerMixin, BaseEstimator):
                 unknown_value=np.nan,
                 max_categories=_MAX_CATEGORIES,
             ).fit(self._names(columns))
-        self.empty_ = np.isnan(self._coded(X, columns)).all(axis=0)
+        table = self._coded(X, columns)
+        self.empty_: BoolArray = np.asarray(np.isnan(table).all(axis=0))
+        filled = np.where(self.empty_, 0.0, table)
+        self.range_ = np.array([np.nanmin(filled, axis=0), np.nanmax(filled, axis=0)])
+        self.range_[:, self.empty_] = np.nan
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Convert the table to numbers."""
+        """Convert the table to numbers; elapsed time and years are clipped to those of training."""
         table = self._coded(X, table_columns(X))
+        if len(self.dates):
+            lasting = self._lasting()
+            table[:, lasting] = np.clip(table[:, lasting], *self.range_[:, lasting])
         table[:, self.empty_] = 0.0
         return table
+
+    def _lasting(self) -> list[int]:
+        """List the columns that only grow: the elapsed time and the year of every date."""
+        parts = [part for _, parts in self.dates for part in parts]
+        years = [self.n_features_in_ + k for k, part in enumerate(parts) if part == "year"]
+        return [*(place for place, _ in self.dates), *years]
+
+    def far_outside(self, X: Any) -> dict[str, BoolArray]:
+        """Mark the rows beyond the range of training by more than half its width, by column.
+
+        Only columns of numbers and dates are counted, and no missing value is outside.
+        """
+        columns = table_columns(X)
+        self._check(X, columns)
+        far = {}
+        for place in set(range(len(columns))) - set(self.categorical):
+            low, high = self.range_[:, place]
+            values, room = self._values(columns, place), (high - low) / 2
+            far[self.names_[place]] = (values < low - room) | (values > high + room)
+        return far
+
+    def training_ranges(self) -> dict[str, str]:
+        """Write the range of every column of numbers or dates, such as ``0.5 to 12``."""
+        dates = {place for place, _ in self.dates}
+        return {
+            name: " to ".join(_end(end, place in dates) for end in self.range_[:, place])
+            for place, name in enumerate(self.names_)
+            if place not in set(self.categorical) and not self.empty_[place]
+        }
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Name the columns of the result."""
@@ -102,17 +138,21 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         table = np.empty((len(columns[0]), len(columns) + n_parts))
         if len(self.categorical):
             table[:, list(self.categorical)] = self.encoder_.transform(self._names(columns))
-        dates = dict(self.dates)
-        for place in set(range(len(columns))) - set(self.categorical) - set(dates):
-            table[:, place] = as_numbers(columns[place])
+        for place in set(range(len(columns))) - set(self.categorical):
+            table[:, place] = self._values(columns, place)
         last = len(columns)
-        for place, parts in dates.items():
-            times = column_times(columns[place], self.names_[place])
-            table[:, place] = as_days(times)
+        for place, parts in self.dates:
             for part in parts:
+                times = column_times(columns[place], self.names_[place])
                 table[:, last] = calendar_part(times, part)
                 last += 1
         return table
+
+    def _values(self, columns: Sequence[Any], place: int) -> FloatArray:
+        """Return a column of numbers, or of dates in days."""
+        if any(place == date for date, _ in self.dates):
+            return as_days(column_times(columns[place], self.names_[place]))
+        return as_numbers(columns[place])
 
     def _check(self, X: Any, columns: Sequence[Any]) -> None:
         if len(columns) != self.n_features_in_:
@@ -126,3 +166,8 @@ class PlainColumns(TransformerMixin, BaseEstimator):
                 f"The model was trained on categories or dates in the columns {shown}, and an array of "
                 "numbers has none. Pass a table with the same kinds of columns as in training."
             )
+
+
+def _end(end: float, is_date: bool) -> str:
+    """Write an end of a range; of a date, the day."""
+    return str(np.datetime64(int(end // 1), "D")) if is_date else f"{end:.6g}"

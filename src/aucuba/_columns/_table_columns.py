@@ -46,7 +46,8 @@ class Columns:
     categorical : list of int
         Indices of the categorical columns.
     dates : list of (int, list of str)
-        Indices of the date columns, each with the parts of the calendar that vary.
+        Indices of the date columns, each with the year where it varies, and the month, the weekday
+        and the hour where the rows cover a full cycle.
     numeric : list of int
         Indices of all others, and of the parts of dates, which follow after all columns.
     smooth : list of int
@@ -74,8 +75,12 @@ class Columns:
             if kinds[place] == DATE:
                 times = column_times(columns[place], names[place])
                 numbers[place] = as_days(times)
-                parts = {part: calendar_part(times, part) for part in CALENDAR}
-                dates.append((place, [p for p, values in parts.items() if _n_distinct(values) > 1]))
+                parts = [
+                    part
+                    for part, enough in CALENDAR.items()
+                    if _n_distinct(calendar_part(times, part)) >= enough
+                ]
+                dates.append((place, parts))
             else:
                 numbers[place] = as_numbers(columns[place])
         smooth = [p for p in numeric if _n_distinct(numbers[p]) >= _DISTINCT_FOR_SPLINES]

@@ -26,14 +26,16 @@ from aucuba.cli._options import spelled_as_option
 
 # Anything shorter needs no progress bar.
 _PATIENCE_S = 1.0
+# Parameters that are English words too.
+_WORDS = ("loss", "groups", "time")
 # Parameters of the library that are options here, spelled alike.
 PARAMETERS = (
     *("C", "cv", "fpr_range", "max_fpr", "max_iter", "max_segments", "min_tpr"),
-    *("pos_label", "qid", "random_state", "sample_weight", "loss"),
+    *("pos_label", "qid", "random_state", "sample_weight", *_WORDS),
 )
-# A parameter with a value is always meant; without one, "loss" is an English word.
+# A parameter with a value is always meant.
 _WITH_VALUE = re.compile(rf"\b({'|'.join(PARAMETERS)})=(['\"]?)([\w.+-]*\w)\2")
-_ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {'loss'})})\b(?!=)")
+_ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {*_WORDS})})\b(?!=)")
 
 
 def print_errors(messages: list[str], code: int, *, as_json: bool) -> int:

@@ -23,6 +23,7 @@ from aucuba.cli._fit_record import SIGNAL_WRITER, FitRecord, described_signals
 from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.cli._options import FitOptions
 from aucuba.cli._signal_table import SignalTable
+from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import save_model
 
 # A probe may take this long, or a tenth of the training.
@@ -59,7 +60,11 @@ def run(options: FitOptions) -> None:
     started = time.monotonic()
     model, baseline = plan.train(table)
     took = time.monotonic() - started
-    record = plan.record(table)
+    far = FarRows(baseline)
+    # Rows that trained are within their own range; held-out rows need not be.
+    far.update(table.X)
+    far.warn()
+    record = plan.record(table, far.n_rows)
     metadata, labels = record.to_json(), record.labels.classes
     save_model(model, options.out, baseline=baseline, metadata=metadata, labels=labels)
     probe = None

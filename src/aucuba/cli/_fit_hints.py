@@ -134,7 +134,7 @@ def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: i
     with progress_bar("Probing with boosted trees"), warnings.catch_warnings():
         # The full fit has already issued these warnings.
         warnings.simplefilter("ignore")
-        for train, test in shuffled_folds(y, _FOLDS, random_state):
+        for train, test in shuffled_folds(y, _FOLDS, random_state, sample.group):
             if time.monotonic() - started > budget_s:
                 return None
             weight = sample.take(train).weight

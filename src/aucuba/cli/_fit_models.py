@@ -18,7 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba._columns._table_columns import Columns, NamedColumns
-from aucuba._rows._splits import held_out_split, shuffled_folds
+from aucuba._rows._splits import held_out_split, shuffled_folds, time_folds
 from aucuba.cli._console import fit_with_progress, progress_bar
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable
@@ -126,13 +126,19 @@ class Plan:
             )
         if table.rows.query is not None and self.promise is not None:
             raise ValueError("--promise does not support --qid; leave one of the two out.")
+        single = self.kind == "aum" or isinstance(self.classifier, PartialAUCClassifier)
+        if (table.roles.groups or table.roles.time) and single and self.promise is None:
+            raise ValueError(
+                "--groups and --time tell how to split the rows, and a single fit splits none; give "
+                "--promise with them, let --cv choose, or leave them out."
+            )
         if self.kind == "stack" and table.schema.n_features is not None:
             raise ValueError("--model stack needs named columns, not svmlight; use --model linear.")
         if cv:
             _check_folds(cv, table)
 
-    def record(self, table: LabelledTable) -> FitRecord:
-        """Collect what is saved beside the model."""
+    def record(self, table: LabelledTable, outside: int) -> FitRecord:
+        """Collect what is saved beside the model; ``outside`` counts rows far from those that train."""
         return FitRecord(
             table.roles.target,
             table.labels,
@@ -142,8 +148,10 @@ class Plan:
             vars(self.classifier).get("loss"),
             table.roles.sample_weight,
             table.roles.qid,
+            table.roles.groups,
+            table.roles.time,
             table.schema,
-            table.summary(),
+            table.summary() | {"outside": outside},
         )
 
     def train(self, table: LabelledTable) -> tuple[Pipeline, Pipeline]:
@@ -155,13 +163,18 @@ class Plan:
         if promise is None:
             return self._trained(table)
         stratified = promise.rate in _STRATIFIED
-        train, held_out = held_out_split(_HELD_OUT, table.y, seed, stratified=stratified)
+        train, held_out = held_out_split(
+            *(_HELD_OUT, table.y, seed),
+            groups=table.rows.group,
+            time=table.rows.time,
+            stratified=stratified,
+        )
         model, baseline = self._trained(table.take(train))
         rest = table.take(held_out)
         promised = _PROMISES[promise.rate](
             model[-1], promise.limit, promise.confidence, cv="prefit", random_state=seed
         )
-        promised.fit(model[:-1].transform(rest.X), rest.y)
+        promised.fit(model[:-1].transform(rest.X), rest.y, groups=rest.rows.group)
         return Pipeline([*model.steps[:-1], ("model", promised)]), baseline
 
     def _trained(self, table: LabelledTable) -> tuple[Pipeline, Pipeline]:
@@ -170,6 +183,8 @@ class Plan:
         fit_params: dict[str, Any] = {"sample_weight": table.rows.weight}
         if table.rows.query is not None:
             fit_params["qid"] = table.rows.query
+        if isinstance(self.classifier, PartialAUCClassifierCV | RegionStack):
+            fit_params |= {"groups": table.rows.group, "time": table.rows.time}
         if self.folds:
             with progress_bar("Choosing C"):
                 C = _searched_C(self, prepared, table, fit_params)
@@ -291,12 +306,21 @@ def _searched_C(plan: Plan, X: Any, table: LabelledTable, fit_params: dict[str, 
             clone(plan.classifier).set_fit_request(**asked),
             {"C": np.logspace(-3, 3, 7)},
             scoring=scorer.set_score_request(**asked),
-            cv=shuffled_folds(table.y, n_folds, plan.random_state, table.rows.query),
+            cv=_folds(table, n_folds, plan.random_state),
             refit=False,
             error_score="raise",
         )
         search.fit(X, table.y, **given)
     return float(search.best_params_["C"])
+
+
+def _folds(table: LabelledTable, n_folds: int, random_state: int) -> list[Any]:
+    """Split into blocks of time, or into folds that keep groups and queries whole."""
+    rows = table.rows
+    if rows.time is not None:
+        return time_folds(n_folds, rows.time, rows.group)
+    whole = rows.query if rows.group is None else rows.group
+    return shuffled_folds(table.y, n_folds, random_state, whole)
 
 
 def _preparation(table: LabelledTable) -> Pipeline:

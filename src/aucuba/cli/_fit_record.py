@@ -17,7 +17,7 @@ from aucuba.persistence import SavedModel, load_model
 
 SIGNAL_WRITER = "aucuba fit --model changepoint"
 _WRITER = "aucuba fit"
-_COUNTS = ("file", "fingerprint", "rows", "positives", "features", "queries")
+_COUNTS = ("file", "fingerprint", "rows", "positives", "features", "queries", "outside")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class FitRecord:
     loss: str | None
     sample_weight: str | None
     qid: str | None
+    groups: str | None
+    time: str | None
     schema: Schema
     training: dict[str, Any]
 
@@ -45,7 +47,10 @@ class FitRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Write JSON's types."""
-        copied = ("target", "min_tpr", "kind", "loss", "sample_weight", "qid", "training")
+        copied = (
+            *("target", "min_tpr", "kind", "loss", "sample_weight", "qid", "groups", "time"),
+            "training",
+        )
         return {
             "writer": _WRITER,
             "pos_label": self.labels.positive,
@@ -68,7 +73,9 @@ class FitRecord:
             str(saved["kind"]),
             saved["loss"],
             saved["sample_weight"],
-            None if saved["qid"] is None else str(saved["qid"]),
+            saved["qid"],
+            saved["groups"],
+            saved["time"],
             Schema.from_json(saved["schema"]),
             {name: saved["training"][name] for name in _COUNTS},
         )

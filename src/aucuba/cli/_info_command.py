@@ -8,6 +8,7 @@ from aucuba.cli._console import Grid, emit, spelled_as_options
 from aucuba.cli._fit_models import fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, described_signals, fit_record, was_fitted_here
 from aucuba.cli._options import InfoOptions
+from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import load_model
 
 _KIND_NAMES = {"number": "numeric", "category": "categorical", "date": "dates"}
@@ -27,10 +28,15 @@ def run(options: InfoOptions) -> None:
             grid.add_line("lowest TPR", f"{record.min_tpr:g}")
         grid.add_line("trained on", f"{training['file']}, {training['rows']} rows")
         grid.add_line("columns", record.schema.described())
+        ranges = FarRows(saved.baseline).ranges()
+        if training["outside"]:
+            counted = f"{training['outside']} of {training['rows']} rows"
+            grid.add_line("held out", f"{counted} lie far outside the ranges below")
         for kind, title in _KIND_NAMES.items():
             names = record.schema.of_kind(kind)
+            known = [f"{name} ({ranges[name]})" if name in ranges else name for name in names]
             if names:
-                grid.add_line(title, ", ".join(names))
+                grid.add_line(title, ", ".join(known))
     if saved.metadata.get("writer") == SIGNAL_WRITER:
         grid.add_line("trained on", described_signals(saved.metadata))
     for name, value in facts.items():

@@ -27,7 +27,7 @@ from aucuba.cli._roles import (
     split_names,
 )
 from aucuba.cli._table_file import TableFile
-from aucuba.cli._table_schema import Schema
+from aucuba.cli._table_schema import FarRows, Schema
 from aucuba.metrics import RocSketch
 from aucuba.persistence import SavedModel
 
@@ -53,7 +53,7 @@ class LabelledTable:
         text = {*split_names(categories, categories), *split_names(categories, ())}
         label = DEFAULT_TARGET if options.target is None else options.target
         table = file.read(Kept(tuple(text), verbatim=(label,)))
-        named = options.target, options.sample_weight, options.qid
+        named = options.target, options.sample_weight, options.qid, options.groups, options.time
         roles = Roles.from_options(table, *named, options.drop or [], categories)
         problems = Problems()
         with problems.collected():
@@ -103,11 +103,12 @@ class ScoredFile:
     ) -> None:
         self.saved, self.record, self.options = saved, record, options
         self.file, self._reach = options.file(), reach
+        self.far = FarRows(saved.baseline)
         self._head: list[Any] = []
         self._n_rows = 0
 
     def pieces(self) -> Iterator[tuple[pd.DataFrame, Any]]:
-        """Read and score the file: frames of positive, score, base, weight and query, with features."""
+        """Read and score the file: frames of positive, score, base, weight and qid, with features."""
         schema, options = self.record.schema, self.options
         strict = options.refuses_unknown
         target = self.record.target if options.target is None else options.target
@@ -117,6 +118,7 @@ class ScoredFile:
             X = schema.features(table, first)
             if strict:
                 schema.refuse_unknown(self.saved.baseline, X)
+            self.far.update(X)
             if first == 0:
                 self.roles = Roles.from_options(table, target, options.sample_weight, qid)
             if first < _DIGESTED:
@@ -134,13 +136,14 @@ class ScoredFile:
             self._reach(table.progress)
 
     def fingerprint(self) -> str:
-        """Digest the rows that have been read, and warn if the model was trained on them."""
+        """Digest the rows that were read; warn where they are those of training, or far from them."""
         digest = _fingerprint(_joined_features(self._head), self._n_rows)
         if digest == self.record.training["fingerprint"]:
             warn_user(
                 f"{self.file.path.name} contains training rows, so the results are optimistic. "
                 "Measure the model on other rows."
             )
+        self.far.warn()
         return digest
 
 
@@ -171,7 +174,8 @@ class ScoredRows:
             rows,
             frame["score"].to_numpy(),
             frame["base"].to_numpy(),
-            _summary(rows, scored.file, scored.record.schema, scored.fingerprint()),
+            _summary(rows, scored.file, scored.record.schema, scored.fingerprint())
+            | {"outside": scored.far.n_rows},
             _joined_features(features) if keep_features else None,
         )
 
@@ -199,7 +203,7 @@ class SketchedRows:
         params: dict[str, Any] = {} if capacity is None else {"capacity": capacity}
         score, base = (RocSketch(fpr_range, **params) for _ in range(2))
         for piece, _ in scored.pieces():
-            if "query" in piece:
+            if "qid" in piece:
                 raise TableError(
                     f"--region-only does not support queries (column {scored.roles.qid!r}); leave "
                     "--region-only out."
@@ -208,7 +212,7 @@ class SketchedRows:
             base.update(piece["positive"], piece["base"], piece.get("weight"))
         counts = {"rows": score.n_rows, "positives": score.n_positives}
         known = {"file": scored.file.path.name, "fingerprint": scored.fingerprint()}
-        return cls(score, base, {**known, **counts})
+        return cls(score, base, {**known, **counts, "outside": scored.far.n_rows})
 
 
 def _joined_features(parts: list[Any]) -> Any:

@@ -212,6 +212,12 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "NAME=LIMIT",
     )
     confidence: float = _option("Confidence of --promise.", default=0.95)
+    groups: str | None = _option(
+        "Groups, such as patients: rows of one are never on both sides of a split.", "COLUMN"
+    )
+    time: str | None = _option(
+        "Times, as numbers or dates: later rows test models of earlier rows.", "COLUMN"
+    )
     probe: bool = _option(
         "Check quickly whether boosted trees would beat a linear model.", default=True
     )

@@ -20,6 +20,7 @@ from aucuba.cli._options import PredictOptions
 from aucuba.cli._roles import split_names
 from aucuba.cli._signal_table import SignalTable
 from aucuba.cli._table_file import TableFile
+from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import SavedModel, load_model
 
 _WRITTEN = ("score", "probability", "predicted")
@@ -37,19 +38,21 @@ def run(options: PredictOptions) -> None:
         _write_changes(saved.model, file, out, options)
         return
     record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file)
-    rows = positives = 0
+    far, rows, positives = FarRows(saved.baseline), 0, 0
     with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}", 1.0) as bar:
         kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
         for table in file.chunks(kept):
             X = record.schema.features(table, rows)
             if strict:
                 record.schema.refuse_unknown(saved.baseline, X)
+            far.update(X)
             carried = {name: table.column(name, "--id").to_numpy() for name in ids}
             frame = _scored(saved, record, X, carried, options.escape_formulas)
             frame.to_csv(sink, index=False, header=rows == 0)
             positives += int((frame["score"] > 0).sum())
             rows += table.n_rows
             bar.reach(table.progress)
+    far.warn()
     counts = f"{rows} rows, {positives} predicted positive"
     fitted = vars(saved.model[-1])
     rate, promise = fitted.get("predict_fpr_"), fitted.get("promise_")
@@ -62,6 +65,7 @@ def run(options: PredictOptions) -> None:
         "predicted_positive": positives,
         "predict_fpr": rate,
         "promise": promise,
+        "outside": far.n_rows,
     }
     _print_counts(counts, "scores", result, out, options.json)
 

@@ -48,7 +48,8 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
     """Make the page of a classifier; return it with a summary of the rows."""
     record = fit_record(saved, options.model)
     fpr_range = options.chosen_range(record.fpr_range)
-    table = ScoredRows.from_file(ScoredFile(saved, record, options), keep_features=True)
+    scored = ScoredFile(saved, record, options)
+    table = ScoredRows.from_file(scored, keep_features=True)
     prepare = saved.model[:-1]
     page = classifier_report(
         saved.model[-1],
@@ -60,6 +61,7 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
         title=f"{options.model.name} on {options.data.name}",
         labels=(record.labels.negative, record.labels.positive),
         random_state=options.random_state,
+        note=scored.far.note(),
     )
     return page, table.summary
 

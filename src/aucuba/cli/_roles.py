@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from aucuba._base._typing import BoolArray, FloatArray
-from aucuba._base._validation import UNMISTAKABLE, query_index
+from aucuba._base._validation import UNMISTAKABLE, query_index, time_index
 from aucuba._rows._sample import Sample
 from aucuba.cli._console import Problems, TableError
 from aucuba.cli._formats import Table
@@ -23,6 +23,8 @@ _SVMLIGHT_TARGET = "label"
 _SVMLIGHT_QID = "qid"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"0|-?[1-9]\d*")
+# Columns with one value per row, by option, and the name of such a value.
+_UNITS = {"qid": "query", "groups": "group", "time": "time"}
 # Labels with equal keys are equal; keys sort numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
 
@@ -142,11 +144,13 @@ def _listed(labels: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Roles:
-    """Names of the columns that options give a role: target, weight, query, dropped or category."""
+    """Names of the columns that options give a role."""
 
     target: str
     sample_weight: str | None = None
     qid: str | None = None
+    groups: str | None = None
+    time: str | None = None
     dropped: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
 
@@ -157,6 +161,8 @@ class Roles:
         target: str | None,
         sample_weight: str | None,
         qid: str | None,
+        groups: str | None = None,
+        time: str | None = None,
         dropped: Sequence[str] = (),
         categories: Sequence[str] = (),
     ) -> Roles:
@@ -167,7 +173,7 @@ class Roles:
             qid = _SVMLIGHT_QID
         names = [str(name) for name in table.frame.columns]
         lists = (tuple(split_names(given, names)) for given in (dropped, categories))
-        roles = cls(target, sample_weight, qid, *lists)
+        roles = cls(target, sample_weight, qid, groups, time, *lists)
         problems, taken = Problems(), dict[str, str]()
         for option, name in roles._named():
             with problems.collected():
@@ -182,7 +188,7 @@ class Roles:
 
     def _named(self) -> list[tuple[str, str]]:
         """List the options with the columns that they name."""
-        single = ("target", "sample_weight", "qid")
+        single = ("target", "sample_weight", "qid", "groups", "time")
         named = [(spelled_as_option(one), getattr(self, one)) for one in single]
         named += [("--drop", name) for name in self.dropped]
         named += [("--category", name) for name in self.categories]
@@ -193,7 +199,7 @@ class Roles:
         return as_texts(table.column(self.target, "--target"), "target", first_row)
 
     def read_others(self, table: Table, first_row: int = 0) -> pd.DataFrame:
-        """Read the weights, which are numbers of at least 0, and the queries, where named."""
+        """Read the weights, which are numbers of at least 0, queries, groups and times, where named."""
         columns: dict[str, Any] = {}
         problems = Problems()
         if self.sample_weight is not None:
@@ -201,9 +207,12 @@ class Roles:
                 columns["weight"] = _weights(
                     table.column(self.sample_weight, "--sample-weight"), first_row
                 )
-        if self.qid is not None:
-            with problems.collected():
-                columns["query"] = _queries(table.column(self.qid, "--qid"), first_row)
+        for option, unit in _UNITS.items():
+            name = getattr(self, option)
+            if name is not None:
+                with problems.collected():
+                    column = table.column(name, f"--{option}")
+                    columns[option] = _without_gaps(column, f"--{option}", unit, first_row)
         problems.raise_any()
         return pd.DataFrame(columns, index=table.frame.index)
 
@@ -262,23 +271,29 @@ def _weights(column: pd.Series, first_row: int) -> FloatArray:
     return weights
 
 
-def _queries(column: pd.Series, first_row: int) -> pd.Series:
+def _without_gaps(column: pd.Series, option: str, unit: str, first_row: int) -> pd.Series:
     if column.isna().any():
         raise TableError(
-            f"The column {column.name!r} for --qid has missing values, the first in row "
-            f"{first_row + int(np.argmax(column.isna().to_numpy())) + 1}; give every row a query."
+            f"The column {column.name!r} for {option} has missing values, the first in row "
+            f"{first_row + int(np.argmax(column.isna().to_numpy())) + 1}; give every row a {unit}."
         )
     return column
 
 
 def as_sample(rows: pd.DataFrame) -> Sample:
-    """Make a sample of the columns positive and, where there are, weight and query."""
+    """Make a sample of the columns positive and, where there are, weight, qid, groups and time."""
     weight = rows["weight"].to_numpy() if "weight" in rows else None
-    query = rows.get("query")
-    if query is not None and query.dtype.kind not in "iuf":
-        # As text, so that a column of numbers and words has an order.
-        query = query.astype(object).map(label_text)
-    return Sample(rows["positive"].to_numpy(), weight, query_index(query, len(rows)))
+    query, group = (
+        None if name not in rows else query_index(_in_order(rows[name]), len(rows))
+        for name in ("qid", "groups")
+    )
+    time = time_index(rows.get("time"), len(rows), "The column for --time")
+    return Sample(rows["positive"].to_numpy(), weight, query, group, time)
+
+
+def _in_order(column: pd.Series) -> pd.Series:
+    """Convert to text what is not numbers, so that a column of numbers and words has an order."""
+    return column if column.dtype.kind in "iuf" else column.astype(object).map(label_text)
 
 
 def check_rows(rows: Sample, labels: Labels, roles: Roles) -> None:

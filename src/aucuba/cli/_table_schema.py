@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ from aucuba._columns._kinds import (
     column_kind,
     is_missing,
 )
+from aucuba._columns._table_columns import LinearColumns
 from aucuba.cli._console import Problems, TableError
 from aucuba.cli._formats import Table
 
@@ -32,6 +34,8 @@ _LARGEST = 1e100
 # A text column with at least this fraction of numbers is probably numeric.
 _MOSTLY = 0.5
 _ENOUGH = 20
+# Columns that a note names.
+_MOST_NAMED = 3
 _UNNAMED = re.compile(r"Unnamed: \d+")
 _DECIMAL_COMMA = r"\s*[+-]?[\d.]*\d,\d+\s*"
 # Values that no model takes, by the name that pandas gives to their kind.
@@ -177,6 +181,50 @@ class Schema:
                 f"{matrix.data[entry]}; values must be numbers of size at most {_LARGEST:g}."
             )
         return matrix
+
+
+class FarRows:
+    """Counts the rows that lie far outside the ranges of training, as a file is read.
+
+    A row does if some number or date lies outside the range of its column, widened by half its width
+    on either side. Columns of svmlight files are not counted.
+    """
+
+    def __init__(self, baseline: Pipeline) -> None:
+        columns = baseline["columns"]
+        self._plain = columns.plain_ if isinstance(columns, LinearColumns) else None
+        self._by_column: Counter[str] = Counter()
+        self._n_read = self.n_rows = 0
+
+    def update(self, X: Any) -> None:
+        """Count the rows of some features."""
+        self._n_read += X.shape[0]
+        if self._plain is not None:
+            far = self._plain.far_outside(X)
+            self._by_column.update({name: int(rows.sum()) for name, rows in far.items()})
+            self.n_rows += int(np.any(list(far.values()), axis=0).sum()) if far else 0
+
+    def ranges(self) -> dict[str, str]:
+        """Write the ranges of training by column."""
+        return {} if self._plain is None else self._plain.training_ranges()
+
+    def note(self) -> str:
+        """Say how many rows there are and in which columns; nothing if there are none."""
+        if not self.n_rows:
+            return ""
+        ranges, most = self.ranges(), self._by_column.most_common(_MOST_NAMED)
+        shown = [f"{name!r} {n} (trained on {ranges[name]})" for name, n in most if n]
+        more = ", ..." if sum(n > 0 for n in self._by_column.values()) > len(shown) else ""
+        return (
+            f"{self.n_rows} of {self._n_read} rows lie outside the range of training widened by half "
+            f"its width on either side: {', '.join(shown)}{more}. The model has seen no such "
+            "rows, and rates that were set or promised in training may not hold for them."
+        )
+
+    def warn(self) -> None:
+        """Issue the note, if there is one."""
+        if self.n_rows:
+            warn_user(self.note())
 
 
 def _file_column_kind(column: pd.Series) -> str:

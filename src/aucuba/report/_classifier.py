@@ -35,6 +35,7 @@ def classifier_report(
     labels: tuple[str, str] | None = None,
     baseline_name: str = "logistic regression",
     random_state: Any = 0,
+    note: str = "",
 ) -> Page:
     """Build the report page of one model on one labelled sample.
 
@@ -63,6 +64,8 @@ def classifier_report(
         Name of the baseline.
     random_state : int, RandomState instance or None, default=0
         Seed of the bootstrap.
+    note : str, default=""
+        A remark about the rows, such as how they differ from those of training.
 
     Returns
     -------
@@ -85,7 +88,7 @@ def classifier_report(
     names = (type(model).__name__, baseline_name)
     promise = isinstance(model, PROMISED)
     raw = X if table is None else table
-    sections = [data_section(sample, labels or sample.labels, raw, feature_names)]
+    sections = [data_section(sample, labels or sample.labels, raw, feature_names, note)]
     if promise:
         sections.append(promise_section(model, sample))
     sections += [
@@ -151,6 +154,7 @@ def data_section(
     labels: tuple[str, str],
     X: Any = None,
     feature_names: Sequence[str] | None = None,
+    note: str = "",
 ) -> Section:
     """Describe the rows and, if X is a DataFrame, the kinds of its columns.
 
@@ -170,7 +174,9 @@ def data_section(
         entries["queries"] = f"{np.unique(sample.query).size:,}"
     if sample.weight is not None:
         entries["total weight"] = f"{sample.weight.sum():g}"
-    return Section("data", "Data", facts(entries | _kinds(X)) + _missing(X, feature_names))
+    remark = paragraph(note) if note else ""
+    body = facts(entries | _kinds(X)) + remark + _missing(X, feature_names)
+    return Section("data", "Data", body)
 
 
 def _is_frame(X: Any) -> bool:
