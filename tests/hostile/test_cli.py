@@ -145,7 +145,8 @@ class TestText:
     def test_markup_in_names(self, data, capsys):
         assert main(["info", str(data / "m.aucuba")]) == 0
         shown = capsys.readouterr().out
-        assert "[/b], [red]" in shown
+        assert "[/b] (" in shown
+        assert "[red] (" in shown
         assert "out = =bad" in shown
 
     def test_markup_in_the_target(self, data, tmp_path, capsys):
