@@ -156,7 +156,6 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     """
 
     _promise = FPR
-    _stratified = True
 
     def __init__(
         self,
@@ -291,7 +290,6 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     """
 
     _promise = TPR
-    _stratified = True
 
     def __init__(
         self,

@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import replace
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
-    _check_method_params,
-    _num_samples,
     check_is_fitted,
-    has_fit_parameter,
 )
 
-from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._base._callbacks import with_callbacks
 from aucuba._base._estimator import (
     BinaryClassifier,
     all_or_nothing,
-    positive_class,
-    positive_scores,
-    response_of,
-    two_classes,
 )
-from aucuba._base._parallel import map_parallel
-from aucuba._base._typing import AnyArray, ArrayLike, FloatArray, IntArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import (
     check_choice,
     check_fraction,
-    finite_scores,
-    labels_of_rows,
-    query_index,
-    row_weights,
-    time_index,
 )
 from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba._rows._splits import Split, require_both_classes
+from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._held_out import (
     Strata,
-    fitted_classes,
-    held_out_splits,
-    require_known,
-    stratum_index,
-    stratum_labels,
 )
-from aucuba.threshold._promise import ALERTS, Promise
+from aucuba.threshold._promise import Promise
 from aucuba.threshold._rules import Cut, Rule, flags_nothing
 from aucuba.threshold._units import Population
 
@@ -59,7 +36,7 @@ def _has_probabilities(self: PromisedThresholdClassifier) -> bool:
     return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
-class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
+class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
     """A base classifier with a threshold whose rate is promised; subclasses say which rate.
 
     `fit` holds rows out, fits the base on the others, and hands the held-out scores to the rule of
@@ -68,7 +45,7 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
 
     threshold_: Any
     _promise: Promise
-    _stratified: bool
+    _remedy_for_weights = ", or set weighted_promise=True to weight the promise"
 
     def __init__(
         self,
@@ -145,33 +122,19 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         """
         check_fraction(self.confidence, "confidence", low_open=True, high_open=True)
         check_choice(self.on_failure, "on_failure", ("error", "trivial"))
-        response_of(self.estimator, self.response_method)
         population = Population(
             self.group_rate, self.max_group_size, self.weighted_promise, self.max_weight
         )
         rule = self._rule(population)
-        X, y, sample = self._checked_rows(X, y, sample_weight, groups, time)
-        population.check(sample)
-        self.strata_ = np.array([])
-        if self.strata is not None:
-            labels = stratum_labels(self.strata, X)
-            self.strata_ = np.unique(labels)
-            sample = replace(sample, stratum=stratum_index(labels, self.strata_))
-        if self._is_prefit:
-            self._refuse_useless(sample, params)
-            self.guarantee_ = True
-            self._require_enough(rule, sample)
-            self.estimator_ = self.estimator
-            scored = sample.with_scores(self._positive_scores(self.estimator, X))
-        else:
-            routed = self._route(sample.weight, groups, time, params)
-            scored = self._fit_and_score_splits(X, y, sample, rule, routed)
+
+        def enough(held_out: Sample) -> None:
+            population.check(held_out)
+            self._require_enough(rule, held_out)
+
+        scored = self._hold_out(X, y, sample_weight, groups, time, params, enough)
         # Not every fit sets these, so none may remain from an earlier one.
-        for name in ("rank_", "threshold_range_", "n_features_in_", "feature_names_in_"):
+        for name in ("rank_", "threshold_range_"):
             self.__dict__.pop(name, None)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
         self._set_thresholds(rule, scored)
         return self
 
@@ -228,117 +191,15 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         check_is_fitted(self, "threshold_")
         return np.asarray(self.estimator_.predict_proba(X))
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Collect the requests of this ``fit``, the base estimator's and the splitter's.
-
-        Returns
-        -------
-        MetadataRouter
-            Routing information of all three.
-        """
-        to_fit = MethodMapping().add(caller="fit", callee="fit")
-        to_split = MethodMapping().add(caller="fit", callee="split")
-        router = MetadataRouter(owner=self).add_self_request(self)
-        router.add(estimator=self.estimator, method_mapping=to_fit)
-        return router.add(splitter=self.cv, method_mapping=to_split)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        base = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = base.sparse
-        tags.input_tags.allow_nan = base.allow_nan
-        tags.input_tags.string = base.string
-        tags.input_tags.categorical = base.categorical
         # Accuracy is not the aim: at max_fpr=0.5 half of the negatives may be called positive.
         tags.classifier_tags.poor_score = True
         return tags
 
     @property
-    def _is_prefit(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "prefit"
-
-    def _checked_rows(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
-    ) -> tuple[Any, AnyArray, Sample]:
-        """Return rows that can be indexed, checked labels and the sample; set the classes."""
-        (X,) = indexable(X)
-        n_rows = _num_samples(X)
-        if y is None and self._is_prefit and self._promise is ALERTS:
-            # An alert rate needs no labels and counts all rows alike.
-            target = np.full(n_rows, fitted_classes(self.estimator)[0])
-        else:
-            target = labels_of_rows(y, n_rows, type(self).__name__)
-        weight = row_weights(sample_weight, n_rows)
-        if self._is_prefit:
-            self.classes_ = fitted_classes(self.estimator)
-            require_known(target, self.classes_)
-            self.pos_label_, positive = positive_class(
-                self.classes_, target, weight, self.pos_label
-            )
-        else:
-            (self.classes_, self.pos_label_), positive, _ = two_classes(
-                target, weight, self.pos_label
-            )
-        group, ranks = query_index(groups, n_rows, "groups"), time_index(time, n_rows)
-        return X, target, Sample(positive, weight, group=group, time=ranks)
-
-    def _route(self, sample_weight: Any, groups: Any, time: Any, params: dict[str, Any]) -> Bunch:
-        given = {"sample_weight": sample_weight, "groups": groups, "time": time}
-        given = {name: value for name, value in given.items() if value is not None}
-        if get_config()["enable_metadata_routing"]:
-            return process_routing(self, "fit", **given, **params)
-        given.pop("time", None)
-        to_split = {name: given.pop(name) for name in ("groups",) if name in given}
-        if self.weighted_promise and not has_fit_parameter(self.estimator, "sample_weight"):
-            # A pipeline takes weights under the name of a step; the promise takes them here.
-            given.pop("sample_weight", None)
-        return Bunch(estimator=Bunch(fit=given | params), splitter=Bunch(split=to_split))
-
-    def _refuse_useless(self, sample: Sample, params: dict[str, Any]) -> None:
-        useless = sorted(params) + ["time"] * (sample.time is not None)
-        if sample.weight is not None and not self.weighted_promise:
-            useless.append("sample_weight")
-        if useless:
-            raise ValueError(
-                f"cv='prefit' fits nothing and counts rows, so {useless} would have no effect; "
-                "leave them out, or set weighted_promise=True to weight the promise."
-            )
-
-    def _fit_and_score_splits(
-        self, X: Any, y: AnyArray, sample: Sample, rule: Rule, routed: Bunch
-    ) -> RankingSample:
-        """Fit the base on the training rows of every split and score the rows held out."""
-        fit_params, groups = routed.estimator.fit, routed.splitter.split.get("groups")
-        splits = held_out_splits(self.cv, X, y, sample, self._stratified, self.random_state, groups)
-        require_both_classes(splits, y, fit_params.get("sample_weight"))
-        held_out = sample.take(np.concatenate([test for _, test in splits]))
-        self.guarantee_ = len(splits) == 1
-        # Before any model is fitted, since too few rows is an error.
-        self._require_enough(rule, held_out)
-        with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
-            progress = Progress(monitor)
-            fitted = map_parallel(
-                self._fit_and_score, splits, X, y, fit_params, n_jobs=self.n_jobs, progress=progress
-            )
-            if self.guarantee_:
-                self.estimator_ = fitted[0][0]
-            else:
-                self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
-        return held_out.with_scores(np.concatenate([scores for _, scores in fitted]))
-
-    def _fit_and_score(
-        self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
-    ) -> tuple[Any, AnyArray]:
-        train, test = split
-        part = _check_method_params(X, fit_params, train)
-        model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
-        return model, self._positive_scores(model, _safe_indexing(X, test))
-
-    def _strata_of(self, X: Any) -> Any:
-        """Return the place of the thresholds of every row, or of all rows."""
-        if not self.strata_.size:
-            return 0
-        return stratum_index(stratum_labels(self.strata, X), self.strata_)
+    def _counts_weights(self) -> bool:
+        return bool(self.weighted_promise)
 
     def _raise_problems(self, rule: Rule, problems: list[list[str]]) -> None:
         """Raise the first problem of a stratum unless a trivial threshold solves it."""
@@ -414,9 +275,3 @@ class PromisedThresholdClassifier(MetaEstimatorMixin, BinaryClassifier, ABC):
         rows = f"from {sum(cut.units.n_units for cut in cuts)} held-out {cuts[0].units.noun}"
         kept = f" (kept by flagging {self._promise.trivially})" if self.trivial_ else ""
         return f"{words[0].upper()}{words[1:]}{where}, {sure}, {rows}{kept}."
-
-    def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
-        return positive_scores(estimator, X, self._positive_index, self.response_method)[0]
-
-    def _checked_scores(self, X: Any) -> FloatArray:
-        return finite_scores(self._positive_scores(self.estimator_, X), "The base score")

@@ -230,6 +230,7 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
 
     _promise = ALERTS
     _stratified = False
+    _needs_labels = False
 
     def __init__(
         self,
