@@ -11,12 +11,13 @@ from aucuba.risks import (
     HingeDifference,
     PairwiseHinge,
     RankWeights,
+    Region,
     Sample,
     SmoothRamp,
     StructuralHinge,
     TightHinge,
+    make_risk,
 )
-from aucuba.risks._base import QueryRisk, over_queries
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 from tests.optional import missing_packages
 
@@ -113,13 +114,11 @@ def risks(labels):
         0.1,
         labels.weight,
     )
-    half = arrays.vector(np.arange(labels.n_rows) % 2)
-    halves = Sample(labels.positive, labels.weight, half == 1)
-    grouped = over_queries(
-        lambda part: StructuralHinge(part, RankWeights.from_range((0.0, 0.5))), halves
-    )
-    assert isinstance(grouped, QueryRisk)
-    members["structural in two queries"] = grouped
+    halves = Sample(labels.positive, labels.weight, np.arange(labels.n_rows) % 2)
+    for surrogate in ("structural", "tight", "direct"):
+        members[f"{surrogate} in two queries"] = make_risk(
+            surrogate, halves, Region.from_params((0.0, 0.5)), ramp_width=0.7
+        )
     return members
 
 

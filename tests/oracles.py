@@ -36,6 +36,19 @@ def partial_auc_by_pairs(positive, score, fpr_range=(0.0, 1.0), weight=None):
     return total / (weight[positive].sum() * (high - low))
 
 
+def mean_over_queries(make, sample, scores):
+    """Value and gradient of the mean of ``make(query)`` over the queries with both classes."""
+    value, gradient, count = 0.0, np.zeros(len(scores)), 0
+    for number in np.unique(sample.query):
+        rows = np.flatnonzero(sample.query == number)
+        if sample.positive[rows].all() or not sample.positive[rows].any():
+            continue
+        of_query, of_rows = make(sample.as_one_query(rows)).value_and_gradient(scores[rows])
+        value, count = value + of_query, count + 1
+        gradient[rows] = of_rows
+    return value / count, gradient / count
+
+
 def structural_hinge_by_orderings(positive, score, fpr_range):
     """Max over all orderings of the partial AUC loss minus the margin (OP2), by enumeration."""
     positive, score = np.asarray(positive, bool), np.asarray(score, float)

@@ -12,8 +12,7 @@ import numpy as np
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import binary_target, check_positive_number, query_index
 from aucuba.design import TableDesign
-from aucuba.risks import RankWeights, Sample, StructuralHinge
-from aucuba.risks._base import over_queries
+from aucuba.risks import Region, Sample, make_risk
 from aucuba.solvers import BundleSolver, Solution
 
 
@@ -64,6 +63,5 @@ def svm_rank(
         raise ValueError(f"X has {len(features)} rows for {positive.size} labels.")
     labels = Sample(positive, None, query_index(qid, positive.size))
     solver = BundleSolver(check_positive_number(C, "C"), tol, max_iter)
-    weights = RankWeights.from_range(fpr_range)
-    risk = over_queries(lambda part: StructuralHinge(part, weights), labels)
+    risk = make_risk("structural", labels, Region.from_params(fpr_range))
     return solver.solve(TableDesign(features), risk)

@@ -17,8 +17,7 @@ import numpy as np
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import query_index
 from aucuba.design import TableDesign
-from aucuba.risks import RankWeights, Risk, Sample, StructuralHinge
-from aucuba.risks._base import over_queries
+from aucuba.risks import Region, Risk, Sample, make_risk
 from aucuba.solvers import BundleSolver, CuttingPlaneSolver
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.experiments._queries import load, random_split
@@ -72,8 +71,7 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
     beta, split = cell
     train, _, _ = random_split(load("OHSUMED"), split)
     sample = Sample(train.relevant, None, query_index(train.qid, train.qid.size))
-    weights = RankWeights.from_range((0.0, beta))
-    risk = over_queries(lambda part: StructuralHinge(part, weights), sample)
+    risk = make_risk("structural", sample, Region.from_params((0.0, beta)))
     # Compile and fill caches outside the clock.
     risk.value_and_gradient(np.zeros(train.qid.size))
     rows = []

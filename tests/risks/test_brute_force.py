@@ -9,12 +9,13 @@ from aucuba.risks import (
     HingeDifference,
     PairwiseHinge,
     RankWeights,
+    Region,
     Sample,
     SmoothRamp,
     StructuralHinge,
     TightHinge,
+    make_risk,
 )
-from aucuba.risks._base import over_queries
 from tests.oracles import random_ranking, rank_overlap
 
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.2, 0.7), (0.31, 0.34), (0.0, 0.05), (0.9, 1.0)]
@@ -179,7 +180,7 @@ def test_queries_are_averaged():
     positive = np.tile([True, False], 12)
     scores = rng.normal(size=24)
     weights = RankWeights.from_range((0.0, 0.5))
-    whole = over_queries(lambda part: TightHinge(part, weights), Sample(positive, None, group))
+    whole = make_risk("tight", Sample(positive, None, group), Region.from_params((0.0, 0.5)))
     parts = [
         TightHinge(Sample(positive[group == k]), weights).value_and_gradient(scores[group == k])[0]
         for k in range(3)

@@ -8,6 +8,7 @@ import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import Placements, placements, region_average, top_of_curve
+from aucuba._roc._queries import Queries
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import error_of_mean, standard_error
 from aucuba._rows._lead import Lead
@@ -69,7 +70,7 @@ class RegionComparison:
 
     def _within_the_only_query(self, a: int, b: int) -> float:
         """Compute the standard error over rows: one query tells nothing of a spread over queries."""
-        (rows,) = self.sample.rankable_queries()
+        rows = np.flatnonzero(self.sample.rankable[self.sample.query])
         alone = self.sample.as_one_query(rows)
         scores = self.scores[[a, b]][:, rows]
         cluster = self.cluster
@@ -83,12 +84,8 @@ class RegionComparison:
 
     @cached_property
     def _by_query(self) -> FloatArray:
-        return np.array(
-            [
-                [self._value(self.sample.as_one_query(rows), row[rows]) for row in self.scores]
-                for rows in self.sample.rankable_queries()
-            ]
-        )
+        queries = Queries(self.sample)
+        return np.stack([queries.in_region(row, self.region) for row in self.scores], axis=1)
 
     def _value(self, sample: Sample, scores: FloatArray) -> float:
         # Only the top of the ranking is sorted.

@@ -32,7 +32,8 @@ class RocCurve:
     ``false_positive[..., k]`` and ``true_positive[..., k]`` are the weights of the negatives and
     positives in the ``k`` highest blocks of equal score; ``threshold[k - 1]`` is the score of block
     ``k``, and ``row_weight[k - 1]`` the weight of its lightest row (None where all weigh 1 or more).
-    Leading axes are independent resamples of the same rows.
+    Leading axes are independent resamples of the same rows, or, where ``threshold`` and ``row_weight``
+    have them too, different queries.
     """
 
     false_positive: FloatArray
@@ -52,14 +53,16 @@ class RocCurve:
 
     def each(self, function: Callable[[RocCurve], float]) -> FloatArray:
         """Apply a function of one curve to this curve, or to every resample."""
-        shape = self.true_positive.shape
-        pairs = zip(
-            self.false_positive.reshape(-1, shape[-1]),
-            self.true_positive.reshape(-1, shape[-1]),
-            strict=True,
-        )
-        values = [function(RocCurve(*pair, self.threshold, self.row_weight)) for pair in pairs]
-        return np.reshape(values, shape[:-1])
+        leading = self.true_positive.shape[:-1]
+        columns = [
+            None if one is None else np.broadcast_to(one, (*leading, one.shape[-1]))
+            for one in (self.false_positive, self.true_positive, self.threshold, self.row_weight)
+        ]
+        values = [
+            function(RocCurve(*(None if one is None else one[place] for one in columns)))  # type: ignore[arg-type]
+            for place in np.ndindex(leading)
+        ]
+        return np.reshape(values, leading)
 
 
 def roc_curve(sample: RankingSample) -> RocCurve:
@@ -170,7 +173,9 @@ def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 
 
 
 def at_vertex(values: FloatArray, vertex: Any) -> FloatArray:
-    """Return the values at one vertex of every curve; ``vertex`` has the leading axes."""
+    """Return the values at one vertex of all curves, or at one per curve in the leading axes."""
+    if np.ndim(vertex) == 0:
+        return np.asarray(values[..., vertex])
     place = np.asarray(vertex)[..., np.newaxis]
     taken: FloatArray = np.take_along_axis(values, place, axis=-1)[..., 0]
     return taken

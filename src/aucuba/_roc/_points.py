@@ -91,16 +91,16 @@ def vertex_flagging(curve: RocCurve, weight: float, n_rows: int) -> Any:
     return count_within(flagged / flagged[..., -1:], weight / flagged[..., -1], n_rows) - 1
 
 
-def vertex_of_threshold(curve: RocCurve, threshold: float) -> int:
+def vertex_of_threshold(curve: RocCurve, threshold: float) -> Any:
     """Return the vertex at which the rows with a score at or above a threshold are flagged."""
-    return int(np.count_nonzero(curve.threshold >= threshold))
+    return np.count_nonzero(curve.threshold >= threshold, axis=-1)
 
 
-def _rate_of(flagged: str, among: str) -> Callable[[RocCurve, int], tuple[Any, Any]]:
+def _rate_of(flagged: str, among: str) -> Callable[[RocCurve, Any], tuple[Any, Any]]:
     """Return a rate at a vertex as (rows that count, rows in all)."""
 
-    def counts(curve: RocCurve, vertex: int) -> tuple[Any, Any]:
-        tp, fp = curve.true_positive[..., vertex], curve.false_positive[..., vertex]
+    def counts(curve: RocCurve, vertex: Any) -> tuple[Any, Any]:
+        tp, fp = (at_vertex(one, vertex) for one in (curve.true_positive, curve.false_positive))
         p, n = curve.true_positive[..., -1], curve.false_positive[..., -1]
         known = {"tp": tp, "fp": fp, "fn": p - tp, "tn": n - fp}
         return sum(known[k] for k in flagged.split()), sum(known[k] for k in among.split())

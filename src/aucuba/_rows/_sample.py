@@ -64,7 +64,7 @@ class Sample:
     def has_pairs(self) -> bool:
         """Whether some positive row has a negative row to be compared with."""
         if self.query is not None:
-            return bool(self.rankable_queries())
+            return bool(self.rankable.any())
         return bool(self.positive.any() and not self.positive.all())
 
     def class_weight(self, *, positive: bool) -> float:
@@ -111,14 +111,13 @@ class Sample:
         }
         return replace(self, **moved)
 
-    def rankable_queries(self) -> list[IntArray]:
-        """Return the rows of every query that has a positive and a negative row."""
+    @property
+    def rankable(self) -> BoolArray:
+        """Which queries have a positive and a negative row."""
         assert self.query is not None
-        return [
-            rows
-            for rows in rows_by_query(self.query)
-            if self.positive[rows].any() and not self.positive[rows].all()
-        ]
+        size = np.bincount(self.query)
+        n_positives = np.bincount(self.query[on_host(self.positive)], minlength=size.size)
+        return (n_positives > 0) & (n_positives < size)
 
 
 @dataclass(frozen=True)
@@ -186,18 +185,12 @@ class RankingSample(Sample):
         return sample
 
 
-def rows_by_query(query: IntArray) -> list[IntArray]:
-    """Return the rows of every query, in the order of the query numbers, by one sort."""
-    order = np.argsort(query, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(query[order])) + 1)
-
-
 def warn_about_queries(sample: Sample) -> None:
     """Warn how many queries cannot be ranked; raise if none can."""
     if sample.query is None:
         return
-    n_queries = int(sample.query.max()) + 1
-    skipped = n_queries - len(sample.rankable_queries())
+    rankable = sample.rankable
+    n_queries, skipped = rankable.size, int(np.count_nonzero(~rankable))
     if skipped == n_queries:
         raise ValueError(
             f"None of the {n_queries} queries in qid has both a positive and a negative row."

@@ -10,6 +10,7 @@ import numpy as np
 from aucuba._base._arrays import Vector, arrays_of, is_tensor, mean_and_scale
 from aucuba._base._typing import FloatArray, Monitor
 from aucuba._roc._curve import counted_range_average, region_average, top_of_curve
+from aucuba._roc._queries import Queries
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 from aucuba.design import RowDesign
@@ -150,18 +151,13 @@ def _training_measure(sample: Sample, region: Region) -> Callable[[Vector], floa
     if is_tensor(sample.positive) and rows_alike and region.is_plain_range and not region.min_tpr:
         return lambda scores: counted_range_average(sample.positive, scores, *region.fpr_range)
     sample = sample.on_host()
-    everything = np.arange(sample.n_rows)
-    queries = [everything] if sample.query is None else sample.rankable_queries()
-    parts = [(rows, sample.as_one_query(rows)) for rows in queries]
+    queries = None if sample.query is None else Queries(sample)
 
     def measure(scores: Vector) -> float:
         scores = arrays_of(scores).host(scores)
-        curves = (
-            top_of_curve(
-                RankingSample(part.positive, part.weight, score=scores[rows]), region.upper_limit
-            )
-            for rows, part in parts
-        )
-        return float(np.mean([region_average(curve, region) for curve in curves]))
+        if queries is not None:
+            return float(np.mean(queries.in_region(scores, region)))
+        ranking = RankingSample(sample.positive, sample.weight, score=scores)
+        return float(region_average(top_of_curve(ranking, region.upper_limit), region))
 
     return measure

@@ -130,7 +130,7 @@ class RocMeasure:
 
     def by_query(self, sample: RankingSample) -> FloatArray:
         """Compute one value per query that counts."""
-        return query_values(sample, self.of_query, self.needs)
+        return query_values(sample, self.of_curve, self.needs)
 
     def value(self, sample: RankingSample) -> float:
         """Compute the value of a sample, or its mean over the queries that count."""
@@ -317,7 +317,7 @@ def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
     sizes, credit = check_bin_sizes(bin_sizes), check_credit(in_bin_credit)
 
     def area(curves: RocCurve, n_rows: int) -> FloatArray:
-        resampled = curves.true_positive.ndim > 1
+        resampled = curves.true_positive.ndim > curves.threshold.ndim
         return curves.each(
             lambda one: binned_area(one, Bins.from_sizes(sizes, one, resampled=resampled), credit)
         )
@@ -335,8 +335,9 @@ def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
         # Differences of scores near the largest float overflow; a power of two changes no digit.
         unit = 2.0**-4 if np.abs(curve.threshold).max() > _LARGE else 1.0
         # Between the thresholds of two neighbouring blocks the errors are those of the vertex between.
-        gap = unit * curve.threshold[:-1] - unit * curve.threshold[1:]
-        total: FloatArray = np.minimum(false_positive, false_negative)[..., 1:-1] @ gap
+        gap = unit * curve.threshold[..., :-1] - unit * curve.threshold[..., 1:]
+        least = np.minimum(false_positive, false_negative)[..., 1:-1]
+        total: FloatArray = least @ gap if gap.ndim == 1 else np.sum(least * gap, axis=-1)
         return total / unit
 
     return RocMeasure(

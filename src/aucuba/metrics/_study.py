@@ -66,17 +66,20 @@ class Study:
     @cached_property
     def values(self) -> FloatArray:
         """Value of every scorer."""
+        if self.sampling == "queries":
+            return np.asarray(self.by_query.mean(axis=1))
         return np.array([self.measure.value(one) for one in self.samples])
 
     @property
     def degrees_of_freedom(self) -> float:
         """Infinite unless the units are queries or clusters."""
         if self.sampling == "queries":
-            return float(self.by_query().shape[1] - 1)
+            return float(self.by_query.shape[1] - 1)
         return np.inf if self.cluster is None else float(self.cluster.max())
 
+    @cached_property
     def by_query(self) -> FloatArray:
-        """Return the values per query, shape (n_scorers, n_queries)."""
+        """Values per query, shape (n_scorers, n_queries)."""
         return np.array([self.measure.by_query(one) for one in self.samples])
 
     def quantile(self, level: float) -> float:
@@ -98,7 +101,7 @@ class Study:
     def error(self) -> float:
         """Standard error of the one value, or of the difference of two, to first order."""
         if self.sampling == "queries":
-            values = self.by_query()
+            values = self.by_query
             gaps = values[0] - (values[1] if len(values) > 1 else 0.0)
             return error_of_mean(gaps)
         sample, influence = self.samples[0], self.influence
@@ -138,7 +141,7 @@ class Study:
     def resampled(self, n_resamples: int, random_state: Any) -> FloatArray:
         """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
         if self.sampling == "queries":
-            return bootstrap_means(self.by_query(), n_resamples, random_state)
+            return bootstrap_means(self.by_query, n_resamples, random_state)
         one = self.samples[0]
         rows = Sample(one.positive, one.weight)
         draw = Draw(rows, self.sampling == "by_class", self.cluster, self.frequency)
@@ -294,7 +297,7 @@ def make_study(
                 "qid out to treat the rows as independent."
             )
         study = Study(measure, samples, "queries", frequency=frequency)
-        if study.by_query().shape[1] < 2:
+        if study.by_query.shape[1] < 2:
             raise ValueError("Only one query counts; the uncertainty of their mean needs two.")
         return study
     cluster = query_index(groups, np.size(np.asarray(y_true)), "groups")

@@ -1,16 +1,12 @@
-"""The contract of a Risk, the mean over queries, and ranks shared by all risks."""
+"""The contract of a Risk, and ranks shared by all risks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from aucuba._base._arrays import Vector, arrays_of
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray
 from aucuba._roc._region import RankWeights
-from aucuba._rows._sample import Sample
 
 
 class Risk(Protocol):
@@ -39,55 +35,6 @@ class Risk(Protocol):
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         """Compute R(s) and its (sub)gradient with respect to the scores."""
         ...
-
-
-class QueryRisk:
-    """``R(s) = mean over queries of R_query(s restricted to the query)``.
-
-    Parameters
-    ----------
-    risks : sequence of Risk
-        One per query.
-    rows : sequence of index arrays
-        The rows of each query; rows in none of them get a zero gradient.
-    """
-
-    def __init__(self, risks: Sequence[Risk], rows: Sequence[IntArray]) -> None:
-        self.risks = list(risks)
-        self.rows = list(rows)
-
-    @property
-    def is_convex(self) -> bool:
-        return all(risk.is_convex for risk in self.risks)
-
-    @property
-    def lower_bound(self) -> float:
-        return float(np.mean([risk.lower_bound for risk in self.risks]))
-
-    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
-        arrays = arrays_of(scores)
-        scores = arrays.host(scores)
-        total, gradient = 0.0, np.zeros_like(scores)
-        for risk, rows in zip(self.risks, self.rows, strict=True):
-            value, part = risk.value_and_gradient(scores[rows])
-            total += value
-            gradient[rows] = part
-        return total / len(self.risks), arrays.vector(gradient / len(self.risks))
-
-
-def over_queries(make: Callable[[Sample], Risk], sample: Sample) -> Risk:
-    """Return the risk of the whole sample, or the mean of the risks of its queries.
-
-    Queries without both classes cannot be ranked and do not count; the caller warns about them.
-    """
-    if sample.query is None:
-        return make(sample)
-    # Queries are many and small: they are compared on the host, wherever the scores are.
-    sample = sample.on_host()
-    rows = sample.rankable_queries()
-    if not rows:
-        raise ValueError("No query in qid has both a positive and a negative row.")
-    return QueryRisk([make(sample.as_one_query(index)) for index in rows], rows)
 
 
 def top(scores: Vector, count: float, weight: Vector | None) -> Vector:

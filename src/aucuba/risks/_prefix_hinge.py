@@ -20,7 +20,7 @@ from aucuba.risks._base import (
 
 # Width of a kink relative to the scores: margins this close to zero count as reached, because rounding
 # would otherwise choose a side at random.
-_KINK = 1e-12
+KINK = 1e-12
 # Beyond this, doubles cannot represent the ends of a rank.
 _MOST_RANKS = 2.0**52
 # A density has one piece per rank. With more ranks than this, and than ten per row, one rank stands for
@@ -116,9 +116,7 @@ class PrefixHinge:
 
     def _unit(self, weight: Vector) -> float:
         """Return the weight that stands for one negative."""
-        most = _MOST_RANKS
-        if self.rank_weights.density is not None:
-            most = float(max(_MOST_PIECES, 10 * len(weight)))
+        most = float(most_ranks(self.rank_weights, len(weight)))
         return max(counted_unit(weight), float(weight.sum()) / most)
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
@@ -133,7 +131,7 @@ class PrefixHinge:
         by_score = arrays.order(p)
         p, counted = p[by_score], self._counted(p, by_score)
         lowest = q.min() if self.has_tail else ranked[-1]
-        level = p - _KINK * (1.0 + abs(ranked[0]) + abs(lowest))
+        level = p - KINK * (1.0 + abs(ranked[0]) + abs(lowest))
         reached = len(slopes) - arrays.search(arrays.flip(slopes), level)
         below = arrays.running_sum(counted)
         on_pieces = below[arrays.search(level, slopes, "right")]
@@ -267,7 +265,7 @@ class PairwiseHinge:
         p, q = scores[self.positive], scores[self.negative]
         by_score = arrays.order(p)
         ranked, weight = p[by_score], self.positive_weight[by_score]
-        level = ranked - _KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
+        level = ranked - KINK * (1.0 + abs(ranked[0]) + abs(ranked[-1]))
         below = arrays.running_sum(weight)
         # Long vectors are changed in place: making a new one costs as much as filling it.
         q += 1.0
@@ -315,6 +313,11 @@ def reach_from_below(
     mass_above = arrays.flip(arrays.running_sum(arrays.flip(by_reach)))[1:-1]
     value = float(on_negatives @ q) - float(weighted_p @ mass_above)
     return Reach(value, on_negatives, mass_above)
+
+
+def most_ranks(rank_weights: RankWeights, n_rows: Any) -> Any:
+    """Return the largest number of ranks that so many rows may stand for."""
+    return _MOST_RANKS if rank_weights.density is None else np.maximum(_MOST_PIECES, 10 * n_rows)
 
 
 def _of_unit_size(weight: Vector) -> Vector:

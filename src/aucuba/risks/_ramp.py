@@ -59,7 +59,7 @@ class SmoothRamp:
         self.rank_weights = rank_weights or RankWeights.from_range()
         self.bottom = RankWeights.from_range((0.0, 1.0 - min_tpr))
         self.width = width
-        self.shift = width * (1.0 - np.sqrt(2.0 * (1.0 - tie_loss)))
+        self.shift = ramp_shift(width, tie_loss)
         self.arrays = arrays_of(sample.positive)
         self.positive = self.arrays.places(sample.positive)
         self.negative = self.arrays.places(~sample.positive)
@@ -103,6 +103,11 @@ class SmoothRamp:
         gradient[self.positive[up]] = -counted * slope_p / self.total
         gradient[self.negative[rows]] = rank_mass * slope_q / self.total
         return float(value), gradient
+
+
+def ramp_shift(width: float, tie_loss: float) -> float:
+    """Return the ``delta`` at which the loss of a pair is ``tie_loss``."""
+    return float(width * (1.0 - np.sqrt(2.0 * (1.0 - tie_loss))))
 
 
 class _Prefix:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from aucuba._base._arrays import scaled_by_power_of_two
 from aucuba._base._validation import check_choice
-from aucuba._roc._region import Region
+from aucuba._roc._region import RankWeights, Region
 from aucuba._rows._sample import Sample
-from aucuba.risks._base import Risk, over_queries
+from aucuba.risks._base import Risk
 from aucuba.risks._prefix_hinge import PairwiseHinge, StructuralHinge, TightHinge
+from aucuba.risks._query_risks import QueryHinge, QueryRamp
 from aucuba.risks._ramp import RAMP_WIDTH, SmoothRamp
 
 
@@ -63,11 +64,13 @@ def make_risk(
             power = math.frexp(float(sample.weight.sum()))[1]
             weight = scaled_by_power_of_two(sample.weight, -power)
             sample = replace(sample, weight=weight)
-        return over_queries(
-            lambda part: SmoothRamp(part, weights, lowest, ramp_width, tie_loss), sample
-        )
+        ramp = SmoothRamp if sample.query is None else QueryRamp
+        return ramp(sample, weights, lowest, ramp_width, tie_loss)
+    if sample.query is not None:
+        masses = weights.envelope() if surrogate == "tight" else RankWeights.from_range()
+        return QueryHinge(sample, weights, masses, lowest)
     if region.is_whole_curve:
-        return over_queries(PairwiseHinge, sample)
+        return PairwiseHinge(sample)
     if surrogate == "tight":
-        return over_queries(lambda part: TightHinge(part, weights, lowest), sample)
-    return over_queries(lambda part: StructuralHinge(part, weights), sample)
+        return TightHinge(sample, weights, lowest)
+    return StructuralHinge(sample, weights)

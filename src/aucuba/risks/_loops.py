@@ -1,0 +1,316 @@
+"""Compiled loops over the queries of a risk. Imported when such a risk is first evaluated.
+
+Rows come query by query, the negatives of a query before its positives: query k has the rows from
+``start[k]`` to ``start[k + 1]``, of which the first ``n_negatives[k]`` are negative. Every loop
+computes what its risk of one query (`PrefixHinge`, `SmoothRamp`) computes, for all queries.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._base._compiled import compiled
+
+# Runs of this length are sorted by insertion.
+_RUN = 16
+# Pieces of this fraction of all negatives are rounding errors.
+_SLIVER = 1e-12
+# What is known of every row of a query: its weight in the sums, and for either risk one more number.
+_COUNTED, _BELOW, _POINT = 0, 1, 1
+# Columns of pieces, and of the pools that are made of them.
+_RANK, _MASS, _TARGET, _SLOPE, _VALUE, _POOLED, _END = range(7)
+
+
+@compiled
+def _sort(key: Any, order: Any, first: int, end: int, buffer: Any, sign: float) -> None:
+    """Sort ``order[first:end]`` by ``sign * key``: short runs by insertion, then merges of runs."""
+    width = _RUN
+    for low in range(first, end, _RUN):
+        for i in range(low + 1, min(low + _RUN, end)):
+            place, j = order[i], i
+            while j > low and sign * key[order[j - 1]] > sign * key[place]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = place
+    while width < end - first:
+        for low in range(first, end - width, 2 * width):
+            for i in range(width):
+                buffer[i] = order[low + i]
+            i, j, k = 0, low + width, low
+            last = min(low + 2 * width, end)
+            while i < width:
+                if j < last and sign * key[order[j]] < sign * key[buffer[i]]:
+                    order[k] = order[j]
+                    j += 1
+                else:
+                    order[k] = buffer[i]
+                    i += 1
+                k += 1
+        width *= 2
+
+
+@compiled
+def _divide_over_ties(
+    key: Any, weight: Any, order: Any, first: int, end: int, rows: Any, which: int
+) -> None:
+    """Divide the sum of every block of equal keys by weight; entry i belongs to ``order[i]``."""
+    while first < end:
+        last, total, mass = first, 0.0, 0.0
+        while last < end and key[order[last]] == key[order[first]]:
+            total += rows[which, last]
+            mass += weight[order[last]]
+            last += 1
+        if last > first + 1:
+            for i in range(first, last):
+                rows[which, i] = weight[order[i]] * total / mass
+        first = last
+
+
+@compiled
+def _prepare(
+    key: Any,
+    weight: Any,
+    order: Any,
+    start: int,
+    n: int,
+    size: int,
+    part: float,
+    buffer: Any,
+    rows: Any,
+) -> None:
+    """Sort a query, negatives from the top and positives from the bottom, and weigh its positives.
+
+    A positive counts by its overlap with the lowest part of them all (row `_COUNTED`).
+    """
+    for i in range(size):
+        order[i] = start + i
+    _sort(key, order, 0, n, buffer, -1.0)
+    _sort(key, order, n, size, buffer, 1.0)
+    total, below = 0.0, 0.0
+    for i in range(n, size):
+        total += weight[order[i]]
+    for i in range(n, size):
+        above = below + weight[order[i]]
+        rows[_COUNTED, i] = weight[order[i]]
+        if part < 1.0:
+            rows[_COUNTED, i] = min(above, part * total) - min(below, part * total)
+        below = above
+    if part < 1.0:
+        _divide_over_ties(key, weight, order, n, size, rows, _COUNTED)
+
+
+@compiled
+def _pooled_pieces(
+    key: Any, weight: Any, order: Any, n: int, steps: Any, step: int, last: int, pieces: Any
+) -> int:
+    """Cut ranked negatives where masses or margins change, and pool the pieces; return their number.
+
+    A row of ``steps`` is the last rank of a step, the mass of a rank there and its margin. A row of
+    ``pieces`` is the rank of a row, its mass in this piece, its target ``c / u + q``, and the slope:
+    the decreasing isotonic regression of the targets, by pooling adjacent violators. Until the end,
+    columns `_VALUE` to `_END` hold value, mass and last piece of the pools.
+    """
+    n_pieces, n_pools, at, sliver = 0, 0, 0.0, _SLIVER * steps[last - 1, 0]
+    for rank in range(n):
+        left = weight[order[rank]]
+        while left > sliver and step < last:
+            size = min(left, steps[step, 0] - at)
+            if size > sliver:
+                mass, value = size * steps[step, 1], steps[step, 2] + key[order[rank]]
+                pieces[n_pieces, _RANK] = rank
+                pieces[n_pieces, _MASS] = mass
+                pieces[n_pieces, _TARGET] = value
+                n_pieces += 1
+                while n_pools > 0 and pieces[n_pools - 1, _VALUE] < value:
+                    n_pools -= 1
+                    pooled = pieces[n_pools, _POOLED]
+                    value = (pooled * pieces[n_pools, _VALUE] + mass * value) / (pooled + mass)
+                    mass += pooled
+                pieces[n_pools, _VALUE] = value
+                pieces[n_pools, _POOLED] = mass
+                pieces[n_pools, _END] = n_pieces
+                n_pools += 1
+            left -= size
+            at += size
+            if steps[step, 0] - at <= sliver:
+                step += 1
+    pool = 0
+    for j in range(n_pieces):
+        if j == pieces[pool, _END]:
+            pool += 1
+        pieces[j, _SLOPE] = pieces[pool, _VALUE]
+    return n_pieces
+
+
+@compiled
+def prefix_hinges(
+    score: Any,
+    weight: Any,
+    start: Any,
+    n_negatives: Any,
+    steps: Any,
+    step_start: Any,
+    step_table: Any,
+    total: Any,
+    part: float,
+    kink: float,
+    gradient: Any,
+) -> float:
+    """Sum `PrefixHinge` over queries, and write its gradient.
+
+    Query k has the steps ``steps[step_start[t] : step_start[t + 1]]`` with ``t = step_table[k]``; its
+    risk is divided by ``total[k]``.
+    """
+    room, value = 0, 0.0
+    for k in range(n_negatives.shape[0]):
+        t = step_table[k]
+        room = max(room, start[k + 1] - start[k] + step_start[t + 1] - step_start[t] + 1)
+    order, buffer = np.empty(room, np.intp), np.empty(room, np.intp)
+    pieces, rows = np.empty((room, 7)), np.empty((2, room))
+    for k in range(n_negatives.shape[0]):
+        n, size, t = n_negatives[k], start[k + 1] - start[k], step_table[k]
+        _prepare(score, weight, order, start[k], n, size, part, buffer, rows)
+        n_pieces = _pooled_pieces(
+            score, weight, order, n, steps, step_start[t], step_start[t + 1], pieces
+        )
+        lowest = order[int(pieces[n_pieces - 1, _RANK])]
+        width = kink * (1.0 + abs(score[order[0]]) + abs(score[lowest]))
+        reached, target, mass, counted, of_query = 0, 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            rows[_COUNTED, i] = 0.0
+        for i in range(n, size):
+            counted += rows[_COUNTED, i]
+            rows[_BELOW, i] = counted
+        for i in range(size - 1, n - 1, -1):
+            p = score[order[i]]
+            while reached < n_pieces and pieces[reached, _SLOPE] >= p - width:
+                target += pieces[reached, _MASS] * pieces[reached, _TARGET]
+                mass += pieces[reached, _MASS]
+                rank = int(pieces[reached, _RANK])
+                rows[_COUNTED, rank] += pieces[reached, _MASS] * rows[_BELOW, i]
+                reached += 1
+            of_query += rows[_COUNTED, i] * (target - mass * p)
+            gradient[order[i]] = -rows[_COUNTED, i] * mass / total[k]
+        _divide_over_ties(score, weight, order, 0, n, rows, _COUNTED)
+        for i in range(n):
+            gradient[order[i]] = rows[_COUNTED, i] / total[k]
+        value += of_query / total[k]
+    return value
+
+
+@compiled
+def _rank_masses(
+    key: Any, weight: Any, order: Any, size: int, knots: Any, integral: Any, density: Any, rows: Any
+) -> None:
+    """Compute the rank weights of negatives from the top, as `RankWeights.between`.
+
+    Without a density only ``knots[1]`` to ``knots[2]`` counts; with one it is linear between knots.
+    """
+    n, at, before, cell = 0.0, 0.0, 0.0, 0
+    for i in range(size):
+        n += weight[order[i]]
+    if density.shape[0] == 0:
+        before = knots[1] * n
+    for i in range(size):
+        at += weight[order[i]]
+        if density.shape[0] == 0:
+            after = min(max(at, knots[1] * n), knots[2] * n)
+        else:
+            rate = min(at / n, 1.0)
+            while cell < knots.shape[0] - 2 and knots[cell + 1] <= rate:
+                cell += 1
+            width, step = knots[cell + 1] - knots[cell], rate - knots[cell]
+            slope = (density[cell + 1] - density[cell]) / max(width, 1e-300)
+            after = n * (integral[cell] + step * (density[cell] + slope * step / 2))
+        rows[_COUNTED, i] = after - before
+        before = after
+    _divide_over_ties(key, weight, order, 0, size, rows, _COUNTED)
+
+
+@compiled
+def _prefix_sums(rows: Any, first: int, end: int, sums: Any) -> None:
+    """Sum ``c``, ``c x`` and ``c x^2`` over the first 0, 1, ... points of a class."""
+    c0, c1, c2 = 0.0, 0.0, 0.0
+    for i in range(first, end + 1):
+        sums[0, i - first], sums[1, i - first], sums[2, i - first] = c0, c1, c2
+        if i < end:
+            mass, x = rows[_COUNTED, i], rows[_POINT, i]
+            c0, c1, c2 = c0 + mass, c1 + mass * x, c2 + mass * x * x
+
+
+@compiled
+def _ramp_of_class(
+    rows: Any, first: int, end: int, other: int, n_other: int, h: float, sums: Any, slopes: Any
+) -> float:
+    """Sum the loss of every point of a class against another, which has the prefix sums given.
+
+    The points of both are in increasing order. Returns the sum of ``c`` times the mass of the other
+    class weighed by the ramp; ``slopes`` gets its derivatives by the points.
+    """
+    low, middle, high, value = 0, 0, 0, 0.0
+    for i in range(first, end):
+        x = rows[_POINT, i]
+        while low < n_other and rows[_POINT, other + low] <= x - h:
+            low += 1
+        while middle < n_other and rows[_POINT, other + middle] <= x:
+            middle += 1
+        while high < n_other and rows[_POINT, other + high] <= x + h:
+            high += 1
+        m0, m1 = sums[0, middle] - sums[0, low], sums[1, middle] - sums[1, low]
+        n0, n1 = sums[0, high] - sums[0, middle], sums[1, high] - sums[1, middle]
+        slopes[i] = (m1 + (h - x) * m0 + (h + x) * n0 - n1) / h**2
+        rising = sums[2, middle] - sums[2, low] + (h - x) * (2 * m1 + (h - x) * m0)
+        falling = sums[2, high] - sums[2, middle] - (h + x) * (2 * n1 - (h + x) * n0)
+        above = sums[0, n_other] - sums[0, middle]
+        value += rows[_COUNTED, i] * ((rising - falling) / (2 * h**2) + above)
+    return value
+
+
+@compiled
+def smooth_ramps(
+    score: Any,
+    weight: Any,
+    start: Any,
+    n_negatives: Any,
+    knots: Any,
+    integral: Any,
+    density: Any,
+    total: Any,
+    part: float,
+    h: float,
+    shift: float,
+    gradient: Any,
+) -> float:
+    """Sum `SmoothRamp` over queries, and write its gradient; a query's is divided by ``total[k]``."""
+    room, value = 1, 0.0
+    for k in range(n_negatives.shape[0]):
+        room = max(room, start[k + 1] - start[k] + 1)
+    order, buffer = np.empty(room, np.intp), np.empty(room, np.intp)
+    rows, sums, slopes = np.empty((2, room)), np.empty((3, room)), np.empty(room)
+    for k in range(n_negatives.shape[0]):
+        n, size = n_negatives[k], start[k + 1] - start[k]
+        _prepare(score, weight, order, start[k], n, size, part, buffer, rows)
+        _rank_masses(score, weight, order, n, knots, integral, density, rows)
+        n_counted = 1
+        while n_counted < n and rows[_COUNTED, n_counted] > 0.0:
+            n_counted += 1
+        # Sums of squares lose digits far from zero; the loss depends on differences only.
+        centre = score[order[n_counted // 2]]
+        for i in range(n // 2):
+            j = n - 1 - i
+            order[i], order[j] = order[j], order[i]
+            rows[_COUNTED, i], rows[_COUNTED, j] = rows[_COUNTED, j], rows[_COUNTED, i]
+        for i in range(size):
+            rows[_POINT, i] = score[order[i]] - centre
+            if i >= n:
+                rows[_POINT, i] -= shift
+        _prefix_sums(rows, 0, n, sums)
+        value += _ramp_of_class(rows, n, size, 0, n, h, sums, slopes) / total[k]
+        _prefix_sums(rows, n, size, sums)
+        _ramp_of_class(rows, 0, n, n, size - n, h, sums, slopes)
+        for i in range(size):
+            sign = 1.0 if i < n else -1.0
+            gradient[order[i]] = sign * rows[_COUNTED, i] * slopes[i] / total[k]
+    return value

@@ -1,0 +1,157 @@
+"""Means of a risk over queries: all queries in one compiled loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from aucuba._base._arrays import Vector, arrays_of
+from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._roc._region import RankWeights
+from aucuba._rows._sample import Sample
+from aucuba.risks._prefix_hinge import KINK, most_ranks
+from aucuba.risks._ramp import RAMP_WIDTH, ramp_shift
+
+
+class QueryRisk(ABC):
+    """``R(s) = mean over queries of R_query(s restricted to the query)``.
+
+    Queries without both classes cannot be ranked: their rows get a zero gradient, and the caller warns
+    about them. Queries are many and small, so they are compared on the host, wherever the scores are.
+
+    Parameters
+    ----------
+    sample : Sample
+        Class, weight and query of every row.
+    min_tpr : float
+        Lowest true positive rate that counts, in every query.
+    """
+
+    lower_bound = 0.0
+
+    def __init__(self, sample: Sample, min_tpr: float) -> None:
+        sample = sample.on_host()
+        assert sample.query is not None
+        if not sample.has_pairs:
+            raise ValueError("No query in qid has both a positive and a negative row.")
+        order = np.lexsort((sample.positive, sample.query))
+        self.rows = order[sample.rankable[sample.query[order]]]
+        self.weight = sample.weights[self.rows]
+        self.part = 1.0 - min_tpr
+        first = np.flatnonzero(np.diff(sample.query[self.rows], prepend=-1))
+        self.start = np.append(first, self.rows.size)
+        self.n_negatives = np.add.reduceat(~sample.positive[self.rows], first, dtype=np.intp)
+        # Where the rows of either class of every query begin, negatives first, and their weights.
+        self.bounds = np.stack([first, first + self.n_negatives], axis=1).ravel()
+        self.of_negatives, self.of_positives = self._by_class(np.add.reduceat, self.weight)
+
+    def _by_class(self, reduce: Any, values: AnyArray) -> AnyArray:
+        """Reduce the values of negatives and positives, shape (2, n_queries)."""
+        return np.asarray(reduce(values, self.bounds).reshape(-1, 2).T)
+
+    def _per_row(self, of_negatives: AnyArray, of_positives: AnyArray) -> AnyArray:
+        """Repeat a value of each class of every query for its rows."""
+        sizes = np.diff(self.bounds, append=self.rows.size)
+        return np.repeat(np.stack([of_negatives, of_positives], axis=1).ravel(), sizes)
+
+    @abstractmethod
+    def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
+        """Sum the risks of the queries, and write the gradient, both in the order of ``rows``."""
+
+    def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
+        arrays = arrays_of(scores)
+        host = arrays.host(scores)
+        of_rows, gradient = np.empty(self.rows.size), np.zeros_like(host)
+        value = self._summed(host[self.rows], of_rows)
+        gradient[self.rows] = of_rows / self.n_negatives.size
+        return value / self.n_negatives.size, arrays.vector(gradient)
+
+
+class QueryHinge(QueryRisk):
+    """The mean of `PrefixHinge` over queries; its parameters are those of that class.
+
+    One negative is a weight of 1 where all weights of the query's negatives are whole numbers, else
+    their mean.
+    """
+
+    is_convex = True
+
+    def __init__(
+        self,
+        sample: Sample,
+        rank_weights: RankWeights,
+        mass_weights: RankWeights,
+        min_tpr: float = 0.0,
+    ) -> None:
+        super().__init__(sample, min_tpr)
+        whole = self._by_class(np.logical_and.reduceat, self.weight % 1.0 == 0.0)[0]
+        unit = np.where(whole, 1.0, self.of_negatives / self.n_negatives)
+        unit = np.maximum(unit, self.of_negatives / most_ranks(rank_weights, self.n_negatives))
+        # Divided by a power of two, to a sum in [1/2, 1), weights of positives have finite products.
+        power = np.frexp(self.of_positives)[1]
+        ones = np.ones_like(unit)
+        self.weight = np.ldexp(
+            self.weight / self._per_row(unit, ones), -self._per_row(0 * power, power)
+        )
+        n = self.of_negatives / unit
+        self.total = np.ldexp(self.of_positives, -power) * self.part * n * rank_weights.total
+        sizes, self.step_table = np.unique(n, return_inverse=True)
+        steps = [_steps(float(one), rank_weights, mass_weights) for one in sizes]
+        self.steps = np.concatenate(steps)
+        self.step_start = np.cumsum([0, *(len(one) for one in steps)])
+
+    def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
+        from aucuba.risks import _loops
+
+        layout = (self.weight, self.start, self.n_negatives)
+        steps = (self.steps, self.step_start, self.step_table)
+        return float(
+            _loops.prefix_hinges(scores, *layout, *steps, self.total, self.part, KINK, gradient)
+        )
+
+
+class QueryRamp(QueryRisk):
+    """The mean of `SmoothRamp` over queries; its parameters are those of that class."""
+
+    is_convex = False
+
+    def __init__(
+        self,
+        sample: Sample,
+        rank_weights: RankWeights,
+        min_tpr: float = 0.0,
+        width: float = RAMP_WIDTH,
+        tie_loss: float = 0.5,
+    ) -> None:
+        super().__init__(sample, min_tpr)
+        self.width, self.shift = width, ramp_shift(width, tie_loss)
+        density = rank_weights.density
+        self.curve = (
+            rank_weights.knots,
+            rank_weights.integral,
+            np.empty(0) if density is None else density,
+        )
+        self.total = self.of_positives * self.part * self.of_negatives * rank_weights.total
+
+    def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
+        from aucuba.risks import _loops
+
+        layout = (self.weight, self.start, self.n_negatives)
+        shape = (self.part, self.width, self.shift)
+        return float(
+            _loops.smooth_ramps(scores, *layout, *self.curve, self.total, *shape, gradient)
+        )
+
+
+def _steps(n: float, rank_weights: RankWeights, mass_weights: RankWeights) -> FloatArray:
+    """Tabulate the ranks of n negatives: last rank of a step, mass of a rank there, and its margin."""
+    cuts = np.concatenate([rank_weights.cuts(n), mass_weights.cuts(n)])
+    edges = np.unique(np.concatenate([[0.0], cuts[(cuts > 0) & (cuts < n)], [n]]))
+    # Every step has the mean weight of the ranks that it covers.
+    rank = np.ceil((edges[1:] + edges[:-1]) / 2)
+    ends = np.stack([rank - 1.0, rank], axis=1)
+    mass, counts = (one.between(ends, n)[:, 0] for one in (mass_weights, rank_weights))
+    kept = mass > 0
+    return np.stack([edges[1:][kept], mass[kept], counts[kept] / mass[kept]], axis=1)
