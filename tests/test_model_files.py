@@ -16,8 +16,6 @@ from aucuba import FixedFPRClassifier, PartialAUCSVC, RegionReweighted, RegionSt
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import mixed_frame, numbers
 
-pytest.importorskip("skops")
-
 RANGE = (0.0, 0.2)
 
 

@@ -12,7 +12,7 @@ from tests.optional import missing_packages
 
 # No command runs without the extra "cli", so none of the folder's tests could.
 collect_ignore_glob = (
-    ["test_*.py"] if {"pandas", "pyarrow", "rich", "skops", "typer"} & missing_packages() else []
+    ["test_*.py"] if {"pandas", "pyarrow", "rich", "typer"} & missing_packages() else []
 )
 
 

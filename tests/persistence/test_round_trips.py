@@ -10,7 +10,6 @@ from aucuba.persistence import load_model, save_model
 from aucuba.structured import Measure, StructuredRanker
 from tests.estimators import ESTIMATORS, outputs
 
-pytest.importorskip("skops")
 MEASURES = {
     "AUC": {},
     "AUCAtK": {"k": 3},

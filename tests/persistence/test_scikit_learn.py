@@ -2,7 +2,6 @@
 
 import ast
 import re
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,9 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
 import aucuba.persistence
-from aucuba.persistence._left_out import LEFT_OUT
-from aucuba.persistence._names import BY_LOADER, SKLEARN_CLASSES, full_name
+from aucuba.persistence._names import CHECK, STORED_NAMES, full_name, located
+from aucuba.persistence._rules import LEFT_OUT
+from aucuba.persistence._trees import PREDICTOR, TREE
 from tests.ensemble.data import numbers
 
 X, Y = numbers(80)
@@ -25,7 +25,7 @@ CODES = np.abs(np.round(X[:, :2])).astype(int)
 PRIVATE = {
     ColumnTransformer: {"_transformer_to_input_indices"},
     GradientBoostingClassifier: {"_loss"},
-    HistGradientBoostingClassifier: {"_bin_mapper", "_predictors", "_preprocessor"},
+    HistGradientBoostingClassifier: {"_bin_mapper", "_loss", "_predictors", "_preprocessor"},
     MLPClassifier: {
         *("_best_coefs", "_best_intercepts", "_label_binarizer", "_no_improvement_count"),
         *("_optimizer", "_random_state"),
@@ -36,6 +36,14 @@ PRIVATE = {
     },
     SVC: {"_dual_coef_", "_intercept_", "_n_support", "_probA", "_probB"},
     SimpleImputer: {"_fit_dtype"},
+}
+METHODS = {"_get_loss"}
+# Fields of nodes, by the place of their type.
+NODES = {
+    "sklearn.tree._tree.NODE_DTYPE": {"left_child", "right_child", "feature"},
+    "sklearn.ensemble._hist_gradient_boosting.common.PREDICTOR_RECORD_DTYPE": {
+        *("bitset_idx", "feature_idx", "is_categorical", "is_leaf", "left", "right"),
+    },
 }
 # Attributes that only some fits or releases have.
 SOMETIMES = {
@@ -55,11 +63,18 @@ def fitted(kind):
 
 
 def private_names(path):
-    """Attributes and texts of a source file that start with one underscore."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """Names with one underscore that a source file reads as attributes or texts, less its own."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef)} | {"_build_"}
+    own |= {
+        one.attr
+        for one in nodes
+        if isinstance(getattr(one, "ctx", None), ast.Store) and hasattr(one, "attr")
+    }
+    for node in nodes:
         name = getattr(node, "attr", getattr(node, "value", None))
         if isinstance(name, str) and name.isidentifier() and re.match("_[^_]", name):
-            yield name
+            yield from {name} - own
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -72,18 +87,29 @@ def test_fitted_estimators_have_the_private_attributes(kind):
 def test_no_other_private_attribute_is_read():
     folder = Path(aucuba.persistence.__file__).parent
     read = {name for path in folder.glob("*.py") for name in private_names(path)}
-    classes = {stored.rpartition(".")[2] for stored in SKLEARN_CLASSES}
-    assert read - classes == SOMETIMES.union(*PRIVATE.values())
+    assert read == SOMETIMES.union(METHODS, *PRIVATE.values())
+
+
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, HistGradientBoostingClassifier])
+def test_losses_follow_from_the_settings(kind):
+    model = fitted(kind)
+    assert type(model._get_loss(sample_weight=None)) is type(model._loss)
 
 
 def test_what_networks_leave_out_is_private():
-    (left_out,) = LEFT_OUT.values()
-    assert left_out <= PRIVATE[MLPClassifier] | SOMETIMES
+    assert LEFT_OUT["sklearn.neural_network.MLPClassifier"] <= PRIVATE[MLPClassifier] | SOMETIMES
 
 
-@pytest.mark.parametrize(
-    "name", [*SKLEARN_CLASSES, *BY_LOADER["TreeNode"], *BY_LOADER["FunctionNode"]]
-)
+@pytest.mark.parametrize("name", [TREE, PREDICTOR, CHECK])
 def test_classes_are_where_files_say(name):
-    module, _, last = name.rpartition(".")
-    assert full_name(getattr(import_module(module), last)) == name
+    assert full_name(located(name)) == name
+
+
+@pytest.mark.parametrize("stored", STORED_NAMES)
+def test_stored_names_lead_to_classes(stored):
+    assert isinstance(located(STORED_NAMES[stored]), type)
+
+
+@pytest.mark.parametrize(("dtype", "fields"), NODES.items())
+def test_nodes_of_trees_have_the_fields_that_are_checked(dtype, fields):
+    assert set(fields) <= set(located(dtype).names)

@@ -12,11 +12,9 @@ from sklearn.svm import SVC
 
 from aucuba import FixedFPRClassifier, PartialAUCClassifier, RegionStack
 from aucuba.persistence import _names, load_model, save_model
-from aucuba.persistence._names import STORED_NAMES, full_name, present_class
+from aucuba.persistence._names import STORED_NAMES, full_name
 from tests.ensemble.data import numbers
-from tests.persistence.archives import rewritten, schema_of
-
-pytest.importorskip("skops")
+from tests.persistence.archives import attributes, description_of, rewritten
 
 RANGE = (0.0, 0.4)
 
@@ -32,20 +30,15 @@ def saved(fitted, tmp_path):
     return tmp_path / "m"
 
 
-@pytest.mark.parametrize("stored", STORED_NAMES)
-def test_stored_names_lead_to_classes(stored):
-    assert isinstance(present_class(stored), type)
-
-
 def test_public_classes_are_stored_by_the_name_that_users_import():
     for stored, place in STORED_NAMES.items():
-        assert stored == place or stored.startswith("aucuba.helper.")
+        assert stored == place or ".helper." in stored
 
 
 def test_the_file_holds_the_public_name_alone(saved):
-    text = json.dumps(schema_of(saved))
-    assert '"__module__": "aucuba"' in text
-    assert "aucuba." not in text
+    text = json.dumps(description_of(saved))
+    assert '"class": "aucuba.PartialAUCClassifier"' in text
+    assert text.count("aucuba") == 1
 
 
 def test_equal_models_are_equal_files(fitted, saved, tmp_path):
@@ -67,19 +60,17 @@ def test_a_class_that_moved_is_found(fitted, saved, monkeypatch):
 
 @pytest.mark.parametrize("name", ["aucuba.Unknown", "aucuba.helper.unknown", "aucuba.cli._app.App"])
 def test_unknown_names_of_the_library_are_refused(saved, tmp_path, name):
-    schema = schema_of(saved)
-    node = schema["content"]["model"]
-    node["__module__"], _, node["__class__"] = name.rpartition(".")
-    path = rewritten(saved, tmp_path / "other", schema=schema)
+    description = description_of(saved)
+    description["content"]["model"]["class"] = name
+    path = rewritten(saved, tmp_path / "other", description=description)
     with pytest.raises(ValueError, match=name):
         load_model(path)
 
 
 def test_private_places_are_no_names(saved, tmp_path):
-    schema = schema_of(saved)
-    node = schema["content"]["model"]
-    node["__module__"] = PartialAUCClassifier.__module__
-    path = rewritten(saved, tmp_path / "other", schema=schema)
+    description = description_of(saved)
+    description["content"]["model"]["class"] = full_name(PartialAUCClassifier)
+    path = rewritten(saved, tmp_path / "other", description=description)
     with pytest.raises(ValueError, match="does not load by itself"):
         load_model(path)
 
@@ -94,11 +85,11 @@ def test_a_newer_format_gets_one_clear_error(saved, tmp_path):
 def test_parameters_that_scikit_learn_added_get_their_defaults(tmp_path):
     model = LogisticRegression(C=2.0).fit(*numbers(80))
     save_model(model, tmp_path / "m")
-    schema = schema_of(tmp_path / "m")
-    state = schema["content"]["model"]["content"]
-    place = list(state["content"]).index("warm_start")
-    del state["content"]["warm_start"], state["key_types"]["content"][place]
-    again = load_model(rewritten(tmp_path / "m", tmp_path / "other", schema=schema)).model
+    description = description_of(tmp_path / "m")
+    node = description["content"]["model"]
+    pairs = {name: value for name, value in attributes(node).items() if name != "warm_start"}
+    node["state"]["dict"] = [part for pair in pairs.items() for part in pair]
+    again = load_model(rewritten(tmp_path / "m", tmp_path / "x", description=description)).model
     assert again.warm_start is False
     assert again.get_params() == model.get_params()
 
@@ -141,10 +132,10 @@ class TestTrust:
 
 
 def test_what_scikit_learn_no_longer_has_gets_one_clear_error(saved, tmp_path):
-    schema = schema_of(saved)
-    node = schema["content"]["model"]
-    node["__module__"], node["__class__"] = "sklearn.linear_model", "RandomizedLasso"
+    description = description_of(saved)
+    node = description["content"]["model"]
+    node |= {"class": "sklearn.linear_model.RandomizedLasso", "called": False, "args": []}
     header = {"format": 1, "versions": {"scikit-learn": "0.18"}, "metadata": {}}
-    path = rewritten(saved, tmp_path / "other", schema=schema, header=header)
+    path = rewritten(saved, tmp_path / "other", description=description, header=header)
     with pytest.raises(ValueError, match=r"cannot read what scikit-learn 0\.18 wrote"):
         load_model(path, trusted=["sklearn.linear_model.RandomizedLasso"])

@@ -1,4 +1,4 @@
-"""A model file on disk: a zip archive of a header, a schema and arrays, measured before use."""
+"""A model file on disk: a zip archive of a header, a description of objects, and arrays."""
 
 from __future__ import annotations
 
@@ -6,49 +6,50 @@ import io
 import json
 import math
 import os
+import re
 import zipfile
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from aucuba.persistence._errors import DamagedFileError, demand
+from aucuba._base._typing import AnyArray
 
 FORMAT = 1
-HEADER, SCHEMA = "aucuba.json", "schema.json"
-_ARRAY_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-_SPARSE_PARTS = {
-    *("data.npy", "format.npy", "indices.npy", "indptr.npy", "shape.npy", "_is_array.npy"),
-}
+HEADER, DESCRIPTION, ARRAYS = "aucuba.json", "model.json", "arrays.bin"
+# Arrays start at multiples of this.
+_ALIGNMENT = 8
+_DTYPE = re.compile(r"[<>|][biufcSUMm]\d{1,6}(\[\w{1,6}\])?")
 # No real row or column is longer; an array without entries could claim any length for free.
 _LONGEST = 2**31
+_LAST_CHARACTER = 0x10FFFF
+# Python objects take more memory than their description, by these factors at most.
+_BYTES_PER_LETTER, _BYTES_PER_OBJECT = 100, 10_000
 
 
-def packed(entries: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
-    """Pack entries into an archive."""
+class DamagedFileError(ValueError):
+    """A model file has content that this library would not have written."""
+
+
+def demand(condition: Any, otherwise: str = "an array of another shape") -> None:
+    """Raise the error of a damaged file unless a condition holds."""
+    if not condition:
+        raise DamagedFileError(otherwise)
+
+
+def packed(header: Any, description: Any, arrays: bytes) -> bytes:
+    """Pack a model into an archive."""
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
+    entries: dict[str, Any] = {
+        HEADER: json.dumps(header),
+        DESCRIPTION: json.dumps(description, separators=(",", ":")),
+        ARRAYS: arrays,
+    }
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in entries.items():
             # ZipInfo has a fixed date, so that equal models give equal files.
-            archive.writestr(zipfile.ZipInfo(name), content, compression)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
-
-
-def unpacked(archive: zipfile.ZipFile) -> dict[str, bytes]:
-    """Read all entries; refuse duplicate names and wrong checksums."""
-    entries: dict[str, bytes] = {}
-    for name in archive.namelist():
-        demand(name not in entries and name.isprintable(), f"an entry of the name {name!a}")
-        try:
-            entries[name] = archive.read(name)
-        # Unpacking fails in as many ways as there are ways to damage an archive.
-        except Exception:
-            raise DamagedFileError(f"in {name}") from None
-    return entries
 
 
 def check_size(archive: zipfile.ZipFile, path: str | os.PathLike[str], max_size: int) -> None:
@@ -76,34 +77,59 @@ def read_header(content: bytes) -> dict[str, Any]:
     return header
 
 
-def check_format(header: Mapping[str, Any], path: Path, version: str) -> None:
-    """Refuse files of a newer format than this release reads."""
-    wanted, writer = header["format"], header["versions"].get("aucuba", "an unknown release")
-    if wanted > FORMAT:
-        raise ValueError(
-            f"{path} was written by aucuba {writer} in format {wanted}; this is aucuba {version}, "
-            f"which reads format {FORMAT}. Upgrade aucuba."
-        )
+def unpacked(archive: zipfile.ZipFile, max_size: int) -> tuple[dict[str, Any], bytes]:
+    """Read the description and the bytes of the arrays."""
+    for name in archive.namelist():
+        demand(name in (HEADER, DESCRIPTION, ARRAYS), f"an entry of the name {name!a}")
+    demand(len(archive.namelist()) == 3, "entries of one name")
+    try:
+        text, arrays = archive.read(DESCRIPTION), archive.read(ARRAYS)
+    # Unpacking fails in as many ways as there are ways to damage an archive.
+    except Exception as error:
+        raise DamagedFileError(f"in an entry, {type(error).__name__}") from None
+    n_objects = text.count(b"[") + text.count(b"{")
+    small = len(text) * _BYTES_PER_LETTER <= max_size and n_objects * _BYTES_PER_OBJECT <= max_size
+    demand(small, f"{n_objects} objects, more than max_size={max_size} allows")
+    description = json.loads(text)
+    demand(type(description) is dict, "no description")
+    return description, arrays
 
 
-def array_size(content: bytes) -> int:
-    """Return the bytes of the array in an npy file, which must hold exactly what its header says."""
-    stream = io.BytesIO(content)
-    shape, _, dtype = _ARRAY_HEADERS[np.lib.format.read_magic(stream)](stream)
-    size = math.prod(shape) * dtype.itemsize
-    demand(not dtype.hasobject and dtype.itemsize > 0, "an array of objects")
-    possible = all(0 <= length < _LONGEST for length in shape)
-    demand(
-        possible and len(content) - stream.tell() == size, "an array of another size than it says"
-    )
-    return size
+def array_bytes(arrays: Iterable[AnyArray]) -> tuple[list[list[Any]], bytes]:
+    """Return the types and shapes of arrays, and their bytes one after the other."""
+    table, parts = [], []
+    for array in arrays:
+        table.append([array.dtype.str, list(array.shape)])
+        content = array.tobytes()
+        parts += [content, bytes(-len(content) % _ALIGNMENT)]
+    return table, b"".join(parts)
 
 
-def sparse_size(content: bytes, max_size: int) -> int:
-    """Return the bytes of a sparse matrix in an npz file, measured before they are unpacked."""
-    with zipfile.ZipFile(io.BytesIO(content)) as parts:
-        names = parts.namelist()
-        size = sum(part.file_size for part in parts.infolist())
-        known = len(set(names)) == len(names) and set(names) <= _SPARSE_PARTS
-        demand(known and size <= max_size, "a sparse matrix of unknown parts")
-        return sum(array_size(parts.read(name)) for name in names)
+def is_dtype(text: Any) -> bool:
+    """Tell whether a text names a type of numbers, text or dates."""
+    return type(text) is str and _DTYPE.fullmatch(text) is not None
+
+
+def read_arrays(table: Any, content: bytes) -> list[AnyArray]:
+    """Read all arrays, whose types and shapes must account for every byte."""
+    arrays, start = [], 0
+    for kind, shape in table:
+        demand(is_dtype(kind), "an array of an unknown type")
+        dtype = np.dtype(kind)
+        lengths = all(type(length) is int and 0 <= length < _LONGEST for length in shape)
+        demand(lengths and len(shape) <= 32 and dtype.itemsize > 0, "an array of an unknown shape")
+        size = math.prod(shape)
+        stop = start + size * dtype.itemsize
+        demand(stop <= len(content), "an array of another size than it says")
+        flat = np.frombuffer(content, dtype, size, start)
+        if dtype.kind == "b":
+            # Compiled code counts on the bytes 0 and 1.
+            flat = flat.view(np.uint8) != 0
+        elif dtype.kind == "U":
+            letters = np.frombuffer(content, dtype.str[0] + "u4", (stop - start) // 4, start)
+            demand(letters.max(initial=0) <= _LAST_CHARACTER, "text of unknown characters")
+        # A copy that may be written to, in the byte order of this machine.
+        arrays.append(flat.astype(dtype.newbyteorder("=")).reshape(shape))
+        start = stop + -stop % _ALIGNMENT
+    demand(start == len(content), "bytes that belong to no array")
+    return arrays

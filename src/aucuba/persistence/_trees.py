@@ -1,114 +1,147 @@
-"""Trees from a file: compiled loops follow their node numbers without bounds checks."""
+"""Trees as arrays: all trees of one kind in one block, checked before any of them is built.
+
+Compiled loops follow the numbers of nodes without bounds checks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from aucuba._base._typing import AnyArray
-from aucuba.persistence._errors import demand
-from aucuba.persistence._names import full_name
+from aucuba.persistence._archive import demand
 
+Block = dict[str, AnyArray]
+TREE = "sklearn.tree._tree.Tree"
+PREDICTOR = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
+_SETS = ("binned_left_cat_bitsets", "raw_left_cat_bitsets")
 # Number of 32-bit words in a set of categories.
-_BITSET_WORDS = 8
+_SET_WORDS = 8
 
 
-def check_tree(tree: Any, n_features: int, n_outputs: int = 1) -> None:
-    """Refuse a tree of a forest whose nodes lead anywhere but down, or read missing columns."""
-    # Compiled code casts the object to a tree without checking its type.
-    name = full_name(type(tree))
-    demand(name == "sklearn.tree._tree.Tree", "something else in the place of a tree")
-    # Views of the nodes have the length that the tree claims, not the length that was allocated.
-    demand(1 <= tree.node_count == tree.capacity, "a tree of another size than it says")
-    columns = tree.n_outputs, tree.n_features
-    demand(columns == (n_outputs, n_features), "a tree for other columns")
-    inner = tree.children_left != -1
-    depth = _check_nodes(tree.children_left, tree.children_right, inner)
-    demand(tree.max_depth == depth, "a tree of another depth than it says")
-    check_range(tree.feature[inner], n_features)
+def tree_block(trees: Sequence[Any]) -> Block:
+    """Put trees of scikit-learn's forests into one block; all have the same columns and classes."""
+    states = [tree.__getstate__() for tree in trees]
+    values = np.concatenate([state["values"] for state in states])
+    return {**_fields([state["nodes"] for state in states]), "values": values}
 
 
-def check_forest(forest: Any, n_features: int) -> None:
-    """Check every tree of a forest against the number of columns of the forest."""
-    for member in forest.estimators_:
-        demand(member.n_features_in_ == n_features, "a tree for other columns")
-        check_tree(member.tree_, n_features, forest.n_outputs_)
+def predictor_block(predictors: Sequence[Any]) -> Block:
+    """Put trees of histogram boosting into one block, with their sets of categories."""
+    sets = {name: np.concatenate([getattr(one, name) for one in predictors]) for name in _SETS}
+    counts = np.array([len(one.raw_left_cat_bitsets) for one in predictors], dtype=np.int64)
+    return {**_fields([one.nodes for one in predictors]), **sets, "set_counts": counts}
 
 
-def check_stages(model: Any, n_features: int) -> None:
-    """Check the trees of gradient boosting; each stage must have one tree per score of a row."""
-    n_classes = len(model.classes_)
-    n_scores = 1 if n_classes == 2 else n_classes
-    stages, start = model.estimators_, model.init_
-    same = stages.ndim == 2 and stages.shape[1] == model.n_trees_per_iteration_ == n_scores
-    demand(same, "stages of another number of trees")
-    multiclass = bool(model._loss.is_multiclass)
-    demand(multiclass == (n_classes > 2), "a loss of another number of classes")
-    if not isinstance(start, str):
-        same = start.n_classes_ == n_classes and start.class_prior_.shape == (n_classes,)
-        demand(same, "a start of another number of classes")
-    for member in stages.ravel():
-        check_tree(member.tree_, n_features)
+def trees_of(n_features: Any, n_classes: Any, block: Block) -> list[Any]:
+    """Build the trees of a block whose nodes all lead down and read only existing columns."""
+    from sklearn.tree._tree import NODE_DTYPE, Tree
+
+    numbers = [n_features, *n_classes]
+    demand(all(type(one) is int and 0 < one < 2**31 for one in numbers), "no number of classes")
+    nodes, starts = _nodes(block, NODE_DTYPE)
+    values = block["values"]
+    shape = len(nodes), len(n_classes), max(n_classes)
+    demand(values.shape == shape and values.dtype == np.float64, "values of other nodes")
+    inner = nodes["left_child"] != -1
+    demand(np.all(nodes["right_child"][~inner] == -1), "a leaf with a child")
+    depths = _check_nodes(nodes["left_child"], nodes["right_child"], inner, starts)
+    check_range(nodes["feature"][inner], n_features)
+    trees = []
+    for first, last, depth in zip(starts[:-1], starts[1:], depths, strict=True):
+        tree = Tree(n_features, np.array(n_classes, dtype=np.intp), len(n_classes))
+        state = {"nodes": nodes[first:last], "values": values[first:last]}
+        tree.__setstate__({**state, "node_count": int(last - first), "max_depth": int(depth)})
+        trees.append(tree)
+    return trees
 
 
-def check_predictors(model: Any, n_features: int) -> None:
-    """Check the trees of histogram boosting, and the preprocessing of its input."""
-    # With this attribute, prediction would take its input for bins and not check it.
-    demand("_in_fit" not in vars(model), "a model that is still being fitted")
-    mapper = model._bin_mapper
-    sizes = mapper.is_categorical_.shape, len(mapper.bin_thresholds_)
-    demand(sizes == ((n_features,), n_features), "bins of other columns")
-    if model._preprocessor is not None:
-        _check_preprocessor(model._preprocessor, n_features)
-    for predictor in (one for stage in model._predictors for one in stage):
-        nodes = predictor.nodes
-        inner = nodes["is_leaf"] == 0
-        _check_nodes(nodes["left"].astype(np.int64), nodes["right"].astype(np.int64), inner)
-        check_range(nodes["feature_idx"][inner], n_features)
-        split = inner & (nodes["is_categorical"] != 0)
-        for bits in (predictor.binned_left_cat_bitsets, predictor.raw_left_cat_bitsets):
-            size = bits.ndim == 2 and bits.shape[1] == _BITSET_WORDS
-            demand(size, "sets of categories of another size")
-            check_range(nodes["bitset_idx"][split], len(bits))
+def predictors_of(block: Block) -> list[Any]:
+    """Build the trees of histogram boosting; `_rules` compares them with the columns of the model."""
+    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    nodes, starts = _nodes(block, PREDICTOR_RECORD_DTYPE)
+    inner = nodes["is_leaf"] == 0
+    left, right = (nodes[side].astype(np.int64) for side in ("left", "right"))
+    _check_nodes(left, right, inner, starts)
+    counts, sets = block["set_counts"], [block[name] for name in _SETS]
+    demand(counts.shape == (starts.size - 1,), "sets of other trees")
+    set_starts = _starts(counts, 0)
+    for bits in sets:
+        same = bits.dtype == np.uint32 and bits.shape == (set_starts[-1], _SET_WORDS)
+        demand(same, "sets of categories of another size")
+    split = inner & (nodes["is_categorical"] != 0)
+    last_set = np.repeat(counts, np.diff(starts))[split]
+    demand(np.all(nodes["bitset_idx"][split] < last_set), "an index out of range")
+    return [
+        TreePredictor(nodes[a:b].copy(), *(bits[c:d].copy() for bits in sets))
+        for a, b, c, d in zip(starts[:-1], starts[1:], set_starts[:-1], set_starts[1:], strict=True)
+    ]
 
 
 def check_range(numbers: AnyArray, size: int) -> None:
     """Refuse numbers that are not indices of ``size`` entries."""
-    if numbers.size > 0:
-        inside = numbers.dtype.kind in "iu" and numbers.min() >= 0 and numbers.max() < size
-        demand(inside, "an index out of range")
+    whole = numbers.dtype.kind in "iu" or numbers.size == 0
+    demand(whole and np.all((numbers >= 0) & (numbers < size)), "an index out of range")
 
 
-def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray) -> int:
-    """Expect each node but the first to be the child of one earlier node, and return the depth."""
-    demand(inner.ndim == 1 and inner.size > 0, "a tree without nodes")
-    parents = np.flatnonzero(inner)
+def _fields(nodes: Sequence[AnyArray]) -> Block:
+    """Take the nodes of all trees apart, one array per field."""
+    joined = np.concatenate(nodes)
+    counts = np.array([len(one) for one in nodes], dtype=np.int64)
+    return {name: joined[name] for name in joined.dtype.names or ()} | {"counts": counts}
+
+
+def _nodes(block: Block, dtype: np.dtype[Any]) -> tuple[AnyArray, AnyArray]:
+    """Put the fields together as nodes, and return where each tree starts."""
+    starts = _starts(block["counts"], 1)
+    size = starts[-1]
+    fields: dict[str, Any] = dict(dtype.fields or {})
+    for name, (kind, *_) in fields.items():
+        same = block[name].shape == (size,) and block[name].dtype == kind
+        demand(same, f"nodes whose {name} has another size or type")
+    nodes = np.zeros(size, dtype)
+    for name in fields:
+        nodes[name] = block[name]
+    return nodes, starts
+
+
+def _starts(counts: AnyArray, least: int) -> AnyArray:
+    """Turn the sizes of parts into the places where they start, and the place where the last ends."""
+    whole = counts.ndim == 1 and counts.dtype == np.int64 and counts.size > 0
+    demand(whole, "sizes of an unknown type")
+    demand(np.all((counts >= least) & (counts < 2**31)), "a tree without nodes")
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def _check_nodes(left: AnyArray, right: AnyArray, inner: AnyArray, starts: AnyArray) -> AnyArray:
+    """Expect each node but the first of its tree to be the child of one earlier node of that tree.
+
+    Returns
+    -------
+    ndarray of shape (n_trees,)
+        Depth of each tree.
+    """
+    counts = np.diff(starts)
+    first, size = np.repeat(starts[:-1], counts), np.repeat(counts, counts)
+    parents = np.concatenate([np.flatnonzero(inner)] * 2)
     children = np.concatenate([left[inner], right[inner]])
-    check_range(children, inner.size)
-    demand(np.all(children > np.concatenate([parents, parents])), "a tree that runs in circles")
-    counts = np.bincount(children, minlength=inner.size)[1:]
-    demand(np.all(counts == 1), "a tree with loose branches")
-    depth, level = -1, np.zeros(1, dtype=np.intp)
-    while level.size:
-        level = level[inner[level]]
-        level = np.concatenate([left[level], right[level]])
-        depth += 1
-    return depth
-
-
-def _check_preprocessor(encoder: Any, n_features: int) -> None:
-    """Expect every column to reach the trees once, coded or checked."""
-    kinds = {"encoder": "OrdinalEncoder", "numerical": "FunctionTransformer"}
-    seen = np.zeros(n_features, dtype=int)
-    for name, step, columns in encoder.transformers_:
-        own = np.asarray(columns)
-        demand(own.dtype == bool and own.shape == (n_features,), "columns of other places")
-        if own.any():
-            # Columns of arrays are taken by the mask, those of DataFrames by these indices.
-            places = list(encoder._transformer_to_input_indices[name])
-            same = type(step).__name__ == kinds.get(name) and places == np.flatnonzero(own).tolist()
-            demand(same, "columns that are lost on the way")
-            seen += own
-    complete = encoder.n_features_in_ == n_features and np.all(seen == 1)
-    demand(complete, "columns that are lost on the way")
+    inside = np.all((children >= 0) & (children < size[parents]))
+    demand(inside, "an index out of range")
+    children = children + first[parents]
+    demand(np.all(children > parents), "a tree that runs in circles")
+    seen = np.bincount(children, minlength=inner.size)
+    seen[starts[:-1]] += 1
+    demand(np.all(seen == 1), "a tree with loose branches")
+    # Pointer doubling: a chain of a million nodes takes twenty rounds.
+    above = np.arange(inner.size)
+    above[children] = parents
+    depth = (above != np.arange(inner.size)).astype(np.int64)
+    while np.any(above != above[above]):
+        depth += depth[above]
+        above = above[above]
+    deepest: AnyArray = np.maximum.reduceat(depth, starts[:-1])
+    return deepest
