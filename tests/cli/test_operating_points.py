@@ -1,8 +1,11 @@
 """``aucuba evaluate --at``."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from aucuba.metrics import operating_point, score_interval
+from aucuba.cli import main
+from aucuba.metrics import operating_point, rates_at_threshold, score_interval
 from aucuba.metrics._measures import MEASURES
 from aucuba.persistence import load_model
 from tests.measure_cases import PARAMS
@@ -89,3 +92,91 @@ def test_a_measure_is_a_line_of_the_table(run, files, model):
     wrong = run("evaluate", model, files / "test.csv", "--at", "auc_at_k:rows=20")
     assert wrong.code == 2
     assert "Parameters of the measure 'auc_at_k'" in wrong.err
+
+
+@pytest.fixture(scope="module")
+def promised(tmp_path_factory):
+    """A model with a promise, rows like those of training, and rows that moved towards alarms."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("promised")
+    for name, n_rows, moved in [("train", 1500, 0), ("like", 3000, 0), ("moved", 1000, 2)]:
+        y = (rng.random(n_rows) < 0.2).astype(int)
+        frame = pd.DataFrame(rng.normal(size=(n_rows, 2)) + y[:, None] + moved)
+        frame = frame.add_prefix("x").assign(w=rng.integers(1, 4, n_rows), y=y)
+        frame.to_csv(folder / f"{name}.csv", index=False)
+        if name == "like":
+            frame[:60].to_csv(folder / "few.csv", index=False)
+    options = ["--drop", "w", "--cv", "0", "--no-probe", "--promise", "fpr=0.1"]
+    words = ["fit", str(folder / "train.csv"), *options, "--out", str(folder / "m.aucuba")]
+    assert main(words) == 0
+    return folder
+
+
+class TestOwnThreshold:
+    """What ``evaluate`` and ``compare`` show first: the rates at score 0, and what was promised."""
+
+    @pytest.mark.parametrize(
+        ("data", "verdict"),
+        [("like", "within"), ("moved", "violated"), ("few", "not decided by these rows")],
+    )
+    def test_verdicts(self, run, promised, data, verdict):
+        words = ["evaluate", promised / "m.aucuba", promised / f"{data}.csv"]
+        rows = pd.read_csv(promised / f"{data}.csv")
+        score = load_model(promised / "m.aucuba").decision_function(rows)
+        want = rates_at_threshold(rows["y"], score, threshold=np.nextafter(0, 1))
+        for region_only in ([], ["--region-only"]):
+            done = run(*words, *region_only, "--json")
+            own = done.json["own_threshold"]
+            assert own["fpr"]["value"] == pytest.approx(want.fpr)
+            assert own["tpr"]["value"] == pytest.approx(want.tpr)
+            assert own["precision"]["value"] == pytest.approx(want.precision)
+            assert own["n_flagged"] == (score > 0).sum()
+            (limit,) = own["limits"]
+            assert (limit["rate"], limit["limit"], limit["promised"]) == ("fpr", 0.1, True)
+            assert limit["verdict"] == verdict
+            assert ("VIOLATED: FPR (false alarms)" in done.err) == (verdict == "violated")
+            shown = run(*words, *region_only).out
+            assert shown.index("at the model's threshold") < shown.index("pAUC[")
+            line = next(one for one in shown.splitlines() if one.startswith("FPR (false alarms)"))
+            assert "at most 0.1, promised" in line
+            assert line.rstrip().endswith("VIOLATED" if verdict == "violated" else verdict)
+
+    def test_weights_count(self, run, promised):
+        words = ["evaluate", promised / "m.aucuba", promised / "like.csv", "--sample-weight", "w"]
+        rows = pd.read_csv(promised / "like.csv")
+        score = load_model(promised / "m.aucuba").decision_function(rows)
+        threshold = {"threshold": np.nextafter(0, 1), "sample_weight": rows["w"]}
+        want = score_interval("rate_at_threshold", rows["y"], score, rate="fpr", **threshold)
+        for region_only in ([], ["--region-only"]):
+            own = run(*words, *region_only, "--json").json["own_threshold"]
+            for name in ("value", "low", "high"):
+                assert own["fpr"][name] == pytest.approx(getattr(want, name))
+
+    def test_a_rate_that_training_set(self, run, files, model):
+        done = run("evaluate", model, files / "test.csv", "--json")
+        (limit,) = done.json["own_threshold"]["limits"]
+        want = load_model(model).model[-1].predict_fpr_
+        assert (limit["limit"], limit["promised"]) == (want, False)
+        assert "set in training" in run("evaluate", model, files / "test.csv").out
+
+    def test_compare_shows_thresholds_and_points(self, run, promised, tmp_path):
+        words = ["fit", promised / "train.csv", "--drop", "w", "--cv", 0, "--no-probe"]
+        run(*words, "--out", tmp_path / "other.aucuba")
+        words = [
+            "compare",
+            promised / "m.aucuba",
+            tmp_path / "other.aucuba",
+            promised / "moved.csv",
+        ]
+        done = run(*words, "--at", "fpr=0.05", "--at", "auc_at_k:k=100", "--json")
+        alone = run(
+            *("evaluate", tmp_path / "other.aucuba", promised / "moved.csv"),
+            *("--at", "fpr=0.05", "--at", "auc_at_k:k=100", "--json"),
+        )
+        first, second = done.json["models"]
+        assert first["own_threshold"]["limits"][0]["verdict"] == "violated"
+        assert second["own_threshold"] == alone.json["own_threshold"]
+        assert second["operating_points"] == alone.json["operating_points"]
+        shown = run(*words, "--at", "fpr=0.05").out
+        assert shown.index("at its threshold") < shown.index("pAUC[") < shown.index("fpr = 0.05")
+        assert "fpr violated" in shown

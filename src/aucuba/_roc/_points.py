@@ -108,15 +108,16 @@ def _rate_of(flagged: str, among: str) -> Callable[[RocCurve, Any], tuple[Any, A
     return counts
 
 
-# Rates at a threshold, by the names of `Rates`.
-RATES = {
-    "tpr": _rate_of("tp", "tp fn"),
-    "fpr": _rate_of("fp", "fp tn"),
-    "specificity": _rate_of("tn", "fp tn"),
-    "precision": _rate_of("tp", "tp fp"),
-    "npv": _rate_of("tn", "tn fn"),
-    "alert_rate": _rate_of("tp fp", "tp fp tn fn"),
+# Rates at a threshold, by the names of `Rates`: the rows that count, and the rows in all.
+COUNTED_IN_RATES = {
+    "tpr": ("tp", "tp fn"),
+    "fpr": ("fp", "fp tn"),
+    "specificity": ("tn", "fp tn"),
+    "precision": ("tp", "tp fp"),
+    "npv": ("tn", "tn fn"),
+    "alert_rate": ("tp fp", "tp fp tn fn"),
 }
+RATES = {name: _rate_of(*counted) for name, counted in COUNTED_IN_RATES.items()}
 
 
 def hits_in_top(curve: RocCurve, weight: float | FloatArray) -> FloatArray:

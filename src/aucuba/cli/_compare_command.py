@@ -11,12 +11,19 @@ from aucuba._base._typing import FloatArray
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
 from aucuba.cli._fit_record import FitRecord, chance_level, load_fitted
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
+from aucuba.cli._operating_points import (
+    measure_points,
+    own_threshold,
+    parse_points,
+    points_grid,
+)
 from aucuba.cli._options import CompareOptions
 from aucuba.metrics import compare_scores, partial_auc_score, score_interval
 
 
 def run(options: CompareOptions) -> None:
     """Compare models on the same labelled rows."""
+    points = parse_points(options.at or [])
     if len(options.models) < 2:
         raise ValueError("compare needs at least two models and then DATA.")
     fitted = {path: load_fitted(path) for path in options.models}
@@ -30,7 +37,8 @@ def run(options: CompareOptions) -> None:
     first: FloatArray | None = None
     with progress_bar("Comparing", len(options.models)) as bar:
         for path in options.models:
-            table = ScoredRows.from_file(ScoredFile(*fitted[path], options))
+            scored = ScoredFile(*fitted[path], options)
+            table = ScoredRows.from_file(scored)
             first = table.score if first is None else first
             params = {**region, "random_state": options.random_state, **table.weight_and_query}
             interval = score_interval("partial_auc", table.y, table.score, **params)
@@ -40,6 +48,8 @@ def run(options: CompareOptions) -> None:
                 "partial_auc": asdict(interval),
                 "auc": partial_auc_score(table.y, table.score, **table.weight_and_query),
                 "against_first": asdict(comparison.pair),
+                "own_threshold": own_threshold(scored),
+                "operating_points": measure_points(points, table, options.random_state),
             }
             rows.append(row)
             bar.advance()
@@ -47,7 +57,11 @@ def run(options: CompareOptions) -> None:
     result = {"data": str(options.data), **region, "chance": chance, "models": rows}
     low, high = region["fpr_range"]
     title = f"pAUC[{low:g}, {high:g}], chance {chance:.4f}"
-    emit(result, _shown(rows, title), as_json=options.json)
+    at = [
+        {"model": Path(row["model"]).name, **one} for row in rows for one in row["operating_points"]
+    ]
+    shown = [_thresholds(rows), "", _shown(rows, title), *(["", points_grid(at)] if at else [])]
+    emit(result, *shown, as_json=options.json)
 
 
 def _refuse_different_samples(records: Mapping[Path, FitRecord], options: CompareOptions) -> None:
@@ -62,6 +76,18 @@ def _refuse_different_samples(records: Mapping[Path, FitRecord], options: Compar
         if given is None and len(set(values.values())) > 1:
             shown = ", ".join(f"{path} has {value or 'none'}" for path, value in values.items())
             raise ValueError(f"The models differ in their {name}: {shown}.{remedy}")
+
+
+def _thresholds(rows: list[dict[str, Any]]) -> Grid:
+    """Show the rates of every model at its own threshold."""
+    grid = Grid("at its threshold", "flagged", "FPR [95 %]", "TPR [95 %]", "limits")
+    for row in rows:
+        own = row["own_threshold"]
+        verdicts = [f"{one['rate']} {one['verdict']}" for one in own["limits"]]
+        rates = (with_interval(own[name]) for name in ("fpr", "tpr"))
+        name, flagged = Path(row["model"]).name, f"{own['n_flagged']:g}"
+        grid.add_line(name, flagged, *rates, ", ".join(verdicts))
+    return grid
 
 
 def _shown(rows: list[dict[str, Any]], title: str) -> Grid:

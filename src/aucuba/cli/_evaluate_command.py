@@ -6,9 +6,15 @@ from dataclasses import asdict
 from typing import Any
 
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
-from aucuba.cli._evaluate_points import measure_points, parse_points, points_grid
 from aucuba.cli._fit_record import chance_level, load_fitted
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
+from aucuba.cli._operating_points import (
+    measure_points,
+    own_threshold,
+    parse_points,
+    points_grid,
+    threshold_grid,
+)
 from aucuba.cli._options import EvaluateOptions, Range
 from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
 
@@ -32,8 +38,9 @@ def run(options: EvaluateOptions) -> None:
             table, seed = ScoredRows.from_file(scored), options.random_state
             measured = _measured_all(table, fpr_range, min_tpr, seed)
             measured["operating_points"] = measure_points(points, table, seed)
+    own = {"own_threshold": own_threshold(scored)}
     region = {"fpr_range": list(fpr_range), "min_tpr": min_tpr}
-    result = {"model": str(options.model), **region, **measured}
+    result = {"model": str(options.model), **own, **region, **measured}
     shown = _shown_region(result) if options.region_only else _shown(result)
     emit(result, *shown, as_json=options.json)
 
@@ -86,7 +93,8 @@ def _shown(result: dict[str, Any]) -> list[Any]:
         )
     _add_rate(grid, result["tpr_at_fpr"])
     points = result["operating_points"]
-    return [_counts(result["data"]), grid, *([points_grid(points)] if points else [])]
+    first = [_counts(result["data"]), threshold_grid(result["own_threshold"]), ""]
+    return [*first, grid, *(["", points_grid(points)] if points else [])]
 
 
 def _shown_region(result: dict[str, Any]) -> list[Any]:
@@ -101,7 +109,8 @@ def _shown_region(result: dict[str, Any]) -> list[Any]:
     at = result["tpr_at_fpr"]
     _add_rate(grid, at)
     kept = f"Known up to FPR {result['covered_fpr']:.4g}; score from {at['threshold']:.6g}"
-    return [_counts(result["data"]), grid, kept]
+    own = threshold_grid(result["own_threshold"])
+    return [_counts(result["data"]), own, "", grid, kept]
 
 
 def _add_rate(grid: Grid, at: dict[str, Any]) -> None:

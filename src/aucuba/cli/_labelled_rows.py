@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._warnings import warn_user
+from aucuba._roc._flagged import FlaggedRows
 from aucuba._rows._sample import Sample
 from aucuba.cli._console import Problems, TableError
 from aucuba.cli._fit_record import FitRecord
@@ -103,7 +104,7 @@ class ScoredFile:
     ) -> None:
         self.saved, self.record, self.options = saved, record, options
         self.file, self._reach = options.file(), reach
-        self.far = FarRows(saved.baseline)
+        self.far, self.flagged = FarRows(saved.baseline), FlaggedRows()
         self._head: list[Any] = []
         self._n_rows = 0
 
@@ -125,14 +126,13 @@ class ScoredFile:
                 self._head.append(X[: _DIGESTED - first])
             self._n_rows += table.n_rows
             target = self.roles.read_target(table, first)
-            yield (
-                self.roles.read_others(table, first).assign(
-                    positive=self.record.labels.is_positive(target, first),
-                    score=self.saved.model.decision_function(X),
-                    base=self.saved.baseline.decision_function(X),
-                ),
-                X,
+            rows = self.roles.read_others(table, first).assign(
+                positive=self.record.labels.is_positive(target, first),
+                score=self.saved.model.decision_function(X),
+                base=self.saved.baseline.decision_function(X),
             )
+            self.flagged.update(rows["positive"], rows["score"] > 0, rows.get("weight"))
+            yield rows, X
             self._reach(table.progress)
 
     def fingerprint(self) -> str:

@@ -46,6 +46,14 @@ def _labels() -> Any:
     return _option("For a changepoint model: a table of sequence, start, end and kind.", "TABLE")
 
 
+def _points() -> Any:
+    return _option(
+        "An operating point: fpr=, tpr= (or recall=), precision= or k=; or a measure, such as "
+        "auc_at_k:k=100. May be repeated.",
+        "NAME=VALUE",
+    )
+
+
 def _seed() -> Any:
     return _option("Seed of all random draws.", default=0, min=0)
 
@@ -256,11 +264,7 @@ class EvaluateOptions(RegionOptions, LabelledOptions):
     """
 
     model: Path = _model_file()
-    at: list[str] | None = _option(
-        "An operating point: fpr=, tpr= (or recall=), precision= or k=; or a measure, such "
-        "as auc_at_k:k=100. May be repeated.",
-        "NAME=VALUE",
-    )
+    at: list[str] | None = _points()
     region_only: bool = _option(
         "Measure the range alone, keeping only the highest rows in memory.",
         names=("--region-only",),
@@ -280,6 +284,7 @@ class CompareOptions(RegionOptions, LabelledOptions):
     """
 
     models: list[Path] = _argument("Two or more model files.", "MODEL...")
+    at: list[str] | None = _points()
     random_state: int = _seed()
 
 

@@ -1,14 +1,16 @@
-"""Points and measures of ``aucuba evaluate``: ``--at fpr=0.001 --at auc_at_k:k=100``."""
+"""Rates at the model's own threshold, and at points such as ``--at fpr=0.001 --at auc_at_k:k=100``."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from aucuba import metrics
-from aucuba.cli._console import Grid, with_interval
-from aucuba.cli._labelled_rows import ScoredRows
+from aucuba._roc._flagged import FlaggedRows, StatedLimit, stated_limits
+from aucuba.cli._console import Grid, print_note, with_interval
+from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
 
 # A limit with its value, or a measure with its parameters.
 Point = tuple[str, Any]
@@ -19,6 +21,15 @@ _MEASURED_AT = {
     "tpr": ("fpr_at_tpr", "FPR"),
     "precision": ("recall_at_precision", "recall"),
     "k": ("precision_at_k", "precision"),
+}
+
+
+# Rates at the model's own threshold, with the names of the table.
+_SHOWN_RATES = {
+    "alert_rate": "flagged",
+    "fpr": "FPR (false alarms)",
+    "tpr": "TPR (sensitivity)",
+    "precision": "precision",
 }
 
 
@@ -89,17 +100,58 @@ def measure_points(
     return rows
 
 
+def own_threshold(scored: ScoredFile) -> dict[str, Any]:
+    """Compute the rates of a file that was read at the model's own threshold, the score 0.
+
+    Every limit that the threshold was set for, or promises, gets a verdict; a note says which of them
+    these rows violate.
+    """
+    rows, limits = scored.flagged, stated_limits(scored.saved.model[-1])
+    for one in limits:
+        if one.verdict(rows) == "violated":
+            print_note(_violation(one, rows, scored))
+    return {
+        "threshold": 0.0,
+        "n_flagged": rows.n_flagged,
+        **{name: asdict(rows.rate(name)) for name in _SHOWN_RATES},
+        "limits": [{**asdict(one), "verdict": one.verdict(rows)} for one in limits],
+    }
+
+
+def _violation(limit: StatedLimit, rows: FlaggedRows, scored: ScoredFile) -> str:
+    measured = with_interval(asdict(rows.rate(limit.rate)))
+    title, file = _SHOWN_RATES[limit.rate], scored.file.path.name
+    return f"VIOLATED: {title} is {measured} on {file} ({limit})."
+
+
+def threshold_grid(own: dict[str, Any]) -> Grid:
+    """Show the rates at the model's own threshold, with the verdict on each limit."""
+    grid = Grid("at the model's threshold", "on these rows [95 %]", "limit", "verdict")
+    limits = {one["rate"]: one for one in own["limits"]}
+    for name, title in _SHOWN_RATES.items():
+        known, limit, verdict = own[name], "", ""
+        if name in limits:
+            stated = {key: value for key, value in limits[name].items() if key != "verdict"}
+            limit, verdict = str(StatedLimit(**stated)), limits[name]["verdict"]
+        empty = math.isnan(known["value"])
+        value = "no rows" if empty else with_interval(known)
+        grid.add_line(title, value, limit, "VIOLATED" if verdict == "violated" else verdict)
+    return grid
+
+
 def points_grid(rows: Sequence[dict[str, Any]]) -> Grid:
-    """Show operating points as a table."""
-    grid = Grid("at", "score from", "FPR", "TPR", "precision", "flagged", "95 % interval")
+    """Show operating points as a table, with the name of a model where rows have one."""
+    names = ["model"] * any("model" in row for row in rows)
+    grid = Grid(*names, "at", "score from", "FPR", "TPR", "precision", "flagged", "95 % interval")
     for row in rows:
+        model = [row["model"] for _ in names]
         ((name, limit),) = row["at"].items()
         interval = f"{row['rate']} {with_interval(row)}"
         if "threshold" not in row:
             given = ", ".join(f"{key} = {value}" for key, value in limit.items())
-            grid.add_line(given, "", "", "", "", "", interval)
+            grid.add_line(*model, given, "", "", "", "", "", interval)
             continue
         rates = (f"{row[rate]:.4f}" for rate in ("fpr", "tpr", "precision"))
         threshold, flagged = f"{row['threshold']:.6g}", f"{row['n_flagged']:g}"
-        grid.add_line(f"{name} = {limit:g}", threshold, *rates, flagged, interval)
+        grid.add_line(*model, f"{name} = {limit:g}", threshold, *rates, flagged, interval)
     return grid

@@ -1,0 +1,131 @@
+"""Rates of flagged rows at a fixed threshold, counted as rows arrive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from aucuba._base._typing import ArrayLike
+from aucuba._roc._points import COUNTED_IN_RATES
+from aucuba._roc._standard_error import clopper_pearson, wilson_interval
+
+
+@dataclass(frozen=True)
+class FlaggedRate:
+    """A rate at a threshold with its 95 % interval; nan, from 0 to 1, where it has no rows."""
+
+    value: float
+    low: float
+    high: float
+
+    def verdict(self, limit: float, *, at_most: bool) -> str:
+        """Tell whether these rows show that a limit is kept: by the interval, not by the value.
+
+        Examples
+        --------
+        >>> from aucuba._roc._flagged import FlaggedRate
+        >>> rate = FlaggedRate(0.03, 0.02, 0.05)
+        >>> [rate.verdict(limit, at_most=True) for limit in (0.01, 0.03, 0.06)]
+        ['violated', 'not decided by these rows', 'within']
+        """
+        if (self.low > limit) if at_most else (self.high < limit):
+            return "violated"
+        if (self.high <= limit) if at_most else (self.low >= limit):
+            return "within"
+        return "not decided by these rows"
+
+
+class FlaggedRows:
+    """Counts of flagged rows by class, from which every rate at the threshold follows.
+
+    Intervals are exact binomial ones (Clopper and Pearson). With weights they are score intervals
+    (Wilson) for the number of equally weighted rows that are as informative, ``sum(w)^2 / sum(w^2)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucuba._roc._flagged import FlaggedRows
+    >>> rows = FlaggedRows()
+    >>> rows.update(np.array([True, True, False, False]), np.array([True, False, False, False]))
+    >>> rows.rate("tpr").value, rows.n_flagged
+    (0.5, 1.0)
+    """
+
+    def __init__(self) -> None:
+        self._weight = dict.fromkeys(("tp", "fp", "fn", "tn"), 0.0)
+        self._squares = dict(self._weight)
+        self._is_weighted = False
+
+    def update(
+        self, positive: ArrayLike, flagged: ArrayLike, weight: ArrayLike | None = None
+    ) -> None:
+        """Count some rows."""
+        self._is_weighted |= weight is not None
+        positive, flagged = np.asarray(positive), np.asarray(flagged)
+        weights = np.ones(len(positive)) if weight is None else np.asarray(weight)
+        cells = {"tp": positive & flagged, "fp": ~positive & flagged}
+        cells |= {"fn": positive & ~flagged, "tn": ~positive & ~flagged}
+        for name, rows in cells.items():
+            self._weight[name] += float(weights[rows].sum())
+            self._squares[name] += float(np.sum(weights[rows] ** 2))
+
+    @property
+    def n_flagged(self) -> float:
+        """Weight of the flagged rows."""
+        return self._weight["tp"] + self._weight["fp"]
+
+    def rate(self, name: str) -> FlaggedRate:
+        """Compute ``tpr``, ``fpr``, ``precision``, ``alert_rate`` or another rate by its name."""
+        hit, among = COUNTED_IN_RATES[name]
+        hits = sum(self._weight[cell] for cell in hit.split())
+        rows = sum(self._weight[cell] for cell in among.split())
+        if rows == 0:
+            return FlaggedRate(np.nan, 0.0, 1.0)
+        if not self._is_weighted:
+            return FlaggedRate(hits / rows, *clopper_pearson(hits, rows, 0.025))
+        n_rows = rows**2 / sum(self._squares[cell] for cell in among.split())
+        low, high = wilson_interval(hits / rows, n_rows)
+        return FlaggedRate(hits / rows, float(low), float(high))
+
+
+@dataclass(frozen=True)
+class StatedLimit:
+    """A limit of a rate that a model's threshold was set for, or promises."""
+
+    rate: str
+    limit: float
+    at_most: bool
+    promised: bool
+
+    def verdict(self, rows: FlaggedRows) -> str:
+        """Tell whether counted rows show that the limit is kept."""
+        return rows.rate(self.rate).verdict(self.limit, at_most=self.at_most)
+
+    def __str__(self) -> str:
+        word = "promised" if self.promised else "set in training"
+        return f"at {'most' if self.at_most else 'least'} {self.limit:g}, {word}"
+
+
+# Parameters of the promised thresholds: the rate that each limits, and whether from above.
+_PARAMETERS = {
+    "max_fpr": ("fpr", True),
+    "min_tpr": ("tpr", False),
+    "min_precision": ("precision", False),
+    "max_alert_rate": ("alert_rate", True),
+}
+
+
+def stated_limits(classifier: Any) -> list[StatedLimit]:
+    """List the limits of a fitted classifier's own threshold; several at once have no single one."""
+    known = vars(classifier)
+    if "promise_" in known:
+        return [
+            StatedLimit(rate, float(known[name]), at_most, bool(known["guarantee_"]))
+            for name, (rate, at_most) in _PARAMETERS.items()
+            if isinstance(known.get(name), Real)
+        ]
+    rate = known.get("predict_fpr_", np.nan)
+    return [] if np.isnan(rate) else [StatedLimit("fpr", float(rate), True, False)]

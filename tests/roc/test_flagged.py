@@ -1,0 +1,58 @@
+"""Rates of flagged rows: counted piece by piece, with intervals and a verdict on a limit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aucuba._roc._flagged import FlaggedRate, FlaggedRows
+from aucuba.metrics import rates_at_threshold, score_interval
+
+RATES = ("tpr", "fpr", "precision", "npv", "alert_rate")
+
+
+def drawn(seed, n_rows=60):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n_rows) < 0.4
+    positive[:2] = True, False
+    return positive, rng.normal(size=n_rows) + positive, rng.integers(1, 5, n_rows).astype(float)
+
+
+@pytest.mark.filterwarnings("ignore:The uncertainty rests on")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rate", RATES)
+def test_pieces_agree_with_the_metrics_of_all_rows(rate, weighted):
+    positive, score, weight = drawn(0)
+    weight = weight if weighted else None
+    rows = FlaggedRows()
+    for part in np.array_split(np.arange(60), 7):
+        given = None if weight is None else weight[part]
+        rows.update(positive[part], score[part] > 0.5, given)
+    got = rows.rate(rate)
+    params = {"threshold": np.nextafter(0.5, 1), "sample_weight": weight}
+    assert got.value == pytest.approx(getattr(rates_at_threshold(positive, score, **params), rate))
+    method = "wilson" if weighted else "exact"
+    want = score_interval("rate_at_threshold", positive, score, rate=rate, method=method, **params)
+    assert (got.low, got.high) == pytest.approx((want.low, want.high))
+    flagged = np.ones(60) if weight is None else weight
+    assert rows.n_flagged == flagged[score > 0.5].sum()
+
+
+def test_a_rate_without_rows():
+    rows = FlaggedRows()
+    rows.update(np.array([True, False]), np.array([False, False]))
+    precision = rows.rate("precision")
+    assert np.isnan(precision.value)
+    assert (precision.low, precision.high) == (0.0, 1.0)
+    assert precision.verdict(0.5, at_most=False) == "not decided by these rows"
+
+
+@given(low=st.floats(0, 1), width=st.floats(0, 1), limit=st.floats(0, 1))
+def test_the_verdict_follows_the_whole_interval(low, width, limit):
+    high = min(low + width, 1.0)
+    rate = FlaggedRate((low + high) / 2, low, high)
+    for at_most in (True, False):
+        verdict = rate.verdict(limit, at_most=at_most)
+        kept = [(one <= limit) if at_most else (one >= limit) for one in (low, high)]
+        assert (verdict == "within") == all(kept)
+        assert (verdict == "violated") == (not any(kept))
