@@ -53,6 +53,8 @@ def intervals():
 
 def outputs(model, X):
     """Return what a fitted estimator says of X, as one array."""
+    if hasattr(model, "select"):
+        return model.select(X).p_values
     found = model.predict(X) if hasattr(model, "predict") else model.decision_function(X)
     return np.concatenate([np.ravel(one) for one in found])
 
@@ -90,6 +92,9 @@ ESTIMATORS = {
     ),
     "AlertBudgetClassifier": Case(
         lambda: aucuba.AlertBudgetClassifier(LogisticRegression(), 0.1), rows
+    ),
+    "FalseDiscoverySelector": Case(
+        lambda: aucuba.FalseDiscoverySelector(LogisticRegression(), 0.4), rows
     ),
     "RegionReweighted": Case(lambda: aucuba.RegionReweighted(LogisticRegression(), RANGE), rows),
     "RegionStack": Case(lambda: aucuba.RegionStack(RANGE, estimators=["linear"]), rows),

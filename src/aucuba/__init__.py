@@ -6,7 +6,8 @@ The map of the library:
 - any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
   `aucuba.objectives`
 - a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
-  `FixedPrecisionClassifier`, `AlertBudgetClassifier`
+  `FixedPrecisionClassifier`, `AlertBudgetClassifier`; alerts with few false ones in each batch:
+  `FalseDiscoverySelector`
 - graphs: `aucuba.structured`; signals: `aucuba.changepoint`; line searches: `aucuba.aum`
 - measures, intervals, scorers and displays: `aucuba.metrics`
 - the parts that learners are made of: `aucuba.design`, `aucuba.risks`, `aucuba.solvers`
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     )
     from aucuba.threshold import (
         AlertBudgetClassifier,
+        FalseDiscoverySelector,
         FixedFPRClassifier,
         FixedPrecisionClassifier,
         FixedTPRClassifier,
@@ -41,6 +43,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "AUMClassifier": "aucuba.linear",
     "AlertBudgetClassifier": "aucuba.threshold",
+    "FalseDiscoverySelector": "aucuba.threshold",
     "FewRowsWarning": "aucuba._base._warnings",
     "FixedFPRClassifier": "aucuba.threshold",
     "FixedPrecisionClassifier": "aucuba.threshold",
@@ -59,6 +62,7 @@ _SUBPACKAGES = (
 __all__ = [
     "AUMClassifier",
     "AlertBudgetClassifier",
+    "FalseDiscoverySelector",
     "FewRowsWarning",
     "FixedFPRClassifier",
     "FixedPrecisionClassifier",

@@ -7,6 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucuba.threshold import (
     AlertBudgetClassifier,
+    FalseDiscoverySelector,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
@@ -24,6 +25,7 @@ def classifiers():
     yield FixedFPRClassifier(DecisionTreeClassifier(random_state=0), 0.5, 0.5, cv=4, random_state=0)
     for base in (RidgeClassifier(), DecisionTreeClassifier(random_state=0)):
         yield FixedPrecisionClassifier(base, 0.3, 0.2, on_failure="trivial", random_state=0)
+    yield FalseDiscoverySelector(RidgeClassifier(), 0.5, random_state=0)
 
 
 def expected_failures(estimator):

@@ -11,8 +11,13 @@ from typing import Any
 # splitters, which are plain settings. `_rules` checks all arrays in them.
 _PUBLIC = {
     "aucuba": (
-        *("AUMClassifier", "AlertBudgetClassifier", "FixedFPRClassifier"),
-        *("FixedPrecisionClassifier", "FixedTPRClassifier", "PartialAUCClassifier"),
+        *("AUMClassifier", "AlertBudgetClassifier", "FalseDiscoverySelector"),
+        *(
+            "FixedFPRClassifier",
+            "FixedPrecisionClassifier",
+            "FixedTPRClassifier",
+            "PartialAUCClassifier",
+        ),
         *("PartialAUCClassifierCV", "PartialAUCSVC", "RegionReweighted", "RegionStack"),
     ),
     "aucuba.changepoint": (

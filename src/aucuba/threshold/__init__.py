@@ -6,10 +6,12 @@ from aucuba.threshold._display import GuaranteedRocDisplay
 from aucuba.threshold._monitor import RateMonitor
 from aucuba.threshold._population_rates import AlertBudgetClassifier, FixedPrecisionClassifier
 from aucuba.threshold._rows_needed import rows_needed
+from aucuba.threshold._selector import FalseDiscoverySelector
 
 __all__ = [
     "AlertBudgetClassifier",
     "AuditPlan",
+    "FalseDiscoverySelector",
     "FixedFPRClassifier",
     "FixedPrecisionClassifier",
     "FixedTPRClassifier",

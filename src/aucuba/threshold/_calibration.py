@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, has_fit
 from aucuba._base._callbacks import CallbackSupport, Progress, fit_monitor
 from aucuba._base._estimator import positive_class, positive_scores, response_of, two_classes
 from aucuba._base._parallel import map_parallel
-from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import (
     finite_scores,
     labels_of_rows,
@@ -93,8 +93,8 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         time: Any,
         params: dict[str, Any],
         enough: Callable[[Sample], None],
-    ) -> RankingSample:
-        """Fit the base estimator, unless it is fitted; return the held-out rows with their scores.
+    ) -> tuple[RankingSample, IntArray]:
+        """Fit the base estimator, unless it is fitted; return the held-out rows, and their places.
 
         ``enough`` raises, before any model is fitted, if the held-out rows cannot serve.
         """
@@ -110,16 +110,17 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
             self.guarantee_ = True
             enough(sample)
             self.estimator_ = self.estimator
+            rows = np.arange(sample.n_rows)
             scored = sample.with_scores(self._positive_scores(self.estimator, X))
         else:
             routed = self._route(sample.weight, groups, time, params)
-            scored = self._fit_and_score_splits(X, y, sample, enough, routed)
+            scored, rows = self._fit_and_score_splits(X, y, sample, enough, routed)
         for name in ("n_features_in_", "feature_names_in_"):
             # Not every base has these, so none may remain from an earlier fit.
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        return scored
+        return scored, rows
 
     @property
     def _is_prefit(self) -> bool:
@@ -173,12 +174,13 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
 
     def _fit_and_score_splits(
         self, X: Any, y: AnyArray, sample: Sample, enough: Callable[[Sample], None], routed: Bunch
-    ) -> RankingSample:
+    ) -> tuple[RankingSample, IntArray]:
         """Fit the base on the training rows of every split and score the rows held out."""
         fit_params, groups = routed.estimator.fit, routed.splitter.split.get("groups")
         splits = held_out_splits(self.cv, X, y, sample, self._stratified, self.random_state, groups)
         require_both_classes(splits, y, fit_params.get("sample_weight"))
-        held_out = sample.take(np.concatenate([test for _, test in splits]))
+        rows = np.concatenate([test for _, test in splits])
+        held_out = sample.take(rows)
         self.guarantee_ = len(splits) == 1
         # Before any model is fitted, since too few rows is an error.
         enough(held_out)
@@ -191,7 +193,7 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
                 self.estimator_ = fitted[0][0]
             else:
                 self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
-        return held_out.with_scores(np.concatenate([scores for _, scores in fitted]))
+        return held_out.with_scores(np.concatenate([scores for _, scores in fitted])), rows
 
     def _fit_and_score(
         self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
@@ -208,7 +210,8 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         return stratum_index(stratum_labels(self.strata, X), self.strata_)
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
-        return positive_scores(estimator, X, self._positive_index, self.response_method)[0]
+        towards = int(self.classes_[1] == self.pos_label_)
+        return positive_scores(estimator, X, towards, self.response_method)[0]
 
     def _checked_scores(self, X: Any) -> FloatArray:
         return finite_scores(self._positive_scores(self.estimator_, X), "The base score")

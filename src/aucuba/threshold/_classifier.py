@@ -131,7 +131,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
             population.check(held_out)
             self._require_enough(rule, held_out)
 
-        scored = self._hold_out(X, y, sample_weight, groups, time, params, enough)
+        scored, _ = self._hold_out(X, y, sample_weight, groups, time, params, enough)
         # Not every fit sets these, so none may remain from an earlier one.
         for name in ("rank_", "threshold_range_"):
             self.__dict__.pop(name, None)

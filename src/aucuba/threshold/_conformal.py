@@ -21,8 +21,9 @@ References
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -115,20 +116,48 @@ def conditional_steps(n: int, max_fdr: float, error: float) -> tuple[FloatArray,
 
     With probability of at least 1 - ``error`` over the held-out negatives, all rates hold.
     """
-    # A p-value above max_fdr is never selected, so the chain ends there. It begins with the smallest
-    # rate that n scores can carry at the error's share of one rate.
+    smallest, n_rates = _smallest_rate(n, max_fdr, error)
+    if smallest >= max_fdr:
+        return np.empty(0), np.empty(0, dtype=np.intp)
+    rates = np.geomspace(smallest, max_fdr, n_rates)
+    ranks = joint_ranks(n, rates.tolist(), error)
+    return rates, n - np.maximum.accumulate(ranks[::-1])[::-1]
+
+
+def negatives_for_selection(
+    max_fdr: float, error: float | None, batch_size: int, n_alerts: int
+) -> int:
+    """Compute the fewest negatives with which ``n_alerts`` of ``batch_size`` rows can be selected."""
+    largest_p = max_fdr * n_alerts / batch_size
+    if error is None:
+        return max(1, math.ceil(round(1.0 / largest_p, 9)) - 1)
+    most = 1
+    while _smallest_rate(most, max_fdr, error)[0] > largest_p or most < 2:
+        most *= 2
+    enough = partial(_is_enough, max_fdr=max_fdr, error=error, largest_p=largest_p)
+    return 1 + bisect_left(range(1, most + 1), True, key=enough)
+
+
+def _is_enough(n: int, max_fdr: float, error: float, largest_p: float) -> bool:
+    smallest, _ = _smallest_rate(n, max_fdr, error)
+    return smallest < max_fdr and smallest <= largest_p
+
+
+def _smallest_rate(n: int, max_fdr: float, error: float) -> tuple[float, int]:
+    """Return the smallest rate of the chain of n negatives, and the number of its rates.
+
+    A p-value above ``max_fdr`` is never selected, so the chain ends there. It begins with the
+    smallest rate that n scores can carry at the error's share of one rate.
+    """
     n_rates = 1
     while True:
         smallest = -math.expm1(math.log(error / n_rates) / n) if n else 1.0
         if smallest >= max_fdr:
-            return np.empty(0), np.empty(0, dtype=np.intp)
+            return smallest, 0
         needed = 1 + math.ceil(math.log(max_fdr / smallest) / math.log(_STEP))
         if needed <= n_rates:
-            break
+            return smallest, n_rates
         n_rates = needed
-    rates = np.geomspace(smallest, max_fdr, n_rates)
-    ranks = joint_ranks(n, rates.tolist(), error)
-    return rates, n - np.maximum.accumulate(ranks[::-1])[::-1]
 
 
 def selected(p: FloatArray, max_fdr: float) -> BoolArray:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from aucuba._base._validation import check_choice, check_fraction
+from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba.threshold._betting import units_needed
+from aucuba.threshold._conformal import negatives_for_selection
 from aucuba.threshold._order_statistic import carried_by, rows_for_a_rank
 from aucuba.threshold._promise import ALERTS, FPR, PRECISION, TPR, Promise, promise_named
 from aucuba.threshold._units import Units
@@ -19,10 +20,12 @@ N_STARTS = 2
 def rows_needed(
     promise: str,
     rate: float,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
     prevalence: float | None = None,
     *,
     group_rate: str | None = None,
+    batch_size: int | None = None,
+    n_alerts: int | None = None,
 ) -> int:
     """Compute the smallest number of held-out rows with which a promise can be made.
 
@@ -33,18 +36,23 @@ def rows_needed(
 
     Parameters
     ----------
-    promise : {"fpr", "tpr", "precision", "alerts"}
+    promise : {"fpr", "tpr", "precision", "alerts", "fdr"}
         What is promised.
     rate : float
-        The limit: ``max_fpr``, ``min_tpr``, ``min_precision`` or ``max_alert_rate``, in (0, 1).
-    confidence : float, default=0.95
-        The probability that the promise is kept, in (0, 1).
+        The limit: ``max_fpr``, ``min_tpr``, ``min_precision``, ``max_alert_rate`` or ``max_fdr``, in
+        (0, 1).
+    confidence : float or None, default=0.95
+        The probability that the promise is kept, in (0, 1). None, for ``"fdr"`` only, promises the
+        rate on average over calibrations.
     prevalence : float, default=None
         Fraction of positives among the rows, in (0, 1). For precision the number assumes that every
         positive is flagged.
     group_rate : {"mean", "any", "row"}, default=None
         Count independent groups (``groups`` of ``fit``) in place of rows; for ``"row"``, groups
         of the largest size.
+    batch_size, n_alerts : int, default=None
+        For ``"fdr"``: the number of rows in a batch, and how few of them must be selectable. Without
+        them the number is the one below which nothing can ever be selected.
 
     Returns
     -------
@@ -62,7 +70,13 @@ def rows_needed(
     36
     >>> rows_needed("fpr", 0.05, group_rate="mean")
     69
+    >>> rows_needed("fdr", 0.1, confidence=None, batch_size=1_000, n_alerts=5)
+    1999
     """
+    if promise == "fdr":
+        return _negatives_for_fdr(rate, confidence, prevalence, group_rate, batch_size, n_alerts)
+    if batch_size is not None or n_alerts is not None:
+        raise ValueError(f"batch_size and n_alerts go with promise='fdr', not with {promise!r}.")
     promised = promise_named(promise)
     allowed = promised.allowed(rate, "rate")
     confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
@@ -86,6 +100,36 @@ def rows_needed(
         ALERTS: 1.0,
     }
     return math.ceil(round(needed / counted[promised], 9))
+
+
+def _negatives_for_fdr(
+    rate: float,
+    confidence: float | None,
+    prevalence: float | None,
+    group_rate: str | None,
+    batch_size: int | None,
+    n_alerts: int | None,
+) -> int:
+    """Compute the fewest held-out negatives, or rows that hold so many, for a selection."""
+    if group_rate is not None:
+        raise ValueError("promise='fdr' selects whole groups; group_rate has no meaning for it.")
+    if (batch_size is None) != (n_alerts is None):
+        raise ValueError("batch_size and n_alerts go together: how few alerts of how many rows.")
+    max_fdr = check_fraction(rate, "rate", low_open=True, high_open=True)
+    error = None
+    if confidence is not None:
+        error = 1.0 - check_fraction(confidence, "confidence", low_open=True, high_open=True)
+    size, alerts = 1.0, 1.0
+    if batch_size is not None:
+        size = check_positive_number(batch_size, "batch_size", integer=True)
+        alerts = check_positive_number(n_alerts, "n_alerts", integer=True)
+        if alerts > size:
+            raise ValueError(f"n_alerts={n_alerts} is more than batch_size={batch_size}.")
+    needed = negatives_for_selection(max_fdr, error, int(size), int(alerts))
+    if prevalence is None:
+        return needed
+    positives = check_fraction(prevalence, "prevalence", low_open=True, high_open=True)
+    return math.ceil(round(needed / (1.0 - positives), 9))
 
 
 def units_to_promise(rate: float, error: float, *, is_exact: bool) -> int:
