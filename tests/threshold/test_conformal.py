@@ -35,7 +35,7 @@ def test_counts_as_one_by_one(negatives, rows):
 
 def test_rounding_does_not_lift_ties_over_the_negatives():
     score = np.array([0.1 + 0.2] * 30 + [0.0] * 70)
-    new = np.array([0.3, 0.1 + 0.2, np.nextafter(0.3, 1)])
+    new = np.array([0.3, 0.1 + 0.2, np.nextafter(0.1 + 0.2, 1)])
     found = NegativeScores.from_rows(score, None).count_above(new, None)
     assert found.tolist() == [30, 30, 30]
 
