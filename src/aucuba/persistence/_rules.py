@@ -28,6 +28,7 @@ _LINEAR = "coef_ 1 f, intercept_ 1, classes_? 2"
 SHAPES: dict[str, str] = {
     "aucuba.AUMClassifier": _LINEAR,
     "aucuba.AlertBudgetClassifier": "classes_? 2",
+    "aucuba.FalseDiscoverySelector": "classes_? 2, calibration_scores_? rows",
     "aucuba.FixedFPRClassifier": "classes_? 2",
     "aucuba.FixedPrecisionClassifier": "classes_? 2",
     "aucuba.FixedTPRClassifier": "classes_? 2",
