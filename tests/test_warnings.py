@@ -89,6 +89,24 @@ IN_FIT = {
     "wider region, cross-validated": Case(
         aucuba.PartialAUCClassifierCV(RANGE, Cs=2), SMALL, FewRowsWarning, "The range covers only"
     ),
+    "wider region, re-weighted": Case(
+        aucuba.RegionReweighted(LogisticRegression(), RANGE, cv=2),
+        SMALL,
+        FewRowsWarning,
+        "The range covers only",
+    ),
+    "wider region, stack": Case(
+        aucuba.RegionStack(RANGE, estimators=["linear_logistic"], cv=2),
+        SMALL,
+        FewRowsWarning,
+        "The range covers only",
+    ),
+    "few in the region": Case(
+        aucuba.PartialAUCSVC(RANGE, loss="structural", kernel="rbf"),
+        SMALL,
+        FewRowsWarning,
+        "follow the noise of single rows",
+    ),
     "too few for folds": Case(
         aucuba.PartialAUCClassifierCV(RANGE, Cs=2),
         partial(table, n_positives=2),

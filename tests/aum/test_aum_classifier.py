@@ -38,6 +38,7 @@ LEARNERS = [
 
 
 @parametrize_with_checks(LEARNERS)
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -77,6 +78,7 @@ def test_the_iterate_of_best_auc_is_kept(data):
     assert_array_equal(held.coef_, again.coef_)
 
 
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 def test_separable_classes_are_separated():
     """AUM is zero as soon as the last wrong pair ties; the descent goes on until it is right."""
     X, y = make_classification(weights=[0.9], random_state=0)
@@ -275,6 +277,7 @@ def test_an_interrupted_refit_is_the_new_model(monkeypatch):
     assert model.status_ == str(Status.INTERRUPTED)
 
 
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 @pytest.mark.parametrize("step", ["first_min", "subtrain_auc", "grid"])
 @pytest.mark.parametrize("outlier", [10.0, 3.0])
 def test_an_outlier_does_not_turn_the_ranking_round(step, outlier):

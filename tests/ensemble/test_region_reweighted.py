@@ -27,6 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
+from aucuba import FewRowsWarning
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted
@@ -34,7 +35,7 @@ from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._weights import region_weights
 from tests.ensemble.data import mixed_frame, numbers
 
-RANGE = (0.0, 0.1)
+RANGE = (0.0, 0.15)
 
 
 def test_is_the_mean_of_a_plain_and_a_weighted_fit():
@@ -42,7 +43,7 @@ def test_is_the_mean_of_a_plain_and_a_weighted_fit():
     folds = StratifiedKFold(4)
     model = RegionReweighted(LogisticRegression(), RANGE, strength=5.0, cv=folds).fit(X, y)
     oof = cross_val_predict(LogisticRegression(), X, y, cv=folds, method="decision_function")
-    weights = region_weights(oof, Sample(y == 1), Region.from_params((0.0, 0.1)), 5.0)
+    weights = region_weights(oof, Sample(y == 1), Region.from_params(RANGE), 5.0)
     plain = LogisticRegression().fit(X, y)
     weighted = LogisticRegression().fit(X, y, sample_weight=weights)
     assert model.oof_scores_ == pytest.approx(oof)
@@ -59,7 +60,7 @@ def test_is_the_mean_of_a_plain_and_a_weighted_fit():
     )
     means = (oof + held_out) / 2
     above = means > model.threshold_
-    assert above[y == 0].sum() == np.floor(0.1 * np.sum(y == 0))
+    assert above[y == 0].sum() == np.floor(RANGE[1] * np.sum(y == 0))
     odds = LogisticRegression(C=np.inf).fit(means[:, None], y).predict_log_proba(expected[:, None])
     assert model.predict_proba(X) == pytest.approx(np.exp(odds), abs=0.02)
 
@@ -170,7 +171,6 @@ def test_metadata_routing_brings_weights_to_the_estimator():
             RegionReweighted(make_pipeline(StandardScaler(), KNeighborsClassifier())),
             "takes no sample_weight",
         ),
-        (RegionReweighted(LogisticRegression(), (0.0, 0.001)), "holds 0.12 of the"),
         (RegionReweighted(None), "classifier with a fit method"),
         (RegionReweighted("forest"), "classifier with a fit method"),
         (
@@ -202,7 +202,10 @@ def test_one_class_in_a_fold():
 def test_few_rows_of_a_class_mean_fewer_folds():
     X, _ = numbers(40)
     y = np.arange(40) < 3
-    with pytest.warns(UserWarning, match="using 3 folds instead of cv=5"):
+    with (
+        pytest.warns(FewRowsWarning, match="using 3 folds instead of cv=5"),
+        pytest.warns(FewRowsWarning, match="The plain LogisticRegression is returned"),
+    ):
         RegionReweighted(LogisticRegression(), RANGE, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="1 row"):
         RegionReweighted(LogisticRegression(), RANGE).fit(X, np.arange(40) < 1)

@@ -57,7 +57,7 @@ def expected_failures(estimator):
     return expected
 
 
-@pytest.mark.filterwarnings("ignore:The smaller class has")
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 @parametrize_with_checks(
     [*ESTIMATORS, *TREES],
     expected_failed_checks=expected_failures,

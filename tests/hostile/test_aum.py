@@ -69,6 +69,7 @@ def test_greatest_auc_of_errors_that_go_up_and_down(seed):
     assert found.auc == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 def test_weights_are_copies_where_descent_zigzags():
     X = np.array([[0.0, 0], [0, 2], [-1, 0], [-2, -2]])
     y, weight = np.array([0, 1, 0, 1]), np.array([3, 1, 2, 1])
@@ -78,6 +79,7 @@ def test_weights_are_copies_where_descent_zigzags():
     assert weighted.history_[-1]["aum"] == pytest.approx(copied.history_[-1]["aum"])
 
 
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weights_are_copies_on_tables_of_small_integers():
     rng = np.random.default_rng(5)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from aucuba import PartialAUCSVC
+from aucuba import FewRowsWarning, PartialAUCSVC
 from aucuba.metrics import partial_auc_score
 from aucuba.solvers import Status
 from reproductions.data.imbalanced import load_adbench
@@ -192,6 +192,7 @@ def test_where_zero_is_as_good_the_claim_names_its_tolerance_and_the_model_is_re
         model = PartialAUCSVC((0, 0.3), loss="tight", C=C)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
+            warnings.simplefilter("ignore", FewRowsWarning)
             model.fit(x[:, np.newaxis], positive)
         assert model.coef_[0, 0] < 0
         assert partial_auc_score(positive, x * model.coef_[0, 0], fpr_range=(0, 1)) == 1.0
@@ -222,6 +223,7 @@ HARD = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 @pytest.mark.parametrize(("name", "solver", "most"), HARD)
 @pytest.mark.filterwarnings("ignore:At C=")
 def test_hard_cases_take_few_iterations(name, solver, most, data_dir):

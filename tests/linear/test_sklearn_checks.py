@@ -24,9 +24,7 @@ def expected_failures(estimator):
 
 
 # The checks use a handful of rows, for which the estimators rightly warn.
-@pytest.mark.filterwarnings("ignore:Plain logistic regression is returned")
-@pytest.mark.filterwarnings("ignore:The range covers only")
-@pytest.mark.filterwarnings("ignore:Too few rows")
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 @pytest.mark.filterwarnings("ignore:The standard deviations of the columns")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)

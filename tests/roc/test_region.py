@@ -1,8 +1,11 @@
 """What a model is trained for where rows are few: one rule for all of them."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from aucuba import FewRowsWarning
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 
@@ -13,14 +16,23 @@ def rows(n_positives, n_negatives, weight=None):
 
 
 def trained(fpr_range, sample, fpr_weight=None):
+    """The region, what is trained for, and the text of the warning."""
     region = Region.from_params(fpr_range, fpr_weight, 0.3)
-    return region, *region.for_training(sample, "The anchor")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = region.warned_for_training(sample, "The anchor")
+    silent = region.for_training(sample)
+    assert (silent and silent.params) == (found and found.params)
+    assert all(one.category is FewRowsWarning for one in caught)
+    return region, found, *(str(one.message) for one in caught)
 
 
-def test_a_range_of_ten_negatives_is_left_as_it_is():
-    region, found, notice = trained((0.1, 0.2), rows(10, 100))
+@pytest.mark.parametrize(
+    ("fpr_range", "n_negatives"), [((0.1, 0.2), 100), ((0.2, 0.3), 100), ((0.0, 1.0), 10)]
+)
+def test_a_range_of_ten_negatives_is_left_as_it_is(fpr_range, n_negatives):
+    region, found = trained(fpr_range, rows(10, n_negatives))
     assert found is region
-    assert notice == ""
 
 
 @pytest.mark.parametrize(
@@ -45,7 +57,7 @@ def test_fewer_than_ten_rows_of_a_class_are_too_few():
         _, found, notice = trained((0.0, 0.5), sample)
         assert found is None
         assert "The anchor is returned: the data have" in notice
-        assert "needs 10 of each. Add data" in notice
+        assert "at least 10 of each are needed. Add data" in notice
 
 
 def test_weights_count_as_rows():
@@ -56,6 +68,19 @@ def test_weights_count_as_rows():
     assert found is None
     assert "5 positives and 10 negatives" in notice
     assert "over 60 of them it adds up to 15" in notice
+
+
+@pytest.mark.parametrize(
+    ("fpr_range", "sample", "said"),
+    [
+        ((0.0, 0.05), rows(10, 100), "the range covers only 5 negatives"),
+        ((0.0, 1.0), rows(9, 100), "the data have 9 positives and 100 negatives"),
+    ],
+)
+def test_a_model_that_solves_what_was_asked_warns_alone(fpr_range, sample, said):
+    with pytest.warns(FewRowsWarning, match=f"follow the noise of single rows: {said}"):
+        Region.from_params(fpr_range).warn_if_few(sample)
+    Region.from_params((0.0, 0.1)).warn_if_few(rows(10, 100))
 
 
 def test_negatives_in_the_range_are_counted_by_the_weight_of_their_rates():

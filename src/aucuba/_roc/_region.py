@@ -13,6 +13,7 @@ import numpy as np
 from aucuba._base._arrays import arrays_of
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_fpr_range, check_fraction
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._rows._sample import Sample
 
 # A weight function is sampled at this many equally spaced rates and taken as linear between them;
@@ -286,48 +287,73 @@ class Region:
     def widened(self, n_negatives: float) -> Region:
         """Widen the range just enough to hold ten negatives to train on."""
         low, high = self.fpr_range
-        if n_negatives * (high - low) >= FEWEST_TO_TRAIN:
+        # The width of [0.2, 0.3] is a rounding error below 0.1.
+        if n_negatives * (high - low) >= FEWEST_TO_TRAIN * (1.0 - 1e-9):
             return self
         width = min(1.0, FEWEST_TO_TRAIN / n_negatives)
         low = min(low, 1.0 - width)
         return Region.from_params((low, min(1.0, low + width)), self.fpr_weight, self.min_tpr)
 
-    def for_training(self, sample: Sample, fallback: str) -> tuple[Region | None, str]:
-        """Decide what to train for where rows are few: the one rule of all models for a region.
+    def for_training(self, sample: Sample) -> Region | None:
+        """Decide what to train for where rows are few: the one rule of all models that fall back.
 
         Parameters
         ----------
         sample : Sample
             The training rows, counted by weight.
-        fallback : str
-            What the model is instead if no region can be trained for, such as "Logistic regression".
 
         Returns
         -------
-        region : Region or None
+        Region or None
             This region; a wider one if it holds fewer than ten negatives; None with fewer than ten rows
-            of a class.
-        notice : str
-            Text of a `FewRowsWarning`; empty where the region is this one.
+            of a class, where only a model that is not trained for a region can be fitted.
         """
-        n_positives, n_negatives = (sample.class_weight(positive=one) for one in (True, False))
-        if min(n_positives, n_negatives) < FEWEST_TO_TRAIN:
-            counted = ""
-            if sample.weight is not None:
-                counted = (
-                    f" (sample_weight counts as rows: over {sample.n_rows} of them it adds up to "
-                    f"{float(sample.weight.sum()):g})"
-                )
-            return None, (
-                f"{fallback} is returned: the data have {n_positives:g} positives and {n_negatives:g} "
-                f"negatives, and training for a range needs {FEWEST_TO_TRAIN:g} of each{counted}. "
-                "Add data."
+        counts = [sample.class_weight(positive=one) for one in (True, False)]
+        return None if min(counts) < FEWEST_TO_TRAIN else self.widened(counts[1])
+
+    def warned_for_training(self, sample: Sample, fallback: str) -> Region | None:
+        """Decide as `for_training` does, with one `FewRowsWarning` where this region is not the answer.
+
+        ``fallback`` names what the model is instead if it cannot be trained for a region, such as
+        "Plain logistic regression".
+        """
+        trained_on = self.for_training(sample)
+        if trained_on is None:
+            warn_user(f"{fallback} is returned: {_counted(sample)}. Add data.", FewRowsWarning)
+        elif trained_on is not self:
+            low, high = trained_on.fpr_range
+            warn_user(
+                f"The range covers only {self.n_negatives_in(sample):.2g} negatives; training on "
+                f"[{low:.3g}, {high:.3g}], which covers {FEWEST_TO_TRAIN:g}.",
+                FewRowsWarning,
             )
-        wide = self.widened(n_negatives)
-        if wide is self:
-            return self, ""
-        low, high = wide.fpr_range
-        return wide, (
-            f"The range covers only {self.n_negatives_in(sample):.2g} negatives; training on "
-            f"[{low:.3g}, {high:.3g}], which covers {FEWEST_TO_TRAIN:g}."
+        return trained_on
+
+    def warn_if_few(self, sample: Sample) -> None:
+        """Warn where `for_training` would decide otherwise: of models that solve what was asked."""
+        trained_on = self.for_training(sample)
+        if trained_on is None:
+            found = f"{_counted(sample)}. Add data."
+        elif trained_on is not self:
+            found = (
+                f"the range covers only {self.n_negatives_in(sample):.2g} negatives. Add data or widen "
+                "fpr_range."
+            )
+        else:
+            return
+        warn_user(f"The model may follow the noise of single rows: {found}", FewRowsWarning)
+
+
+def _counted(sample: Sample) -> str:
+    """Say how many rows of each class there are, and how weights count."""
+    n_positives, n_negatives = (sample.class_weight(positive=one) for one in (True, False))
+    counted = ""
+    if sample.weight is not None:
+        counted = (
+            f" (sample_weight counts as rows: over {sample.n_rows} of them it adds up to "
+            f"{float(sample.weight.sum()):g})"
         )
+    return (
+        f"the data have {n_positives:g} positives and {n_negatives:g} negatives, and at least "
+        f"{FEWEST_TO_TRAIN:g} of each are needed{counted}"
+    )

@@ -82,10 +82,13 @@ _ROWS_PER_STEP = 200
 
 @dataclass(frozen=True)
 class NamedMembers:
-    """Makes the members that a stack knows by name, for a table and a region."""
+    """Makes the members that a stack knows by name, for a table and a region.
+
+    Without a region every member is trained by log-loss.
+    """
 
     X: Any
-    region: Region
+    region: Region | None
     strength: float
 
     @cached_property
@@ -115,7 +118,7 @@ class NamedMembers:
 
     def boosting(self, max_rounds: int | None = None) -> Member:
         """Gradient boosting, its rounds chosen in the region, then re-weighted for the region."""
-        return self._boosting(max_rounds, strength=self.strength)
+        return self._boosting(max_rounds, strength=self.strength if self.region else 1.0)
 
     def boosting_tuned(self, max_rounds: int | None = None) -> Member:
         """Gradient boosting, its rounds chosen in the region."""
@@ -127,6 +130,8 @@ class NamedMembers:
 
     def _boosting(self, max_rounds: int | None, **kind: Any) -> Member:
         rounds = max_rounds or self._by_rows(_ROUNDS_OF_FEW_ROWS, _ROUNDS)
+        if self.region is None:
+            kind["by_log_loss"] = True
         return BoostingMember(self.columns, rounds, **kind)
 
     def lightgbm(self) -> Member:
@@ -148,6 +153,8 @@ class NamedMembers:
 
     def _reweighted(self, booster: Any) -> Member:
         model = self._for_trees(booster)
+        if self.region is None:
+            return PlainMember(model)
         return ReweightedMember(
             RegionReweighted(model, **self.region.params, strength=self.strength)
         )
@@ -195,6 +202,8 @@ class NamedMembers:
 
     def linear(self) -> Member:
         """The columns themselves, trained for the region."""
+        if self.region is None:
+            return self.linear_logistic()
         model = PartialAUCClassifier(**self.region.params)
         return PlainMember(self._for_linear(model), for_region=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._parallel import draw_seed, one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
+from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import partition
 from aucuba._rows._sample import Sample
@@ -185,7 +187,10 @@ class FittedStack(RegionEnsemble):
         folds = partition(cv, kept, seed)
 
         def teach(part: TrainingTable, labels: AnyArray, given: dict[str, Any]) -> tuple[Any, Any]:
-            teacher = clone(self).fit(part.X, labels, **given)
+            with warnings.catch_warnings():
+                # The stack itself has been told of few rows.
+                warnings.simplefilter("ignore", FewRowsWarning)
+                teacher = clone(self).fit(part.X, labels, **given)
             return teacher._scores, taught(base, teacher._scores, part.X, n_synthetic, seed)
 
         given = {"groups": groups, "time": time}

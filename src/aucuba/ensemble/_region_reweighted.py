@@ -22,7 +22,6 @@ from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
     check_columns,
-    check_range_is_covered,
     check_strength,
     checked_table,
     weight_keyword,
@@ -45,6 +44,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
 
     For linear models use `PartialAUCClassifierCV` instead: there, re-weighting lost in our study.
     Probabilities are calibrated by logistic regression on the out-of-fold scores of the average.
+    A range that holds fewer than ten negatives is widened to ten for the weights, with a warning; with
+    fewer than ten rows of a class both models are the plain one.
 
     Parameters
     ----------
@@ -188,16 +189,20 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         table, kept, classes = checked_table(self, X, y, sample_weight, groups, time)
         self.classes_, self.pos_label_ = classes
-        check_range_is_covered(table.sample, region)
         seed = draw_seed(self.random_state)
         folds = table.folds(self.cv, kept, seed)
+        trained_on = region.warned_for_training(
+            table.sample, f"The plain {type(self.estimator).__name__}"
+        )
         memory = check_memory(self.memory)
-        with fit_monitor(self, X, y, max_iter=2 * len(folds.splits) + 2) as monitor:
+        n_fits = (len(folds.splits) + 1) * (1 if trained_on is None else 2)
+        with fit_monitor(self, X, y, max_iter=n_fits) as monitor:
             base = with_fixed_seed(clone(self.estimator), seed)
-            sampling = sample_rows(base, table, region, max_rows, seed)
+            sampling = sample_rows(base, table, trained_on or region, max_rows, seed)
             progress = Progress(monitor)
             runner = Runner(table, folds, kept, self.n_jobs, memory, progress, sampling)
-            self._adopt_pair(fit_reweighted(base, runner, region, self.strength), runner, region)
+            pair = fit_reweighted(base, runner, trained_on, self.strength)
+            self._adopt_pair(pair, runner, region)
         return self
 
     def _fit_on_stack(
@@ -209,7 +214,10 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         """
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         base = with_fixed_seed(clone(self.estimator), seed)
-        pair = fit_reweighted(base, runner, region, self.strength, scores, every_fold=every_fold)
+        trained_on = region.for_training(runner.table.sample)
+        pair = fit_reweighted(
+            base, runner, trained_on, self.strength, scores, every_fold=every_fold
+        )
         check_columns(self, runner.table.X, reset=True)
         self.classes_, self.pos_label_ = np.array([0, 1]), 1
         self._adopt_pair(pair, runner, region)

@@ -24,7 +24,6 @@ from aucuba.ensemble._plan import checked_limit, chosen_members, is_pair, pairs_
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._table import (
-    check_range_is_covered,
     check_strength,
     make_table,
 )
@@ -47,7 +46,9 @@ class RegionStack(FittedStack):
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
     the weights towards each other as far as the log-loss allows: where positives are few, equal
     weights beat weights that follow noise. Members trained for the region enter as far as their
-    out-of-fold scores show a gain in it.
+    out-of-fold scores show a gain in it. A range that holds fewer than ten negatives is widened to ten
+    for training, with a warning; with fewer than ten rows of a class every member is trained by
+    log-loss.
 
     Parameters
     ----------
@@ -229,12 +230,14 @@ class RegionStack(FittedStack):
         max_rows = check_max_rows(self.max_rows)
         table, kept, classes = make_table(self, X, y, sample_weight, groups, time)
         self.classes_, self.pos_label_ = classes
-        check_range_is_covered(table.sample, region)
         weighted = table.sample.weight is not None or max_rows is not None
-        named = NamedMembers(table.X, region, self.strength)
+        named = NamedMembers(table.X, region.for_training(table.sample), self.strength)
         members = chosen_members(self.estimators, self.preset, self.plan, named, weighted=weighted)
         seed = draw_seed(self.random_state)
         folds = partition(self.cv, kept, seed)
+        trained_on = region.warned_for_training(
+            table.sample, "A stack of members trained by log-loss"
+        )
         sample = table.sample
         every_row = sample.weight is None and (max_rows or np.inf) >= sample.n_rows
         n_fits = sum(member.n_fits(folds, every_row=every_row) for _, member in members)
@@ -244,14 +247,14 @@ class RegionStack(FittedStack):
         ):
             progress = Progress(shown)
             ranker = with_fixed_seed(clone(members[0][1].ranker()), seed)
-            sampling = sample_rows(ranker, table, region, max_rows, seed)
+            sampling = sample_rows(ranker, table, trained_on or region, max_rows, seed)
             memory = check_memory(self.memory)
             runner = Runner(table, folds, kept, self.n_jobs, memory, progress, sampling)
-            fits = fit_members(members, runner, region, seed, budget, self.verbose)
+            fits = fit_members(members, runner, trained_on or region, seed, budget, self.verbose)
         scores = np.column_stack([fit.scores for fit in fits])
-        for_region = np.array([fit.for_region for fit in fits])
+        for_region = np.array([fit.for_region and trained_on is not None for fit in fits])
         blend = StackedBlend.from_scores(
-            scores, runner.scored, folds.splits_of_scores(), for_region, region
+            scores, runner.scored, folds.splits_of_scores(), for_region, trained_on or region
         )
         self._adopt_stack(fits, blend, runner.scored, region)
         self.oof_scores_ = runner.among_all(scores)

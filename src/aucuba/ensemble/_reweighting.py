@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import first_beyond
@@ -43,7 +45,7 @@ class ReweightedPair:
 def fit_reweighted(
     base: Any,
     runner: Runner,
-    region: Region,
+    region: Region | None,
     strength: float,
     scores: FloatArray | None = None,
     *,
@@ -51,11 +53,16 @@ def fit_reweighted(
 ) -> ReweightedPair:
     """Fit both models on the rows of a runner; out-of-fold ``scores`` are computed if not given.
 
+    Without a region both are the plain model.
+
     Without ``every_fold`` the re-weighted model is fitted for one fold only: a blend of several members
     learns the same weight for the mean as for its plain half.
     """
     if scores is None:
         scores = runner.scores(base)
+    if region is None:
+        (plain,) = runner.fit(base, [runner.table])
+        return ReweightedPair(plain, plain, scores, scores, np.ones(runner.folds.n_rows))
     factors = runner.folds.among_rows(region_weights(scores, runner.scored, region, strength), 1.0)
     reweighted = runner.table.reweighted(factors)
     plain, weighted = runner.fit(base, [runner.table, reweighted])

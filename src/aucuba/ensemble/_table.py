@@ -6,7 +6,6 @@ import inspect
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 from sklearn import config_context, get_config
 from sklearn.base import clone
@@ -19,7 +18,6 @@ from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._parallel import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import check_positive_number
-from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import KeptRows, rows_to_fit
@@ -107,19 +105,6 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
             "data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
         )
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-
-
-def check_range_is_covered(sample: Sample, region: Region) -> None:
-    """Raise if the range is narrower than one negative; rows are counted, whatever their weights."""
-    low, high = region.fpr_range
-    n_negatives = int(np.sum(~sample.positive))
-    covered = n_negatives * region.weights.total
-    if covered < 1.0:
-        raise ValueError(
-            f"The range [{low:g}, {high:g}] of false positive rates holds {covered:.2g} of the "
-            f"{n_negatives} negatives, too few to learn from. Make it at least "
-            f"{1.0 / n_negatives:.2g} wide, or add negatives."
-        )
 
 
 def fit_weighted(estimator: Any, table: TrainingTable) -> Any:

@@ -13,6 +13,7 @@ from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import ArrayLike, BoolArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba._base._warnings import ConvergenceAdvice, Remedy, warn_user
+from aucuba._roc._region import Region
 from aucuba._rows._splits import held_out_split
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.design import RowDesign, TableDesign
@@ -156,6 +157,7 @@ class AUMClassifier(RegionClassifier):
         with fresh_fit(self):
             design, sample, _ = self._validate(X, y, sample_weight, None)
             sample = sample.on_host()
+            Region.from_params((0.0, 1.0)).warn_if_few(sample)
             subtrain_rows, validation_rows = self._split(sample.positive)
             rows, labels = _without_copies(design, sample, subtrain_rows)
             subtrain, validation = _labelled(rows, labels), None

@@ -20,7 +20,6 @@ from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import KeptRows, Split, halvings, shuffled_folds, time_folds
 from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
-    FALLBACK,
     anchor_direction,
     anchored_fit,
     score_moments,
@@ -150,8 +149,7 @@ def anchored_half(
     train, test = split
     part, train_design = sample.take(train), design.take(train)
     anchor, _ = anchor_direction(train_design, part, C, start)
-    trained_on, _ = region.for_training(part, FALLBACK)
-    fit = anchored_fit(train_design, part, trained_on, anchor)
+    fit = anchored_fit(train_design, part, region.for_training(part), anchor)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
     held_out, test_design = [], design.take(test)

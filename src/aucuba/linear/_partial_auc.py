@@ -11,7 +11,6 @@ from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_positive_number
-from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._region import FprWeight, Region
 from aucuba.linear._anchored_fit import (
     FALLBACK,
@@ -154,9 +153,7 @@ class PartialAUCClassifier(RegionClassifier):
         with fresh_fit(self):
             design, sample, _ = self._validate(X, y, sample_weight, qid)
             warn_if_badly_scaled(design)
-            trained_on, notice = region.for_training(sample, FALLBACK)
-            if notice:
-                warn_user(notice, FewRowsWarning)
+            trained_on = region.warned_for_training(sample, FALLBACK)
             with one_blas_thread(), fit_monitor(self, X, y, max_iter) as monitor:
                 anchor, logistic = anchor_direction(design, sample, self.C)
                 fit = anchored_fit(

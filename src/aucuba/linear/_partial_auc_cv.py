@@ -12,7 +12,7 @@ from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import map_parallel, one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._warnings import FewRowsWarning, warn_user
+from aucuba._base._warnings import warn_user
 from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import Split
@@ -234,9 +234,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         if progress.stopped:
             self._stop_at_logistic(anchor)
             return ChosenModel(anchor, both.covered, standardised)
-        notice = region.for_training(sample, FALLBACK)[1]
-        if notice:
-            warn_user(notice, FewRowsWarning)
+        region.warned_for_training(sample, FALLBACK)
         own, held_out = self._moved(design, sample, region, splits, full, anchor, progress)
         # Like with like: both were trained on the same halves, and their scores averaged alike.
         halves_of_logistic, halves_of_own = held_out.scores

@@ -201,6 +201,7 @@ class PartialAUCSVC(RegionClassifier):
         with fresh_fit(self) as before:
             warm = before.get("coef_") if self.warm_start else None
             design, sample, kept = self._validate(X, y, sample_weight, qid)
+            region.warn_if_few(sample)
             with one_blas_thread(), fit_monitor(self, X, y, fit.max_iter) as monitor:
                 report = logged(monitor, self.verbose)
                 if self.kernel == "linear":
