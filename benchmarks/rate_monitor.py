@@ -98,8 +98,8 @@ def delay_rows(n_streams: int, n_rival: int):
 
 
 def first_change(losses: np.ndarray, limit: float) -> float:
-    states = advance_detector(np.full(len(CHANGES), -np.inf), losses.astype(float), limit)
-    averages = np.logaddexp.reduce(states, axis=1) - np.log(len(CHANGES))
+    start = np.full(len(CHANGES), -np.inf)
+    _, averages = advance_detector(start, losses.astype(float), limit)
     passed = averages >= np.log(RUN_LENGTH)
     return float(np.argmax(passed) + 1) if passed.any() else np.inf
 

@@ -83,3 +83,82 @@ def test_missing_labels(tmp_path, capsys):
     frame.to_csv(tmp_path / "log.csv", index=False)
     assert run("monitor", tmp_path / "log.csv", "--limit", 0.1) == 2
     assert "'y' is missing in 1 rows, the first of them row 5" in capsys.readouterr().err
+
+
+def late_table(day, labelled, seed=0):
+    """Rows of one day; misses have no label yet."""
+    rng = np.random.default_rng([seed, day])
+    frame = pd.DataFrame(
+        {"y": "sick", "predicted": np.where(rng.uniform(size=60) < 0.6, "sick", "well")}
+    )
+    frame["when"] = str(np.datetime64("2026-01-01") + day)
+    frame["known"] = str(np.datetime64("2026-01-01") + day + (0 if not labelled else 20))
+    missed = frame["predicted"] == "well"
+    if labelled:
+        return frame[missed]
+    frame.loc[missed, ["y", "known"]] = None
+    return frame
+
+
+def test_late_labels_of_two_files(tmp_path, capsys):
+    state = tmp_path / "state.json"
+    options = ["--rate", "tpr", "--limit", 0.8, "--labels", "well", "sick", "--label-horizon", 30]
+    times = ["--state", state, "--time", "when", "--label-time", "known", "--json"]
+    library = RateMonitor(0.8, rate="tpr", labels=("well", "sick"), label_horizon=30.0)
+    for day in range(45):
+        today = str(np.datetime64("2026-01-01") + day)
+        late_table(day, False).to_csv(tmp_path / "new.csv", index=False)
+        assert run("monitor", tmp_path / "new.csv", *options, *times, "--as-of", today) == 0
+        said = json.loads(capsys.readouterr().out)
+        new = late_table(day, False)
+        library.update(new["y"], new["predicted"], event_time=new["when"], as_of=today)
+        if day >= 20:
+            late_table(day - 20, True).to_csv(tmp_path / "late.csv", index=False)
+            more = ["--as-of", today, "--late-labels"]
+            assert run("monitor", tmp_path / "late.csv", *times, *more) == 0
+            said = json.loads(capsys.readouterr().out)
+            late = late_table(day - 20, True)
+            library.update_labels(
+                late["y"],
+                late["predicted"],
+                event_time=late["when"],
+                label_time=late["known"],
+                as_of=today,
+            )
+        assert said["status"] != "ok"
+    assert said["status"] == library.status == "broken"
+    assert state.read_text().strip() == library.to_json()
+    assert run("monitor", tmp_path / "late.csv", *times, "--as-of", today, "--every", "week") == 2
+    assert "--every week differs from day" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--as-of", "2026-01-01"], "--as-of is for --label-horizon; leave it out"),
+        (["--label-horizon", 3], "--label-horizon needs --time COLUMN and --as-of DATE"),
+        (["--label-horizon", 3, "--batch", "when"], "--batch does not go with --label-horizon"),
+        (
+            ["--label-horizon", 3, "--time", "when", "--as-of", "2026-01-01", "--late-labels"],
+            "--late-labels needs --label-time COLUMN",
+        ),
+    ],
+)
+def test_times_need_a_horizon(tmp_path, capsys, options, message):
+    frame = late_table(0, False)
+    frame["y"] = "sick"
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    plain = ["--limit", 0.1, "--labels", "well", "sick"]
+    assert run("monitor", tmp_path / "log.csv", *plain, *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_change_is_acknowledged(tmp_path, capsys):
+    state = tmp_path / "state.json"
+    pd.DataFrame({"y": 0, "predicted": np.arange(60) > 50}).to_csv(tmp_path / "a.csv", index=False)
+    options = ["--limit", 0.1, "--state", state, "--average-run-length", 50, "--json"]
+    assert run("monitor", tmp_path / "a.csv", *options) == 0
+    assert json.loads(capsys.readouterr().out)["changed"]
+    pd.DataFrame({"y": [0], "predicted": [0]}).to_csv(tmp_path / "b.csv", index=False)
+    assert run("monitor", tmp_path / "b.csv", *options, "--acknowledge") == 0
+    assert not json.loads(capsys.readouterr().out)["changed"]

@@ -177,3 +177,54 @@ def test_predict_then_monitor_with_the_labels_of_the_model(tmp_path, capsys):
     both = ("--model", model, "--labels", "good", "bad")
     code, result = run(tmp_path, capsys, pd.read_csv(out), *both)
     assert (code, "leave one of the two out" in result["error"]) == (2, True)
+
+
+def restored_with(monitor, change):
+    content = json.loads(monitor.to_json())
+    change(content["state"])
+    return RateMonitor.from_json(json.dumps(content))
+
+
+def set_evidence(name, value):
+    return lambda state: state["evidence"].__setitem__(name, value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_evidence("known", [-1, 0]),
+        set_evidence("known", [10, 11]),
+        set_evidence("for_ok", [1e400, 0]),
+        set_evidence("for_ok", [10, -3]),
+        set_evidence("for_broken", [1000, 900]),
+        set_evidence("for_broken", [10]),
+        set_evidence("for_broken", ["10", "1"]),
+        set_evidence("log_evidence", -1.0),
+        set_evidence("log_evidence", None),
+        set_evidence("log_detector", -50.0),
+        set_evidence("detector", [1e999] * 6),
+        set_evidence("run", 0),
+        set_evidence("run", True),
+        lambda state: state["cohorts"].__setitem__("cells", {"3": {"": [[0, 0, -1], [0, 0, 0]]}}),
+        lambda state: state["cohorts"].__setitem__("cells", {"3": {"": [[0, 0, 0.5], [0, 0, 0]]}}),
+        lambda state: state["cohorts"].__setitem__("cells", {"x": {}}),
+        lambda state: state["cohorts"].__setitem__("cells", [1]),
+        lambda state: state.__setitem__("cohorts", None),
+        lambda state: state.__setitem__("history", [[1, 2]]),
+        lambda state: state["history"][0].__setitem__(1, -5),
+        lambda state: state["history"][0].__setitem__(6, 17),
+        lambda state: state.__setitem__("evidence", []),
+    ],
+)
+def test_impossible_states_are_refused(change):
+    monitor = RateMonitor(0.1, label_horizon=3)
+    monitor.update(np.zeros(200), np.arange(200) % 20 == 0, event_time=np.arange(200) % 9, as_of=9)
+    assert restored_with(monitor, lambda state: None).to_json() == monitor.to_json()
+    with pytest.raises(ValueError, match=r"not the text of RateMonitor\.to_json"):
+        restored_with(monitor, change)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"aucuba_monitor": 1e999}', "1" * 5000, "null"])
+def test_other_text_leaks_no_other_error(text):
+    with pytest.raises(ValueError, match=r"not the text of RateMonitor\.to_json"):
+        RateMonitor.from_json(text)

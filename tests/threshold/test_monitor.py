@@ -166,7 +166,7 @@ def test_other_text_is_refused(text):
 
 def test_a_damaged_state_is_refused():
     content = json.loads(RateMonitor(0.1).to_json())
-    content["state"]["detector"] = [0.0]
+    content["state"]["evidence"]["detector"] = [0.0]
     with pytest.raises(ValueError, match="detector of shape"):
         RateMonitor.from_json(json.dumps(content))
 

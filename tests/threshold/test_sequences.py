@@ -123,10 +123,27 @@ class TestDetector:
             state = (1 + bets * (loss - limit)) * (state + 1)
             expected.append(state)
         start = np.full(len(CHANGES), -np.inf)
-        found = advance_detector(start, losses, limit)
-        np.testing.assert_allclose(np.exp(found), expected)
-        first = advance_detector(start, losses[:20], limit)[-1]
-        np.testing.assert_allclose(advance_detector(first, losses[20:], limit)[-1], found[-1])
+        found, averages = advance_detector(start, losses, limit)
+        np.testing.assert_allclose(np.exp(found), expected[-1])
+        np.testing.assert_allclose(np.exp(averages), np.mean(expected, axis=1))
+        first, _ = advance_detector(start, losses[:20], limit)
+        np.testing.assert_allclose(advance_detector(first, losses[20:], limit)[0], found)
+
+    @pytest.mark.parametrize("limit", [1e-4, 0.05, 0.9, 0.999])
+    @pytest.mark.parametrize("kind", ["none", "all", "some"])
+    def test_blocks_of_rows_neither_overflow_nor_vanish(self, limit, kind):
+        losses = {"none": np.zeros(3000), "all": np.ones(3000)}.get(kind)
+        if losses is None:
+            losses = (np.random.default_rng(0).uniform(size=3000) < limit).astype(float)
+        growth = np.log1p(np.outer(losses - limit, detector_bets(limit)))
+        state = np.full(len(CHANGES), -np.inf)
+        averages = []
+        for row in growth:
+            state = row + np.logaddexp(state, 0.0)
+            averages.append(np.logaddexp.reduce(state) - log(len(CHANGES)))
+        found, found_averages = advance_detector(np.full(len(CHANGES), -np.inf), losses, limit)
+        np.testing.assert_allclose(found, state, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found_averages, averages, rtol=1e-9, atol=1e-9)
 
     def test_bets_never_lose_everything(self):
         for limit in (1e-4, 0.05, 0.5, 0.99):
@@ -148,5 +165,5 @@ class TestDetector:
                 each = chance / len(orders)
                 for order in orders:
                     losses = np.array(order, dtype=float)
-                    total += each * np.exp(advance_detector(start, losses, limit)[-1])
+                    total += each * np.exp(advance_detector(start, losses, limit)[0])
         np.testing.assert_allclose(total, 3.0 + n)

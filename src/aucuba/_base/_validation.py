@@ -162,14 +162,9 @@ def identifiers(
     if column.dtype.kind in "US" and isinstance(values, list | tuple):
         # NumPy would write numbers and missing entries of a list as text.
         column = np.array(values, dtype=object)
-    if column.dtype.kind == "f":
-        missing = ~np.isfinite(column)
-    elif column.dtype.kind in "mM":
-        missing = np.isnat(column)
-    elif column.dtype.kind == "O":
-        missing = np.array([one is None or _is_na(one) or one != one for one in column], dtype=bool)
-    else:
+    if column.dtype.kind not in "fmMO":
         return column
+    missing = missing_entries(column)
     _refuse_missing(missing, name)
     if column.dtype.kind == "O":
         kinds = sorted({type(one).__name__ for one in column})
@@ -182,6 +177,17 @@ def identifiers(
         if kinds == ["str"]:
             return column.astype(str)
     return column
+
+
+def missing_entries(column: AnyArray) -> BoolArray:
+    """Tell which entries of a column are missing or infinite."""
+    if column.dtype.kind == "f":
+        return np.asarray(~np.isfinite(column))
+    if column.dtype.kind in "mM":
+        return np.asarray(np.isnat(column))
+    if column.dtype.kind != "O":
+        return np.zeros(column.shape, dtype=bool)
+    return np.array([one is None or _is_na(one) or one != one for one in column], dtype=bool)
 
 
 def _refuse_missing(missing: BoolArray, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ from aucuba._base._files import check_place, written_atomically
 from aucuba._base._typing import AnyArray
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_record import load_fitted
-from aucuba.cli._formats import Kept
+from aucuba.cli._formats import Kept, Table
 from aucuba.cli._options import MonitorOptions, spelled_as_option
 from aucuba.cli._roles import as_texts, label_text, split_names
 from aucuba.threshold import RateMonitor
 
-_SETTINGS = ("limit", "rate", "confidence", "average_run_length")
+_SETTINGS = (
+    *("limit", "rate", "confidence", "average_run_length", "label_horizon", "unlabelled"),
+    "ok_window",
+)
+_TIMES = ("time", "label_time", "as_of", "late_labels")
 
 
 def run(options: MonitorOptions) -> None:
@@ -24,20 +29,60 @@ def run(options: MonitorOptions) -> None:
     watched, state = _monitor(options), options.state
     if state is not None:
         check_place(state, options.data)
-    file, columns = options.file(), (options.target, options.flag, options.batch, options.groups)
+    if options.acknowledge:
+        watched.acknowledge(options.as_of)
+    file = options.file()
+    named = (options.target, options.flag, options.batch, options.groups)
+    columns = (*named, options.time, options.label_time)
     table = file.read(Kept(verbatim=tuple(name for name in columns if name is not None)))
+    flagged, positive = _label_columns(table, options, watched)
+    group = None
+    if options.groups is not None:
+        group = as_texts(table.column(options.groups, "--groups")).to_numpy(dtype=str)
+    if watched.label_horizon is not None:
+        _update_cohorts(watched, options, table, positive, flagged, group)
+        shown = [{"batch": file.path.name, **watched.summary()}]
+    else:
+        options.refuse("is for --label-horizon", *_TIMES)
+        shown = _update_batches(watched, options, table, positive, flagged, group)
+    if state is not None:
+        with written_atomically(state) as draft:
+            draft.write_text(watched.to_json() + "\n", encoding="utf-8")
+    said = {"status": watched.status, "reason": watched.reason, "changed": watched.changed}
+    emit({**said, "batches": shown}, _grid(shown), repr(watched), as_json=options.json)
 
-    read = {"--flag": options.flag}
+
+def _label_columns(
+    table: Table, options: MonitorOptions, watched: RateMonitor
+) -> tuple[AnyArray, AnyArray | None]:
+    """Read flags and labels; with a horizon, labels may be missing."""
+    texts = {"--flag": as_texts(table.column(options.flag, "--flag"))}
+    given = np.ones(table.n_rows, dtype=bool)
     if watched.rate != "alerts":
-        read["--target"] = options.target
-    texts = {option: as_texts(table.column(name, option)) for option, name in read.items()}
+        target = table.column(options.target, "--target")
+        if watched.label_horizon is not None:
+            given = target.notna().to_numpy()
+        texts["--target"] = as_texts(target[given])
     labels = watched.labels or ("0", "1")
     seen = {text for column in texts.values() for text in column.unique()} | _flat(labels)
     values = {option: _typed(column, seen) for option, column in texts.items()}
-    flagged, positive = values["--flag"], values.get("--target")
-    group, batch = None, np.full(table.n_rows, file.path.name, dtype=object)
-    if options.groups is not None:
-        group = as_texts(table.column(options.groups, "--groups")).to_numpy()
+    positive = values.get("--target")
+    if positive is not None and not given.all():
+        found = np.full(table.n_rows, None, dtype=object)
+        found[given] = positive
+        positive = found
+    return values["--flag"], positive
+
+
+def _update_batches(
+    watched: RateMonitor,
+    options: MonitorOptions,
+    table: Table,
+    positive: AnyArray | None,
+    flagged: AnyArray,
+    group: AnyArray | None,
+) -> list[dict[str, Any]]:
+    batch = np.full(table.n_rows, options.file().path.name, dtype=object)
     if options.batch is not None:
         batch = as_texts(table.column(options.batch, "--batch")).to_numpy()
     shown = []
@@ -48,18 +93,43 @@ def run(options: MonitorOptions) -> None:
             flagged[rows],
             groups=None if group is None else group[rows],
         )
-        shown.append({"batch": name, **watched.history[-1]})
-    if state is not None:
-        with written_atomically(state) as draft:
-            draft.write_text(watched.to_json() + "\n", encoding="utf-8")
-    result = {"status": watched.status, "changed": watched.changed, "batches": shown}
-    emit(result, _grid(shown), repr(watched), as_json=options.json)
+        shown.append({"batch": name, **watched.summary()})
+    return shown
+
+
+def _update_cohorts(
+    watched: RateMonitor,
+    options: MonitorOptions,
+    table: Table,
+    positive: AnyArray | None,
+    flagged: AnyArray,
+    group: AnyArray | None,
+) -> None:
+    options.refuse("does not go with --label-horizon, which counts by --every", "batch")
+    if options.time is None or options.as_of is None:
+        raise ValueError("--label-horizon needs --time COLUMN and --as-of DATE.")
+    assert positive is not None
+    event = as_texts(table.column(options.time, "--time")).to_numpy(dtype=str)
+    made = None
+    if options.label_time is not None:
+        column = table.column(options.label_time, "--label-time")
+        # Rows without a label have no time of it either.
+        made = column.where(column.notna(), pd.Series(event)).astype(str).to_numpy(dtype=str)
+    times = {"event_time": event, "as_of": options.as_of}
+    if not options.late_labels:
+        watched.update(positive, flagged, group, label_time=made, **times)
+        return
+    if made is None:
+        raise ValueError("--late-labels needs --label-time COLUMN.")
+    watched.update_labels(positive, flagged, group, label_time=made, **times)
 
 
 def _monitor(options: MonitorOptions) -> RateMonitor:
     """Restore the monitor of the state file, or make one of the options."""
     asked = {name: getattr(options, name) for name in _SETTINGS}
-    asked["labels"] = _labels(options)
+    asked |= {"labels": _labels(options), "cohort": options.every}
+    with contextlib.suppress(TypeError, ValueError):
+        asked["average_run_length"] = float(asked["average_run_length"])
     given = {name: value for name, value in asked.items() if value is not None}
     state = options.state
     if state is None or not state.exists():
@@ -68,10 +138,11 @@ def _monitor(options: MonitorOptions) -> RateMonitor:
         return RateMonitor(**given)
     restored = RateMonitor.from_json(state.read_text(encoding="utf-8"))
     for name, value in given.items():
-        if getattr(restored, name) != value:
+        before, option = getattr(restored, name), "every" if name == "cohort" else name
+        if before != value:
             raise ValueError(
-                f"{spelled_as_option(name)} {value} differs from {getattr(restored, name)} in {state}; "
-                "leave it out, or begin another state file."
+                f"{spelled_as_option(option)} {value} differs from {before} in {state}; leave it out, "
+                "or begin another state file."
             )
     return restored
 

@@ -310,8 +310,12 @@ class ReportOptions(RangeOptions, LabelledOptions):
 class MonitorOptions(FileOptions):
     """Check a promised rate on labelled rows as they arrive, batch after batch.
 
-    broken: the rate exceeded its limit (false in at most 5 % of all streams, over any number of looks).
-    ok: a constant rate lies within it. changed: it has risen, after a good history.
+    broken: the mean rate exceeded its limit; ok: it lies within it since the last restart (each is
+    false in at most 5 % of all streams, over any number of looks). changed: the rate has risen, after a
+    good history.
+
+    Where labels come late, --label-horizon and --time register rows without a label, and another file
+    with --late-labels adds what has become known.
     """
 
     limit: float | None = _option("The promised limit, such as 0.05.", shown="that of --state")
@@ -330,8 +334,29 @@ class MonitorOptions(FileOptions):
     confidence: float | None = _option(
         "One minus the probability of ever giving a false alarm.", shown="0.95"
     )
-    average_run_length: float | None = _option(
-        "Least average number of counted rows between false signals of a change.", shown="100000"
+    average_run_length: str | None = _option(
+        "Least average number of counted rows, or of days as '730 days', between false signals of a "
+        "change.",
+        shown="100000",
+    )
+    label_horizon: float | None = _option("Days after which no label is waited for.", "DAYS", min=0)
+    time: str | None = _option("With --label-horizon: when rows were scored.", "COLUMN")
+    label_time: str | None = _option("With --label-horizon: when labels came.", "COLUMN")
+    as_of: str | None = _option("With --label-horizon: the present day.", "DATE")
+    every: str | None = _option("Rows of a day or a week count together.", "day|week", shown="day")
+    unlabelled: str | None = _option(
+        "A row without a label at the horizon: worst, negative or drop.", shown="worst"
+    )
+    ok_window: float | None = _option(
+        "Begin anew to say ok after so many days (counted rows without --label-horizon)."
+    )
+    late_labels: bool = _option(
+        "The rows are labels of rows that were registered before.",
+        names=("--late-labels",),
+        default=False,
+    )
+    acknowledge: bool = _option(
+        "Clear the signal of a change first.", names=("--acknowledge",), default=False
     )
 
 

@@ -63,8 +63,8 @@ class Promise:
             raise ValueError(f"{self.parameter} has equal rates: {listed}.")
         return rates
 
-    def limit(self, allowed: float) -> float:
-        """Return the limit whose highest mean loss is ``allowed``."""
+    def limit(self, allowed: Any) -> Any:
+        """Return the limit whose highest mean loss is ``allowed``, a number or an array."""
         return allowed if self.limit_is_upper else 1.0 - allowed
 
     def in_words(self, allowed: Sequence[float]) -> str:

@@ -5,11 +5,17 @@ likelihood ratio
 
 .. math:: (q / m)^s \, ((1 - q) / (1 - m))^{n - s}
 
-never grows on average while the conditional rate of every row is at most m, whatever its drift. An
-average over q is therefore a non-negative supermartingale, and passes 1/error with probability of
-at most error over all time (Ville's inequality). With q below m it is evidence for a rate below m,
-which assumes that the rate is constant or never below m. Rows whose loss lies between 0 and 1 (means
-of groups) enter s as they are: by concavity the ratio is then at most that of a fair bet.
+never grows on average while the conditional rate p_i of every row i, given the rows before it, is at
+most m. An average over q is therefore a non-negative supermartingale, and passes 1/error with
+probability of at most error over all time (Ville's inequality). With q below m it is evidence for a
+rate below m. Neither needs a constant rate: write u = q (1 - m) / (m (1 - q)), so that the ratio is
+u^s ((1 - q) / (1 - m))^n. The product of u^{loss} / (1 + p_i (u - 1)) is a martingale for any p_i. By
+concavity of the logarithm it is at least the ratio for q below m wherever the mean of p_1, ..., p_n
+is at least m, and at least the ratio for q above m wherever that mean is at most m. So with
+probability of at most error, evidence for a rate below m passes 1/error at any n at which the mean is
+not below m, or evidence for a rate above m does while all means so far are within m. Rows whose loss
+lies between 0 and 1 (means of groups) enter s as they are: by concavity the ratio is then at most
+that of a fair bet.
 
 References
 ----------
@@ -21,21 +27,26 @@ detection, New England Journal of Statistics in Data Science 2(2).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import betainc, betaincc, betaln
+from scipy.special import betainc, betaincc, betaln, xlogy
 
-from aucuba._base._typing import FloatArray
+from aucuba._base._typing import ArrayLike, FloatArray
 
 # Odds ratios of the changes that the detector looks for.
 CHANGES = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
+_LOG_SIZES = np.log(len(CHANGES))
 _SMALLEST = 1e-12
+# The largest odds ratio to this power is a double: products of the evidence of so many rows.
+_BLOCK = 256
+# An interval of length 1 is halved down to a rounding.
+_HALVINGS = 50
 
 
-def log_evidence_above(n: FloatArray, s: FloatArray, limit: float) -> FloatArray:
+def log_evidence_above(n: Any, s: Any, limit: Any) -> FloatArray:
     """Compute the logarithm of the evidence against a rate of at most ``limit`` at every row.
 
     Half of the prior lies within a few limits above the limit, half is spread over all rates.
@@ -46,21 +57,22 @@ def log_evidence_above(n: FloatArray, s: FloatArray, limit: float) -> FloatArray
     return evidence
 
 
-def log_evidence_below(n: FloatArray, s: FloatArray, limit: float) -> FloatArray:
+def log_evidence_below(n: Any, s: Any, limit: Any) -> FloatArray:
     """Compute the logarithm of the evidence against a rate of at least ``limit`` at every row."""
     return _log_mixture(n, s, limit, (0.5, 0.5), betainc)
 
 
-def upper_limit(n: float, s: float, error: float) -> float:
+def upper_limit(n: ArrayLike, s: ArrayLike, error: ArrayLike) -> FloatArray:
     """Return the upper end of the confidence sequence after n rows: the lowest refuted rate."""
-    return _crossing(log_evidence_below, n, s, error, s / n, 1.0) if n else 1.0
+    return _crossing(log_evidence_below, n, s, error, 1.0)
 
 
-def lower_limit(n: float, s: float, error: float) -> float:
+def lower_limit(n: ArrayLike, s: ArrayLike, error: ArrayLike) -> FloatArray:
     """Return the lower end of the confidence sequence after n rows."""
-    return _crossing(log_evidence_above, n, s, error, s / n, 0.0) if n else 0.0
+    return _crossing(log_evidence_above, n, s, error, 0.0)
 
 
+@lru_cache(maxsize=64)
 def detector_bets(limit: float) -> FloatArray:
     """Return the bets of the e-detector, one per size of change."""
     odds = np.array(CHANGES) * limit / (1.0 - limit)
@@ -69,60 +81,93 @@ def detector_bets(limit: float) -> FloatArray:
     return bets
 
 
-def advance_detector(log_state: FloatArray, losses: FloatArray, limit: float) -> FloatArray:
-    """Return the logarithms of the detector's states after every row, one column per change.
+def advance_detector(
+    log_state: FloatArray, losses: FloatArray, limit: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the logarithms of the detector's states after all rows, and of their average at each.
 
     Each state follows M <- (1 + bet (loss - limit)) (M + 1), the sum over all rows of the evidence
     for a change at that row. M less the number of rows never grows on average before a change, so
     the mean number of rows until M first passes a level is at least that level.
     """
-    growth = np.cumsum(np.log1p(np.outer(losses - limit, detector_bets(limit))), axis=0)
-    before = np.vstack([np.zeros(log_state.size), growth[:-1]])
-    started = np.logaddexp.accumulate(np.vstack([log_state, -before]), axis=0)[1:]
-    states: FloatArray = growth + started
-    return states
+    averages = np.empty(losses.size)
+    for start in range(0, losses.size, _BLOCK):
+        part = losses[start : start + _BLOCK]
+        growth = np.cumsum(np.log1p(np.outer(part - limit, detector_bets(limit))), axis=0)
+        # M_k = G_k (M_0 + 1 / G_0 + ... + 1 / G_{k-1}), with M_0 scaled to at most 1.
+        scale = np.maximum(log_state, 0.0)
+        before = np.vstack([np.zeros(scale.size), growth[:-1]])
+        joined = np.cumsum(np.exp(-before), axis=0)
+        grown = np.exp(growth) * (np.exp(log_state - scale) + np.exp(-scale) * joined)
+        log_state = scale + np.log(grown[-1])
+        top = scale.max()
+        averages[start : start + _BLOCK] = top + np.log(
+            np.mean(np.exp(scale - top) * grown, axis=1)
+        )
+    return log_state, averages
 
 
-def advance_detector_by_counts(log_state: FloatArray, n: int, s: int, limit: float) -> FloatArray:
+def advance_detector_by_counts(
+    log_state: FloatArray,
+    n: ArrayLike,
+    s: ArrayLike,
+    limit: float,
+    joining: ArrayLike | None = None,
+) -> FloatArray:
     """Return the state after n rows in unknown order, s of them against the promise.
 
-    All n rows join before their evidence is counted; the argument about the mean holds as before.
+    All rows join before their evidence is counted; the argument about the mean holds as before. With
+    ``joining``, that many join instead, such as days, and the mean time is counted in these.
     """
+    n, s = np.asarray(n, dtype=np.float64)[..., None], np.asarray(s, dtype=np.float64)[..., None]
+    started = np.log(n if joining is None else np.asarray(joining)[..., None])
     bets = detector_bets(limit)
     growth = s * np.log1p(bets * (1.0 - limit)) + (n - s) * np.log1p(-bets * limit)
-    state: FloatArray = np.logaddexp(log_state, np.log(n)) + growth
+    state: FloatArray = np.logaddexp(log_state, started) + growth
     return state
 
 
-def _log_mixture(
-    n: FloatArray, s: FloatArray, limit: float, prior: tuple[float, float], tail: np.ufunc
-) -> FloatArray:
+def log_average(log_states: FloatArray) -> FloatArray:
+    """Average the detector's states over the sizes of change."""
+    average: FloatArray = np.logaddexp.reduce(log_states, axis=-1) - _LOG_SIZES
+    return average
+
+
+def _log_mixture(n: Any, s: Any, limit: Any, prior: tuple[Any, Any], tail: np.ufunc) -> FloatArray:
     """Average the likelihood ratio over a Beta prior that is cut at the limit."""
     a, b = s + prior[0], n - s + prior[1]
-    with np.errstate(divide="ignore"):
-        mixed = betaln(a, b) + np.log(tail(a, b, limit))
-    cut = betaln(*prior) + np.log(tail(*prior, limit))
+    # xlogy(1, x) is log(x), without NumPy's warning at zero.
+    mixed = betaln(a, b) + xlogy(1.0, tail(a, b, limit))
+    cut = _log_cut(limit, prior, tail) if isinstance(limit, float) else _cut(limit, prior, tail)
     ratio: FloatArray = mixed - cut - s * np.log(limit) - (n - s) * np.log1p(-limit)
     return ratio
 
 
+def _cut(limit: Any, prior: tuple[Any, Any], tail: np.ufunc) -> Any:
+    """Return the logarithm of what is left of a Beta prior beyond the limit, without its constant."""
+    return betaln(*prior) + xlogy(1.0, tail(*prior, limit))
+
+
+_log_cut = lru_cache(maxsize=256)(_cut)
+
+
 def _crossing(
-    evidence: Callable[[FloatArray, FloatArray, float], FloatArray],
-    n: float,
-    s: float,
-    error: float,
-    inner: float,
+    evidence: Callable[[FloatArray, FloatArray, Any], FloatArray],
+    n: ArrayLike,
+    s: ArrayLike,
+    error: ArrayLike,
     outer: float,
-) -> float:
+) -> FloatArray:
     """Find where the evidence against a rate reaches 1/error, between the estimate and an end."""
-
-    def excess(rate: float) -> float:
-        value = float(evidence(np.array([n], dtype=float), np.array([s], dtype=float), rate)[0])
-        return max(value, -700.0) + math.log(error)
-
-    inner, outer = (float(np.clip(end, _SMALLEST, 1.0 - _SMALLEST)) for end in (inner, outer))
-    if excess(outer) <= 0:
-        return float(round(outer))
-    if excess(inner) >= 0:
-        return inner
-    return float(brentq(excess, inner, outer, xtol=1e-12))
+    n, s = np.asarray(n, dtype=np.float64), np.asarray(s, dtype=np.float64)
+    level = -np.log(error)
+    inside = np.clip(s / np.maximum(n, 1.0), _SMALLEST, 1.0 - _SMALLEST)
+    end = np.clip(outer, _SMALLEST, 1.0 - _SMALLEST)
+    is_refuted = evidence(n, s, end) > level
+    outside = np.full(inside.shape, end)
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        passed = evidence(n, s, middle) > level
+        inside, outside = np.where(passed, inside, middle), np.where(passed, middle, outside)
+    found: FloatArray = np.where(is_refuted & (n > 0), (inside + outside) / 2, outer)
+    return found
