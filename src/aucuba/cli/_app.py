@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from aucuba import __version__
 from aucuba.cli import _options
@@ -35,6 +36,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Panels leave a third of 80 columns to the text of an option.
+    rich_markup_mode=None,
 )
 _COMMANDS = {
     "fit": _options.FitOptions,
@@ -57,8 +60,30 @@ def _run_command(name: str, options: _options.Options) -> None:
     import_module(f"aucuba.cli._{name}_command").run(options)
 
 
+class _GroupedHelp(TyperCommand):
+    """A command whose help lists options by group, and examples last, in plain text."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[Any]] = {"Arguments": [], **{name: [] for name in _options.GROUPS}}
+        for one in self.get_params(ctx):
+            argument = one.param_type_name == "argument"
+            group = "Arguments" if argument else getattr(one, "rich_help_panel", None) or "Options"
+            groups[group].append(one.get_help_record(ctx))
+        for name, records in groups.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
+def _add(name: str, options: type[_options.Options], run: Callable[[Any], None]) -> None:
+    # A line of its own, which is not filled with the next one, begins a paragraph with \b.
+    lines = "\n".join(f"  {line}" for line in options.examples)
+    examples = f"\b\nExamples:\n{lines}" if lines else None
+    app.command(name, cls=_GroupedHelp, epilog=examples)(_options.as_command(options, run))
+
+
 for command, options in _COMMANDS.items():
-    app.command(command)(_options.as_command(options, partial(_run_command, command)))
+    _add(command, options, partial(_run_command, command))
 
 
 @app.callback(invoke_without_command=True)
@@ -71,11 +96,7 @@ def _program(version: bool = typer.Option(False, "--version", help="Print the ve
 def run(arguments: Sequence[str], demo: Callable[[Path, bool, bool], None] | None = None) -> int:
     """Run one command; every foreseeable failure is one line on stderr."""
     if demo is not None and not any(one.name == "demo" for one in app.registered_commands):
-        app.command("demo")(
-            _options.as_command(
-                _options.DemoOptions, lambda given: demo(given.output, given.json, given.open)
-            )
-        )
+        _add("demo", _options.DemoOptions, lambda given: demo(given.output, given.json, given.open))
     with _orderly_termination(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         code = _guarded(list(arguments))

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -239,6 +240,18 @@ class Problems:
         """Raise one error for everything collected, if anything was."""
         if self._found:
             raise TableError(*dict.fromkeys(self._found))
+
+
+def pasted(option: str, value: str) -> str:
+    """Write an option with its value so that a shell takes it as it stands.
+
+    Examples
+    --------
+    >>> from aucuba.cli._console import pasted
+    >>> print(pasted("--drop", "a b"), pasted("--drop", "-x"), pasted("--drop", "age"))
+    --drop 'a b' --drop=-x --drop age
+    """
+    return f"{option}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._lead import Lead
 from aucuba._rows._splits import shuffled_folds
-from aucuba.cli._console import progress_bar
+from aucuba.cli._console import pasted, progress_bar
 from aucuba.cli._fit_models import Plan
 from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.linear import PartialAUCClassifier
@@ -52,7 +52,7 @@ def warn_of_leaks(table: LabelledTable, random_state: int) -> None:
             warn_user(
                 f"The column {name!r} gives the target away: {what} alone ranks the rows with an AUC "
                 f"of {auc:.3f}. If it is known only after the outcome, or numbers the rows, leave it "
-                f"out with --drop {name}."
+                f"out with {pasted('--drop', name)}."
             )
 
 

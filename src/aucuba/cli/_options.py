@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 from typer import Argument, Context, Option
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from aucuba.cli._table_file import TableFile
 
 Range = tuple[float, float]
+# Groups of options in the order of the help.
+GROUPS = ("Options", "Columns", "Region", "Model", "Promise", "Signals", "File")
 
 
 def _option(
@@ -28,9 +31,15 @@ def _option(
     default: Any = None,
     shown: str | bool = True,
     min: float | None = None,
+    group: str = "Options",
 ) -> Any:
-    """Declare an option; ``shown`` is what the help shows in place of a default of None."""
-    declared = Option(*names, help=help, metavar=metavar, show_default=shown, min=min)
+    """Declare an option; ``shown`` is what the help shows in place of a default of None.
+
+    The help lists the options of a ``group`` together.
+    """
+    declared = Option(
+        *names, help=help, metavar=metavar, show_default=shown, min=min, rich_help_panel=group
+    )
     return field(default=default, metadata={"typer": declared})
 
 
@@ -38,12 +47,22 @@ def _argument(help: str, metavar: str) -> Any:
     return field(metadata={"typer": Argument(metavar=metavar, help=help)})
 
 
+_of_columns = partial(_option, group=GROUPS[1])
+_of_region = partial(_option, group=GROUPS[2])
+_of_model = partial(_option, group=GROUPS[3])
+_of_promise = partial(_option, group=GROUPS[4])
+_of_signals = partial(_option, group=GROUPS[5])
+_of_file = partial(_option, group=GROUPS[6])
+
+
 def _model_file() -> Any:
     return _argument("A file written by `aucuba fit`.", "MODEL")
 
 
 def _labels() -> Any:
-    return _option("For a changepoint model: a table of sequence, start, end and kind.", "TABLE")
+    return _of_signals(
+        "For a changepoint model: a table of sequence, start, end and kind.", "TABLE"
+    )
 
 
 def _points() -> Any:
@@ -55,7 +74,7 @@ def _points() -> Any:
 
 
 def _seed() -> Any:
-    return _option("Seed of all random draws.", default=0, min=0)
+    return _option("Seed of all random draws.", "NUMBER", default=0, min=0)
 
 
 _POSITIVE = ("--pos-label", "--positive")
@@ -72,6 +91,8 @@ class Options:
         "Print one JSON object, errors included.", names=("--json",), default=False
     )
     given: frozenset[str] = frozenset()
+    # Command lines at the end of the help.
+    examples: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, reason: str, *names: str) -> None:
         """Raise an error for the first of the options that was given, such as "is for ..."."""
@@ -85,10 +106,12 @@ class FileOptions(Options):
     """A data file and how to read it."""
 
     data: Path = _argument("A csv, tsv, parquet, svmlight or npz file.", "DATA")
-    format: str | None = _option("Format of DATA, if its name does not tell: csv, npz, ...", "NAME")
-    delimiter: str | None = _option("Separator of csv and tsv files, or tab.", "CHARACTER")
-    decimal: str | None = _option("Decimal point of csv and tsv files.", "CHARACTER", shown=".")
-    encoding: str | None = _option(
+    format: str | None = _of_file(
+        "Format of DATA, if its name does not tell: csv, npz, ...", "NAME"
+    )
+    delimiter: str | None = _of_file("Separator of csv and tsv files, or tab.", "CHARACTER")
+    decimal: str | None = _of_file("Decimal point of csv and tsv files.", "CHARACTER", shown=".")
+    encoding: str | None = _of_file(
         "Encoding of csv and tsv files, such as latin-1.", "NAME", shown="utf-8"
     )
 
@@ -105,10 +128,10 @@ class FileOptions(Options):
 class RangeOptions(Options):
     """The range of false positive rates."""
 
-    fpr_range: Range | None = _option(
+    fpr_range: Range | None = _of_region(
         "The false positive rates that matter.", "LOW HIGH", shown="0 0.05, or those of the model"
     )
-    max_fpr: float | None = _option("Short for --fpr-range 0 HIGH.", "HIGH")
+    max_fpr: float | None = _of_region("Short for --fpr-range 0 HIGH.", "HIGH")
 
     def chosen_range(self, default: Range = (0.0, 0.05)) -> Range:
         """Read the range from either option, else take the default."""
@@ -126,7 +149,7 @@ class RangeOptions(Options):
 class RegionOptions(RangeOptions):
     """The region of the ROC curve."""
 
-    min_tpr: float | None = _option(
+    min_tpr: float | None = _of_region(
         "The lowest true positive rate that matters.", "LOW", shown="0, or that of the model"
     )
 
@@ -142,11 +165,11 @@ class RegionOptions(RangeOptions):
 class RowOptions(Options):
     """The columns that are not features."""
 
-    target: str | None = _option(
+    target: str | None = _of_columns(
         "Column of labels.", "COLUMN", shown="y, or that of the model or svmlight file"
     )
-    qid: str | None = _option("Queries: only rows of the same query are compared.", "COLUMN")
-    sample_weight: str | None = _option(
+    qid: str | None = _of_columns("Queries: only rows of the same query are compared.", "COLUMN")
+    sample_weight: str | None = _of_columns(
         "Weights: a row of weight 3 counts as three rows.", "COLUMN"
     )
 
@@ -155,7 +178,7 @@ class RowOptions(Options):
 class ScoringOptions(FileOptions):
     """A data file for a saved model."""
 
-    unknown: str = _option(
+    unknown: str = _of_file(
         "Categories that were not seen in training: error, or ignore.", default="error"
     )
 
@@ -183,55 +206,67 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     optionally position or time; --labels are in the same unit.
     """
 
+    examples = (
+        "aucuba fit train.csv --target fraud --max-fpr 0.01 --out model.aucuba",
+        "aucuba fit train.csv --target fraud --model stack --drop id --out m.aucuba",
+        "aucuba fit train.csv --target fraud --promise fpr=0.01 --time date --out m",
+    )
     out: Path = _option("The model file to write.", "MODEL", default=MISSING)
-    pos_label: str | None = _option(
+    pos_label: str | None = _of_columns(
         "The positive label; all others are negative.",
         "LABEL",
         names=_POSITIVE,
         shown="the larger of two numbers, or yes, true, positive, fraud",
     )
-    model: str = _option(
+    model: str = _of_model(
         "linear; svc: convex losses; aum: for the whole curve; stack: several models combined, slow "
         "and strong; or changepoint.",
+        "NAME",
         default="linear",
     )
-    loss: str | None = _option(
+    loss: str | None = _of_model(
         "Loss of --model svc: structural, tight or tight_dc; of --model changepoint: l2, poisson or "
         "variance.",
+        "NAME",
         shown="structural; l2",
     )
-    cv: int | None = _option(
+    cv: int | None = _of_model(
         "Folds by which everything is chosen; 0: one fit with --C.",
         "FOLDS",
         shown="5, and up to 10 halvings",
     )
-    C: float | None = _option(
-        "Weight of the loss against the penalty, for --cv 0.", names=("--C",), shown="1"
+    C: float | None = _of_model(
+        "Weight of the loss against the penalty, for --cv 0.", "NUMBER", names=("--C",), shown="1"
     )
-    max_iter: int | None = _option(
+    max_iter: int | None = _of_model(
         "Largest number of iterations of a fit.",
+        "NUMBER",
         shown="1000 for svc; 100 for aum and, with --cv 0, linear",
     )
-    drop: list[str] | None = _option("A column to leave out; several as a,b or repeated.", "COLUMN")
-    category: list[str] | None = _option("A column of categories that look like numbers.", "COLUMN")
-    promise: str | None = _option(
+    drop: list[str] | None = _of_columns(
+        "A column to leave out; several as a,b or repeated.", "COLUMN"
+    )
+    category: list[str] | None = _of_columns(
+        "A column of categories that look like numbers.", "COLUMN"
+    )
+    promise: str | None = _of_promise(
         "Hold out half of the rows and set a threshold that keeps fpr, tpr, precision or "
         "alerts, such as fpr=0.01.",
         "NAME=LIMIT",
     )
-    confidence: float = _option("Confidence of --promise.", default=0.95)
-    groups: str | None = _option(
+    confidence: float = _of_promise("Confidence of --promise.", "NUMBER", default=0.95)
+    groups: str | None = _of_columns(
         "Groups, such as patients: rows of one are never on both sides of a split.", "COLUMN"
     )
-    time: str | None = _option(
+    time: str | None = _of_columns(
         "Times, as numbers or dates: later rows test models of earlier rows.", "COLUMN"
     )
-    probe: bool = _option(
+    probe: bool = _of_model(
         "Check quickly whether boosted trees would beat a linear model.", default=True
     )
     labels: Path | None = _labels()
-    max_segments: int | None = _option(
-        "Largest number of segments of a signal, for --model changepoint.", shown="20"
+    max_segments: int | None = _of_signals(
+        "Largest number of segments of a signal, for --model changepoint.", "NUMBER", shown="20"
     )
     random_state: int = _seed()
 
@@ -245,9 +280,21 @@ class PredictOptions(ScoringOptions):
     segments.
     """
 
+    examples = (
+        "aucuba predict model.aucuba new.csv --id customer --out scores.csv",
+        "aucuba predict model.aucuba new.parquet --id customer --top 100 --out -",
+    )
     model: Path = _model_file()
     out: Path = _option("The csv file to write; - is stdout.", "SCORES.csv", default=MISSING)
     id: list[str] | None = _option("A column to carry along; several as a,b or repeated.", "COLUMN")
+    top: int | None = _option(
+        "Write only this many rows, those of the highest scores, highest first.", "ROWS", min=1
+    )
+    sort: bool = _option(
+        "Write all rows, highest score first; keeps them in memory.",
+        names=("--sort",),
+        default=False,
+    )
     escape_formulas: bool = _option(
         "Put ' before text that a spreadsheet would take for a formula (=, +, -, @).",
         names=("--escape-formulas",),
@@ -263,6 +310,10 @@ class EvaluateOptions(RegionOptions, LabelledOptions):
     highest rows.
     """
 
+    examples = (
+        "aucuba evaluate model.aucuba test.csv",
+        "aucuba evaluate model.aucuba test.csv --at fpr=0.001 --at k=100",
+    )
     model: Path = _model_file()
     at: list[str] | None = _points()
     region_only: bool = _option(
@@ -283,6 +334,7 @@ class CompareOptions(RegionOptions, LabelledOptions):
     All models must have been trained for the same target, positive label and queries.
     """
 
+    examples = ("aucuba compare linear.aucuba stack.aucuba test.csv --at fpr=0.01",)
     models: list[Path] = _argument("Two or more model files.", "MODEL...")
     at: list[str] | None = _points()
     random_state: int = _seed()
@@ -378,9 +430,10 @@ class DemoOptions(Options):
 def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[..., None]:
     """Make the function that typer calls, with a parameter per field.
 
-    The help lists what is required, rows and region, the command's own options, and the file.
+    Inside its groups the help lists what is required, rows and region, and the command's own options.
     """
-    types, declared = get_type_hints(options), {one.name: one for one in fields(options)}
+    types = get_type_hints(options)
+    declared = {one.name: one for one in fields(options) if "typer" in one.metadata}
     first = (RowOptions, RangeOptions, RegionOptions)
     parameters = [
         inspect.Parameter(
@@ -391,7 +444,7 @@ def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[.
         )
         for cls in sorted(options.__mro__, key=lambda cls: first.index(cls) if cls in first else 3)
         for name in inspect.get_annotations(cls)
-        if "typer" in (one := declared[name]).metadata
+        if (one := declared.get(name)) is not None
     ]
     parameters.sort(key=lambda one: one.default is not inspect.Parameter.empty)
     context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=Context)

@@ -34,11 +34,14 @@ def run(options: PredictOptions) -> None:
     strict, out = options.refuses_unknown, _checked_out(options)
     saved, file = load_model(options.model), options.file()
     if isinstance(saved.model, SupervisedChangepointDetector):
-        options.refuse("does not apply to a changepoint model", "id", "unknown")
+        options.refuse("does not apply to a changepoint model", "id", "unknown", "top", "sort")
         _write_changes(saved.model, file, out, options)
         return
-    record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file)
+    ranked = options.sort or options.top is not None
+    written = ("row", *_WRITTEN) if ranked else _WRITTEN
+    record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file, written)
     far, rows, positives = FarRows(saved.baseline), 0, 0
+    best = list[pd.DataFrame]()
     with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}", 1.0) as bar:
         kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
         for table in file.chunks(kept):
@@ -48,10 +51,17 @@ def run(options: PredictOptions) -> None:
             far.update(X)
             carried = {name: table.column(name, "--id").to_numpy() for name in ids}
             frame = _scored(saved, record, X, carried, options.escape_formulas)
-            frame.to_csv(sink, index=False, header=rows == 0)
             positives += int((frame["score"] > 0).sum())
+            if ranked:
+                frame.insert(0, "row", np.arange(rows + 1, rows + 1 + len(frame)))
+                best.append(frame)
+                best = [_ranked(best, options.top)] if options.top else best
+            else:
+                frame.to_csv(sink, index=False, header=rows == 0)
             rows += table.n_rows
             bar.reach(table.progress)
+        if ranked:
+            _ranked(best, options.top).to_csv(sink, index=False)
     far.warn()
     counts = f"{rows} rows, {positives} predicted positive"
     fitted = vars(saved.model[-1])
@@ -84,6 +94,12 @@ def _scored(
     if hasattr(saved.model, "predict_proba"):
         columns["probability"] = saved.predict_proba(X)[:, 1]
     return pd.DataFrame({**columns, "predicted": predicted})
+
+
+def _ranked(frames: list[pd.DataFrame], top: int | None) -> pd.DataFrame:
+    """Join rows by decreasing score, and of equal scores in the order of the file; keep the first."""
+    joined = pd.concat(frames, ignore_index=True)
+    return joined.sort_values("score", ascending=False, kind="stable").iloc[:top]
 
 
 def _write_changes(
@@ -133,11 +149,11 @@ def _checked_out(options: PredictOptions) -> Path | None:
     return out
 
 
-def _id_columns(given: list[str], file: TableFile) -> list[str]:
+def _id_columns(given: list[str], file: TableFile, written: tuple[str, ...]) -> list[str]:
     """List the columns to carry along, none of them overwritten."""
     names = split_names(given, file.names() if any("," in one for one in given) else ())
     for name in names:
-        if name in _WRITTEN:
+        if name in written:
             raise ValueError(
                 f"--id {name} would be overwritten by the column of that name; rename it."
             )

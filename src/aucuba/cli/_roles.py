@@ -14,7 +14,7 @@ import pandas as pd
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._base._validation import UNMISTAKABLE, query_index, time_index
 from aucuba._rows._sample import Sample
-from aucuba.cli._console import Problems, TableError
+from aucuba.cli._console import Problems, TableError, pasted
 from aucuba.cli._formats import Table
 from aucuba.cli._options import spelled_as_option
 
@@ -120,10 +120,10 @@ def _likely_positive(keys: list[_Key], column: Any) -> _Key:
     plain = [key for key in keys if _plain(key) in UNMISTAKABLE]
     if len(plain) == 1:
         return plain[0]
-    shown = " or ".join(_plain(key) for key in keys)
+    shown = " or ".join(pasted("--pos-label", _plain(key)) for key in keys)
     raise TableError(
-        f"The target {column!r} does not tell which label is positive: give --pos-label {shown}, the "
-        "one to be found."
+        f"The target {column!r} does not tell which label is positive: give {shown}, the one to be "
+        "found."
     )
 
 

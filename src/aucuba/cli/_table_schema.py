@@ -26,7 +26,7 @@ from aucuba._columns._kinds import (
     is_missing,
 )
 from aucuba._columns._table_columns import LinearColumns
-from aucuba.cli._console import Problems, TableError
+from aucuba.cli._console import Problems, TableError, pasted
 from aucuba.cli._formats import Table
 
 # Squares of larger numbers, summed for a variance, overflow.
@@ -230,21 +230,20 @@ class FarRows:
 def _file_column_kind(column: pd.Series) -> str:
     """Find the kind of a file's column, which is an error where it looks like two kinds."""
     name = str(column.name)
+    dropped = pasted("--drop", name)
     if column.isna().all():
-        raise TableError(
-            f"The column {name!r} has no values at all; leave it out with --drop {name}."
-        )
+        raise TableError(f"The column {name!r} has no values at all; leave it out with {dropped}.")
     if _UNNAMED.fullmatch(name):
         raise TableError(
             f"The column {name!r} has no name in the file, as when pandas writes its index; name it, "
-            f"or leave it out with --drop {name!r}."
+            f"or leave it out with {dropped}."
         )
     try:
         kind = column_kind(column, name)
     except TypeError:
         raise TableError(
             f"The column {name!r} holds {_unusable(column)}; turn it into numbers, dates or text, or "
-            f"leave it out with --drop {name}."
+            f"leave it out with {dropped}."
         ) from None
     if kind == CATEGORY and not isinstance(column.dtype, pd.CategoricalDtype):
         _check_text(column)
@@ -253,7 +252,7 @@ def _file_column_kind(column: pd.Series) -> str:
 
 def _check_text(column: pd.Series) -> None:
     """Refuse text that is mostly numbers; warn of another notation, or text that never repeats."""
-    known = column.dropna()
+    known, name = column.dropna(), str(column.name)
     is_number = pd.to_numeric(known, errors="coerce").notna().to_numpy()
     if is_number.sum() >= _MOSTLY * len(known):
         what, remedy = "all its values are numbers", "Store it as numbers"
@@ -265,8 +264,8 @@ def _check_text(column: pd.Series) -> None:
             )
             remedy = "Correct such cells (an empty one is a missing value)"
         raise TableError(
-            f"The column {column.name!r} is text, but {what}. {remedy}, or give --category "
-            f"{column.name} or --drop {column.name}."
+            f"The column {column.name!r} is text, but {what}. {remedy}, or give "
+            f"{pasted('--category', name)} or {pasted('--drop', name)}."
         )
     example, n_texts = str(known.iloc[0])[:40], known.nunique()
     if known.str.fullmatch(_DECIMAL_COMMA).mean() >= _MOSTLY:
@@ -278,7 +277,7 @@ def _check_text(column: pd.Series) -> None:
         warn_user(
             f"The column {column.name!r} has {n_texts} different texts in {len(known)} rows, such as "
             f"{example!r}; most of these categories are too rare to be used. Write numbers like 1234.5 "
-            f"and dates like 2024-12-31, or leave the column out with --drop {column.name}."
+            f"and dates like 2024-12-31, or leave the column out with {pasted('--drop', name)}."
         )
 
 
