@@ -96,6 +96,7 @@ ESTIMATORS = {
     "FalseDiscoverySelector": Case(
         lambda: aucuba.FalseDiscoverySelector(LogisticRegression(), 0.4), rows
     ),
+    "TriageClassifier": Case(lambda: aucuba.TriageClassifier(LogisticRegression(), 0.1, 0.9), rows),
     "RegionReweighted": Case(lambda: aucuba.RegionReweighted(LogisticRegression(), RANGE), rows),
     "RegionStack": Case(lambda: aucuba.RegionStack(RANGE, estimators=["linear"]), rows),
     "StructuredRanker": Case(

@@ -6,8 +6,8 @@ The map of the library:
 - any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
   `aucuba.objectives`
 - a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
-  `FixedPrecisionClassifier`, `AlertBudgetClassifier`; alerts with few false ones in each batch:
-  `FalseDiscoverySelector`
+  `FixedPrecisionClassifier`, `AlertBudgetClassifier`, `TriageClassifier`; few false
+  alerts in each batch: `FalseDiscoverySelector`
 - graphs: `aucuba.structured`; signals: `aucuba.changepoint`; line searches: `aucuba.aum`
 - measures, intervals, scorers and displays: `aucuba.metrics`
 - the parts that learners are made of: `aucuba.design`, `aucuba.risks`, `aucuba.solvers`
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         FixedFPRClassifier,
         FixedPrecisionClassifier,
         FixedTPRClassifier,
+        TriageClassifier,
     )
 
 __version__ = "0.1.0.dev0"
@@ -53,6 +54,7 @@ _HOMES = {
     "PartialAUCSVC": "aucuba.linear",
     "RegionReweighted": "aucuba.ensemble",
     "RegionStack": "aucuba.ensemble",
+    "TriageClassifier": "aucuba.threshold",
     "citation": "aucuba._citation",
 }
 _SUBPACKAGES = (
@@ -72,6 +74,7 @@ __all__ = [
     "PartialAUCSVC",
     "RegionReweighted",
     "RegionStack",
+    "TriageClassifier",
     "__version__",
     "citation",
 ]

@@ -11,6 +11,7 @@ from aucuba.threshold import (
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
+    TriageClassifier,
 )
 
 
@@ -25,6 +26,7 @@ def classifiers():
     yield FixedFPRClassifier(DecisionTreeClassifier(random_state=0), 0.5, 0.5, cv=4, random_state=0)
     for base in (RidgeClassifier(), DecisionTreeClassifier(random_state=0)):
         yield FixedPrecisionClassifier(base, 0.3, 0.2, on_failure="trivial", random_state=0)
+    yield TriageClassifier(RidgeClassifier(), 0.5, 0.5, 0.5, random_state=0)
     yield FalseDiscoverySelector(RidgeClassifier(), 0.5, random_state=0)
 
 

@@ -19,6 +19,7 @@ _PUBLIC = {
             "PartialAUCClassifier",
         ),
         *("PartialAUCClassifierCV", "PartialAUCSVC", "RegionReweighted", "RegionStack"),
+        "TriageClassifier",
     ),
     "aucuba.changepoint": (
         *("IntervalRegression", "IntervalRegressionCV", "SupervisedChangepointDetector"),

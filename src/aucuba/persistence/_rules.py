@@ -42,6 +42,7 @@ SHAPES: dict[str, str] = {
         "members_ members, coef_ members, mean_ members, scale_ members, "
         "oof_scores_ rows members, classes_? 2"
     ),
+    "aucuba.TriageClassifier": "classes_? 2, level_shares_ 3",
     "aucuba.changepoint.IntervalRegression": "coef_ f",
     "aucuba.changepoint.IntervalRegressionCV": "coef_ f, feature_range_ 2 f",
     "aucuba.changepoint.SupervisedChangepointDetector": (

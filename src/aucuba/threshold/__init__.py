@@ -7,6 +7,7 @@ from aucuba.threshold._monitor import RateMonitor
 from aucuba.threshold._population_rates import AlertBudgetClassifier, FixedPrecisionClassifier
 from aucuba.threshold._rows_needed import rows_needed
 from aucuba.threshold._selector import FalseDiscoverySelector
+from aucuba.threshold._triage import TriageClassifier
 
 __all__ = [
     "AlertBudgetClassifier",
@@ -17,6 +18,7 @@ __all__ = [
     "FixedTPRClassifier",
     "GuaranteedRocDisplay",
     "RateMonitor",
+    "TriageClassifier",
     "audit_interval",
     "plan_audit",
     "rows_needed",

@@ -94,6 +94,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         Infinite where ``trivial_``.
     thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate, in the order given.
+    level_shares_ : ndarray of shape (n_rates + 1,)
+        Fractions of the held-out rows at each of the `decision_levels`.
     threshold_range_ : ndarray of shape (2,)
         Every threshold between these two keeps both promises; only with ``min_tpr``.
     strata_ : ndarray
@@ -264,6 +266,8 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         Scores strictly above it are positive; it lies a few roundings below the order statistic.
     thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate.
+    level_shares_ : ndarray of shape (n_rates + 1,)
+        Fractions of the held-out rows at each of the `decision_levels`.
     n_positives_, n_units_ : int
         Number of held-out positives, or of held-out groups with positives.
     rank_ : int

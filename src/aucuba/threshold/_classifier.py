@@ -203,7 +203,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
 
     def _raise_problems(self, rule: Rule, problems: list[list[str]]) -> None:
         """Raise the first problem of a stratum unless a trivial threshold solves it."""
-        if self.on_failure == "error" or np.isnan(rule.trivial):
+        if self.on_failure == "error" or np.isnan(rule.trivial).any():
             for place, problem in enumerate(problems):
                 if problem:
                     raise ValueError(Strata(self.strata_).named(problem[0], place))
@@ -229,6 +229,9 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         thresholds = np.where(np.isnan(thresholds), rule.trivial, thresholds)
         strictest = thresholds.max(axis=1) if self._promise.flags_less else thresholds.min(axis=1)
         self.thresholds_ = strata.squeezed(thresholds)
+        place = 0 if scored.stratum is None else scored.stratum
+        level = np.sum(scored.score[:, None] > thresholds[place], axis=1)
+        self.level_shares_ = np.bincount(level, minlength=thresholds.shape[1] + 1) / level.size
         self.threshold_ = strata.squeezed(strictest)
         self.n_units_ = strata.squeezed(np.array([cut.units.n_units for cut in cuts]))
         ranks = [cut.ranks for cut in cuts if cut.ranks is not None]

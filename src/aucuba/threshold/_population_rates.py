@@ -71,6 +71,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         Scores strictly above it are positive.
     thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate.
+    level_shares_ : ndarray of shape (n_rates + 1,)
+        Fractions of the held-out rows at each of the `decision_levels`.
     n_units_ : int
         Number of held-out rows, or groups, that tested thresholds.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
@@ -205,6 +207,8 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         Scores strictly above it are positive.
     thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate.
+    level_shares_ : ndarray of shape (n_rates + 1,)
+        Fractions of the held-out rows at each of the `decision_levels`.
     n_units_ : int
         Number of held-out rows, or of held-out groups.
     rank_ : int

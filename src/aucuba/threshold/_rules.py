@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -150,7 +150,7 @@ class MonotoneRule(RateRule):
 
 @dataclass(frozen=True)
 class TwoRatesRule:
-    """A false and a true positive rate at once, each class at the square root of the confidence."""
+    """A false and a true positive rate at once, by one threshold."""
 
     max_fpr: float
     max_miss_rate: float
@@ -162,29 +162,37 @@ class TwoRatesRule:
         return " and ".join(rule.words for rule in self._rules)
 
     def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
-        each = _one_of_two(error)
-        return [problem for rule in self._rules for problem in rule.shortfalls(rows, each)]
+        each = zip(self._rules, split_error(*self._rules, rows, error), strict=True)
+        return [problem for rule, one in each for problem in rule.shortfalls(rows, one)]
 
     def cut(self, rows: RankingSample, error: float) -> Cut:
-        each = _one_of_two(error)
-        lowest, highest = (rule.cut(rows, each) for rule in self._rules)
+        errors = split_error(*self._rules, rows, error)
+        lowest, highest = (
+            rule.cut(rows, one) for rule, one in zip(self._rules, errors, strict=True)
+        )
         low, high = float(lowest.thresholds[0]), float(highest.thresholds[0])
         problems = [*lowest.problems, *highest.problems]
         if not problems and low > high:
-            problems = [self._best_pair(rows, low, high, each)]
-        violation = 1.0 - (1.0 - lowest.violation) * (1.0 - highest.violation)
+            problems = [self._best_pair(rows, low, high, errors)]
+        violation = lowest.violation + highest.violation
+        if not _classes_share_groups(rows):
+            violation -= lowest.violation * highest.violation
         level = np.array([np.nan if problems else low])
         return Cut(level, lowest.units, violation, problems, lowest.ranks, high)
 
     @property
-    def _rules(self) -> list[MonotoneRule]:
-        promised = ((FPR, self.max_fpr), (TPR, self.max_miss_rate))
-        return [MonotoneRule(promise, [rate], self.population) for promise, rate in promised]
+    def _rules(self) -> tuple[MonotoneRule, MonotoneRule]:
+        return (
+            MonotoneRule(FPR, [self.max_fpr], self.population),
+            MonotoneRule(TPR, [self.max_miss_rate], self.population),
+        )
 
-    def _best_pair(self, rows: RankingSample, low: float, high: float, error: float) -> str:
+    def _best_pair(
+        self, rows: RankingSample, low: float, high: float, errors: tuple[float, float]
+    ) -> str:
         positives, negatives = (self.population.units_of(rows, promise) for promise in (TPR, FPR))
-        sensitivity = 1.0 - certified_rate(positives, -low, error)
-        false_alarms = certified_rate(negatives, high, error)
+        sensitivity = 1.0 - certified_rate(positives, -low, errors[1])
+        false_alarms = certified_rate(negatives, high, errors[0])
         return (
             f"No threshold keeps max_fpr={self.max_fpr:g} and min_tpr={1 - self.max_miss_rate:g} "
             f"together: with max_fpr={self.max_fpr:g} these rows carry min_tpr={sensitivity:.4f}, and "
@@ -203,8 +211,51 @@ def flags_nothing(rows: RankingSample, cut: Cut) -> bool:
     return bool(rows.positive.any() and np.any(levels >= rows.score.max()))
 
 
-def _one_of_two(error: float) -> float:
-    return float(1.0 - np.sqrt(1.0 - error))
+def split_error(
+    negatives: MonotoneRule, positives: MonotoneRule, rows: RankingSample, error: float
+) -> tuple[float, float]:
+    """Divide an error between a promise about the negatives and one about the positives.
+
+    The held-out rows of the two classes are independent, so the confidences multiply, unless groups
+    have rows of both: then the errors add up (Bonferroni). The shares are equal where both classes
+    have enough rows for that; else the class that is short gets what it needs, if the other can spare
+    it. That depends on the numbers of rows alone, never on scores.
+    """
+    add_up = _classes_share_groups(rows)
+
+    def rest(one: float) -> float:
+        return error - one if add_up else 1.0 - (1.0 - error) / (1.0 - one)
+
+    equal = error / 2 if add_up else float(1.0 - np.sqrt(1.0 - error))
+    short = [bool(rule.shortfalls(rows, equal)) for rule in (negatives, positives)]
+    if sum(short) != 1:
+        return equal, equal
+    poor, rich = (negatives, positives) if short[0] else (positives, negatives)
+    low, high = equal, error * (1 - 1e-9)
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if poor.shortfalls(rows, middle) else (low, middle)
+    if poor.shortfalls(rows, high) or rich.shortfalls(rows, rest(high)):
+        return equal, equal
+    return (high, rest(high)) if short[0] else (rest(high), high)
 
 
-Rule = RateRule | TwoRatesRule
+def _classes_share_groups(rows: RankingSample) -> bool:
+    """Tell whether some group has rows of both classes."""
+    if rows.group is None:
+        return False
+    return bool(np.isin(rows.group[rows.positive], rows.group[~rows.positive]).any())
+
+
+class _TwoThresholds(Protocol):
+    """A rule for two thresholds at once, such as that of a triage."""
+
+    @property
+    def trivial(self) -> FloatArray: ...
+    @property
+    def words(self) -> str: ...
+    def shortfalls(self, rows: RankingSample, error: float) -> list[str]: ...
+    def cut(self, rows: RankingSample, error: float) -> Cut: ...
+
+
+Rule = RateRule | TwoRatesRule | _TwoThresholds
