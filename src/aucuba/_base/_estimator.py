@@ -138,7 +138,7 @@ def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray
     if y.dtype.kind not in "biu":
         # Whole numbers are always labels, and this check takes as long as a small fit.
         check_classification_targets(y)
-    classes = np.unique(y)
+    classes = _distinct(y)
     if classes.size > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass, with "
@@ -152,6 +152,15 @@ def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray
             f"y has {seen} among the rows of positive weight; training needs rows of both classes."
         )
     return classes, kept
+
+
+def _distinct(y: AnyArray) -> AnyArray:
+    """Return the distinct labels in sorted order; two numbers are found without a sort."""
+    if y.dtype.kind in "biuf" and y.size:
+        ends = np.array([y.min(), y.max()], dtype=y.dtype)
+        if ends[0] < ends[1] and np.all((y == ends[0]) | (y == ends[1])):
+            return ends
+    return np.unique(y)
 
 
 def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray | None) -> None:

@@ -45,13 +45,8 @@ class Queries:
     def __init__(self, sample: Sample, needs: Needs = "both") -> None:
         assert sample.query is not None
         self.sample = sample
-        size = np.bincount(sample.query)
-        n_positives = np.bincount(sample.query[sample.positive], minlength=size.size)
-        counts = {
-            "both": (n_positives > 0) & (n_positives < size),
-            "positive": n_positives > 0,
-            "any": size > 0,
-        }[needs]
+        size, n_positives = sample.query_sizes
+        counts = {"both": sample.rankable, "positive": n_positives > 0, "any": size > 0}[needs]
         numbers = np.flatnonzero(counts)
         self.n_counted, self.n_skipped = numbers.size, size.size - numbers.size
         by_query = np.argsort(sample.query, kind="stable")

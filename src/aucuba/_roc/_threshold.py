@@ -10,6 +10,9 @@ from aucuba._base._arrays import Vector, arrays_of
 from aucuba._base._typing import FloatArray
 from aucuba._rows._sample import Sample
 
+# Differences of balanced accuracy that are due to rounding.
+_ROUNDING = 1e-12
+
 
 def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> Any:
     """Count the entries of increasing rates at or below a limit, up to rounding.
@@ -75,7 +78,7 @@ def threshold_for(scores: Vector, sample: Sample, upper_limit: float) -> float:
     the limit. A limit of 1 allows everything, so the threshold of best balanced accuracy is used.
     """
     if upper_limit >= 1.0:
-        return _best_balanced_threshold(scores, sample.positive, sample.weights)
+        return _best_balanced_threshold(scores, sample)
     negative = ~sample.positive
     weight = None if sample.weight is None else sample.weight[negative]
     below, _ = first_beyond(scores[negative], weight, upper_limit)
@@ -96,24 +99,22 @@ def operating_point(scores: Vector, sample: Sample, upper_limit: float) -> tuple
     threshold = threshold_for(scores, sample, upper_limit)
     if upper_limit < 1.0:
         return threshold, float(upper_limit)
-    negative = ~sample.positive
-    weight = sample.weights[negative]
-    return threshold, float(weight[scores[negative] > threshold].sum() / weight.sum())
+    passed = (scores > threshold) & ~sample.positive
+    count = passed.sum() if sample.weight is None else sample.weight[passed].sum()
+    return threshold, float(count) / sample.class_weight(positive=False)
 
 
-def _best_balanced_threshold(scores: Vector, positive: Vector, weight: Vector) -> float:
-    arrays = arrays_of(scores)
-    order = arrays.flip(arrays.order(scores))
+def _best_balanced_threshold(scores: Vector, sample: Sample) -> float:
+    arrays, weight = arrays_of(scores), sample.weight
+    gain, loss = (1.0 / sample.class_weight(positive=one) for one in (True, False))
+    order = arrays.order(scores)
     ranked = scores[order]
-    gain = arrays.where(
-        positive, weight / weight[positive].sum(), -weight / weight[~positive].sum()
-    )
-    # Balanced accuracy of calling positive all rows down to the last of each level.
-    at_or_above = arrays.running_sum(gain[order])[1:]
-    last = arrays.places(ranked[1:] != ranked[:-1])
+    gains = arrays.where(sample.positive[order], gain, -loss)
+    # The gains of all rows add up to 0, so the balanced accuracy of calling positive all rows but the
+    # first i falls with the gains of these.
+    below = arrays.running_sum(gains if weight is None else gains * weight[order])[:-1]
+    # Only the first row of a level can be the lowest one that is called positive.
+    below[1:][ranked[1:] == ranked[:-1]] = np.inf
     # Sums that differ by rounding only are equal; of equals the lowest level is taken.
-    reached = arrays.flip(arrays.join([at_or_above[last], at_or_above[-1:]])).round(decimals=12)
-    best = len(reached) - 1 - int(reached.argmax())
-    if best == len(reached) - 1:
-        return float(ranked[-1] - 1.0)
-    return float((ranked[last[best]] + ranked[last[best] + 1]) / 2)
+    best = int(arrays.places(below <= below.min() + _ROUNDING)[0])
+    return float((ranked[best - 1] + ranked[best]) / 2 if best else ranked[0] - 1.0)

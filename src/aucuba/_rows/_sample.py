@@ -111,12 +111,17 @@ class Sample:
         }
         return replace(self, **moved)
 
+    @cached_property
+    def query_sizes(self) -> tuple[IntArray, IntArray]:
+        """Number of rows of every query, and of its positives."""
+        assert self.query is not None
+        size = np.bincount(self.query)
+        return size, np.bincount(self.query[on_host(self.positive)], minlength=size.size)
+
     @property
     def rankable(self) -> BoolArray:
         """Which queries have a positive and a negative row."""
-        assert self.query is not None
-        size = np.bincount(self.query)
-        n_positives = np.bincount(self.query[on_host(self.positive)], minlength=size.size)
+        size, n_positives = self.query_sizes
         return (n_positives > 0) & (n_positives < size)
 
 

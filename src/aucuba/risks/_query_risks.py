@@ -14,6 +14,9 @@ from aucuba._rows._sample import Sample
 from aucuba.risks._prefix_hinge import KINK, most_ranks
 from aucuba.risks._ramp import RAMP_WIDTH, ramp_shift
 
+# Numbers below this fit into sixteen bits.
+_FEW = 2**16
+
 
 class QueryRisk(ABC):
     """``R(s) = mean over queries of R_query(s restricted to the query)``.
@@ -36,37 +39,43 @@ class QueryRisk(ABC):
         assert sample.query is not None
         if not sample.has_pairs:
             raise ValueError("No query in qid has both a positive and a negative row.")
-        order = np.lexsort((sample.positive, sample.query))
-        self.rows = order[sample.rankable[sample.query[order]]]
-        self.weight = sample.weights[self.rows]
-        self.part = 1.0 - min_tpr
-        first = np.flatnonzero(np.diff(sample.query[self.rows], prepend=-1))
-        self.start = np.append(first, self.rows.size)
-        self.n_negatives = np.add.reduceat(~sample.positive[self.rows], first, dtype=np.intp)
+        by_class = 2 * sample.query + sample.positive
+        if by_class.max() < _FEW:
+            # NumPy sorts short numbers by their digits.
+            by_class = by_class.astype(np.uint16)
+        order, counts = np.argsort(by_class, kind="stable"), sample.rankable
+        self.rows = order if counts.all() else order[counts[sample.query[order]]]
+        size, n_positives = (one[counts] for one in sample.query_sizes)
+        self.start, self.n_negatives = np.cumsum(np.append(0, size)), size - n_positives
+        self.weight, self.part = sample.weights, 1.0 - min_tpr
         # Where the rows of either class of every query begin, negatives first, and their weights.
+        first = self.start[:-1]
         self.bounds = np.stack([first, first + self.n_negatives], axis=1).ravel()
-        self.of_negatives, self.of_positives = self._by_class(np.add.reduceat, self.weight)
+        self.of_negatives, self.of_positives = 1.0 * self.n_negatives, 1.0 * n_positives
+        if sample.weight is not None:
+            self.of_negatives, self.of_positives = self._by_class(np.add.reduceat, self.weight)
 
     def _by_class(self, reduce: Any, values: AnyArray) -> AnyArray:
         """Reduce the values of negatives and positives, shape (2, n_queries)."""
-        return np.asarray(reduce(values, self.bounds).reshape(-1, 2).T)
+        return np.asarray(reduce(values[self.rows], self.bounds).reshape(-1, 2).T)
 
     def _per_row(self, of_negatives: AnyArray, of_positives: AnyArray) -> AnyArray:
-        """Repeat a value of each class of every query for its rows."""
+        """Repeat a value of each class of every query for its rows, in the order of the sample."""
         sizes = np.diff(self.bounds, append=self.rows.size)
-        return np.repeat(np.stack([of_negatives, of_positives], axis=1).ravel(), sizes)
+        values = np.stack([of_negatives, of_positives], axis=1).ravel()
+        per_row = np.zeros(self.weight.size, dtype=values.dtype)
+        per_row[self.rows] = np.repeat(values, sizes)
+        return per_row
 
     @abstractmethod
     def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
-        """Sum the risks of the queries, and write the gradient, both in the order of ``rows``."""
+        """Sum the risks of the queries, divided by their number, and write the gradient."""
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         arrays = arrays_of(scores)
         host = arrays.host(scores)
-        of_rows, gradient = np.empty(self.rows.size), np.zeros_like(host)
-        value = self._summed(host[self.rows], of_rows)
-        gradient[self.rows] = of_rows / self.n_negatives.size
-        return value / self.n_negatives.size, arrays.vector(gradient)
+        gradient = np.zeros(host.size)
+        return self._summed(host, gradient), arrays.vector(gradient)
 
 
 class QueryHinge(QueryRisk):
@@ -86,17 +95,16 @@ class QueryHinge(QueryRisk):
         min_tpr: float = 0.0,
     ) -> None:
         super().__init__(sample, min_tpr)
-        whole = self._by_class(np.logical_and.reduceat, self.weight % 1.0 == 0.0)[0]
-        unit = np.where(whole, 1.0, self.of_negatives / self.n_negatives)
-        unit = np.maximum(unit, self.of_negatives / most_ranks(rank_weights, self.n_negatives))
-        # Divided by a power of two, to a sum in [1/2, 1), weights of positives have finite products.
-        power = np.frexp(self.of_positives)[1]
-        ones = np.ones_like(unit)
-        self.weight = np.ldexp(
-            self.weight / self._per_row(unit, ones), -self._per_row(0 * power, power)
-        )
-        n = self.of_negatives / unit
-        self.total = np.ldexp(self.of_positives, -power) * self.part * n * rank_weights.total
+        n, positives = self.of_negatives, self.of_positives
+        if sample.weight is not None:
+            whole = self._by_class(np.logical_and.reduceat, self.weight % 1.0 == 0.0)[0]
+            unit = np.where(whole, 1.0, n / self.n_negatives)
+            unit = np.maximum(unit, n / most_ranks(rank_weights, self.n_negatives))
+            # Divided by a power of two, to a sum in [1/2, 1), positives have finite products.
+            power = np.ldexp(1.0, -np.frexp(positives)[1])
+            self.weight = self.weight * self._per_row(1.0 / unit, power)
+            n, positives = n / unit, positives * power
+        self.total = positives * self.part * n * rank_weights.total * n.size
         sizes, self.step_table = np.unique(n, return_inverse=True)
         steps = [_steps(float(one), rank_weights, mass_weights) for one in sizes]
         self.steps = np.concatenate(steps)
@@ -105,7 +113,7 @@ class QueryHinge(QueryRisk):
     def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
         from aucuba.risks import _loops
 
-        layout = (self.weight, self.start, self.n_negatives)
+        layout = (self.weight, self.rows, self.start, self.n_negatives)
         steps = (self.steps, self.step_start, self.step_table)
         return float(
             _loops.prefix_hinges(scores, *layout, *steps, self.total, self.part, KINK, gradient)
@@ -134,11 +142,12 @@ class QueryRamp(QueryRisk):
             np.empty(0) if density is None else density,
         )
         self.total = self.of_positives * self.part * self.of_negatives * rank_weights.total
+        self.total *= self.total.size
 
     def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
         from aucuba.risks import _loops
 
-        layout = (self.weight, self.start, self.n_negatives)
+        layout = (self.weight, self.rows, self.start, self.n_negatives)
         shape = (self.part, self.width, self.shift)
         return float(
             _loops.smooth_ramps(scores, *layout, *self.curve, self.total, *shape, gradient)
