@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import ruptures
-from skchange.detectors import FPOP
 
 from aucuba.changepoint import segment, segment_penalty
 from reproductions.tables import markdown_table, write_signed
@@ -66,6 +65,8 @@ def penalty_for(y: np.ndarray, size: int) -> float:
 
 def one_penalty_row(kind: str, n: int, penalty: float | None = None) -> list[object]:
     """Times and costs of `segment_penalty` and FPOP on one signal."""
+    from skchange.detectors import FPOP
+
     y = signal(kind, n)
     penalty = 2 * np.log(n) if penalty is None else penalty
     column, rival = y.reshape(-1, 1), FPOP(penalty=penalty)

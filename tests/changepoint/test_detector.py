@@ -245,10 +245,7 @@ def test_no_validation_part():
         (lambda s, la: (s, {**la, "b": [Label(100, 200, "one")]}), "'b'.*outside the signal"),
         (lambda s, la: ({**s, "b": []}, la), "'b' is empty"),
         (lambda s, la: ({**s, "b": [1.0, np.nan] * 9}, la), "'b' contains 9 NaN"),
-        (
-            lambda s, la: ({**s, "b": [1.0, 2.0]}, la),
-            "'b' has 2 samples, fewer than max_segments=6",
-        ),
+        (lambda s, la: ({**s, "b": np.ones((20, 2))}, la), "'b' must have one column"),
         (lambda s, la: (s, {**la, "z": []}), "'z', which is not among"),
         (lambda s, la: ({}, {}), "signals is empty"),
         (lambda s, la: (s, {k: [] for k in la}), "nothing can be learned"),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
-from aucuba._base._typing import ArrayLike, FloatArray, IntArray, Monitor
+from aucuba._base._typing import ArrayLike, FloatArray, Monitor
 from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba._base._warnings import warn_user
 from aucuba.aum import AUMDescent
@@ -47,7 +47,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     Parameters
     ----------
     max_segments : int, default=20
-        Largest number of segments; no signal may be shorter.
+        Largest number of segments; signals with fewer samples have at most one segment per sample.
     loss : {"l2", "poisson", "variance"}, default="l2"
         Segmentation loss, as in `segment`.
     features : callable, default=None
@@ -246,7 +246,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         """
         check_is_fitted(self)
         named = named_signals(signals)
-        found = self._changes(named, self._log_penalties(named))
+        found = self._signal_search().changes(named, self._log_penalties(named))
         return [signal.samples(first) for signal, first in zip(named, found, strict=True)]
 
     def displays(self, signals: Any, labels: Any) -> dict[Any, ChangepointDisplay]:
@@ -261,7 +261,8 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         named = named_signals(signals)
         log_penalty = self._log_penalties(named)
         tables = labels_by_sequence(labels, [signal.name for signal in named])
-        found = zip(named, tables, self._changes(named, log_penalty), log_penalty, strict=True)
+        changes = self._signal_search().changes(named, log_penalty)
+        found = zip(named, tables, changes, log_penalty, strict=True)
         return {
             signal.name: ChangepointDisplay(
                 signal=signal.values,
@@ -360,11 +361,6 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return self.predict_log_penalty_features(
             np.stack([search.features_of(signal) for signal in named])
         )
-
-    def _changes(self, named: list[Signal], log_penalty: FloatArray) -> list[IntArray]:
-        search = self._signal_search()
-        pairs = zip(named, log_penalty, strict=True)
-        return [search.changes(signal, float(value)) for signal, value in pairs]
 
     def _signal_search(self) -> SignalSearch:
         return SignalSearch(self.max_segments, self.loss, self.features)

@@ -115,7 +115,7 @@ class ChangepointDisplay:
         """Draw what a fitted `SupervisedChangepointDetector` finds."""
         y = check_signal(signal)
         log_penalty = float(detector.predict_log_penalty([y])[0])
-        found = segment(y, detector.max_segments, loss=detector.loss)
+        found = segment(y, min(detector.max_segments, y.size), loss=detector.loss)
         return cls._selected(y, found, log_penalty, labels).plot(ax=ax)
 
     @classmethod

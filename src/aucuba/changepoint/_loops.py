@@ -33,6 +33,8 @@ def _kept_log(mass: float, total: float, offset: float, low: float, high: float)
     The function is concave. The lower root is approached in log(m) from the left, the upper root in m
     from the right: from those sides Newton's method is monotone and never oversteps.
     """
+    if offset == np.inf:
+        return low, high
     if total <= 0.0:
         return low, min(high, offset / mass)
     if mass <= 0.0:
@@ -104,6 +106,7 @@ def search_square(
     low: float,
     high: float,
     penalty: float,
+    min_size: int,
     best: Any,
     following: Any,
     last: Any,
@@ -117,11 +120,15 @@ def search_square(
     ``following`` is the same array, any number of segments is allowed, at ``penalty`` each. Pass 0
     for ``size``, the number of pieces at the start; a local variable would be compiled as two types.
 
+    A segment has at least ``min_size`` samples: the candidate ``t - min_size`` enters at time t. Since
+    the functions do not change with t, it competes with those that entered before as if there were no
+    such limit. A prefix that is too short has an infinite ``best`` and never enters.
+
     A candidate is kept on its piece where ``-mass m^2 + 2 total m + offset >= 0``. The best loss of a
     segment is ``-total^2 / mass``, because its mean never leaves the range of the signal.
     """
     for t in range(first, mass.shape[0]):
-        old, new = t & 1, t - 1
+        old, new = t & 1, t - min_size
         for i in range(size):
             tau, left, right = piece[old, i], start[old, i], start[old, i + 1]
             length, sum_between = mass[new] - mass[tau], total[new] - total[tau]
@@ -158,6 +165,7 @@ def search_log(
     low: float,
     high: float,
     penalty: float,
+    min_size: int,
     best: Any,
     following: Any,
     last: Any,
@@ -167,7 +175,7 @@ def search_log(
 ) -> None:
     """`search_square` for logarithms: ``mass m - total log(m)`` at its least over [low, high]."""
     for t in range(first, mass.shape[0]):
-        old, new = t & 1, t - 1
+        old, new = t & 1, t - min_size
         for i in range(size):
             tau = piece[old, i]
             start[2, i], start[3, i] = _kept_log(
@@ -188,6 +196,72 @@ def search_log(
             value = best[tau] + length * m
             if sum_after > 0.0:
                 value -= sum_after * math.log(m)
+            if value < minimum:
+                minimum, chosen = value, tau
+        last[t] = chosen
+        following[t] = penalty + minimum
+
+
+@compiled
+def _columns_cost(
+    square: bool, mass: Any, total: Any, low: Any, high: Any, begin: int, end: int
+) -> float:
+    """Return the sum over columns of the losses of the samples from ``begin`` to before ``end``."""
+    cost = 0.0
+    for j in range(mass.shape[1]):
+        length, inside = mass[end, j] - mass[begin, j], total[end, j] - total[begin, j]
+        if square:
+            cost -= inside * inside / length
+        else:
+            m = high[j]
+            if inside < high[j] * length:
+                m = max(low[j], inside / length)
+            cost += length * m
+            if inside > 0.0:
+                cost -= inside * math.log(m)
+    return cost
+
+
+@compiled
+def search_columns(
+    first: int,
+    square: bool,
+    mass: Any,
+    total: Any,
+    low: Any,
+    high: Any,
+    penalty: float,
+    min_size: int,
+    best: Any,
+    following: Any,
+    last: Any,
+    kept: Any,
+    size: int,
+) -> None:
+    """Search like `search_square` in several columns, by pruning with an inequality (PELT).
+
+    Splitting a segment never raises its loss. So if the candidate ``new`` reaches its own prefix at a
+    lower cost than an older one does, it is better at every later sample too. Unlike the envelope of
+    one column, the list of candidates can grow with the number of samples since the last change.
+    Reference: Killick, Fearnhead, Eckley, "Optimal detection of changepoints with a linear
+    computational cost" (2012).
+    """
+    for t in range(first, mass.shape[0]):
+        new, count = t - min_size, 0
+        for i in range(size):
+            tau = kept[i]
+            reached = best[tau] + _columns_cost(square, mass, total, low, high, tau, new)
+            if reached <= best[new]:
+                kept[count] = tau
+                count += 1
+        if best[new] < np.inf:
+            kept[count] = new
+            count += 1
+        size = count
+        minimum, chosen = np.inf, 0
+        for i in range(size):
+            tau = kept[i]
+            value = best[tau] + _columns_cost(square, mass, total, low, high, tau, t)
             if value < minimum:
                 minimum, chosen = value, tau
         last[t] = chosen

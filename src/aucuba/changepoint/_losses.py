@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._warnings import warn_user
 
 LOSS_NAMES = ("l2", "poisson", "variance")
 
@@ -57,6 +58,10 @@ class Loss(ABC):
     def search(self) -> Any:
         """Return the compiled search of the loss; imports numba."""
 
+    @abstractmethod
+    def criterion(self, columns: FloatArray, weight: FloatArray) -> float:
+        """Return the penalty per segment of Schwarz's criterion for the columns together."""
+
 
 class SquaredLoss(Loss):
     """``sum w (y - m)^2``."""
@@ -99,9 +104,34 @@ class SquaredLoss(Loss):
 
         return search_square
 
+    def criterion(self, columns: FloatArray, weight: FloatArray) -> float:
+        if np.any(weight != 1.0):
+            raise ValueError(
+                "The noise of weighted samples is not known, so the number of segments cannot be "
+                "chosen. Give max_segments, or a penalty to segment_penalty."
+            )
+        # Differences of neighbours see a change in one place only, and their median does not see it.
+        # For normal noise the median of their absolute values is 0.6745 sqrt(2) standard deviations.
+        steps = np.abs(np.diff(columns, axis=1))
+        spread = np.median(steps, axis=1) / (0.6744897501960817 * np.sqrt(2)) if steps.size else 0.0
+        noise = np.square(np.atleast_1d(spread))
+        if not noise.all() and steps.any():
+            column = int(np.argmin(noise))
+            warn_user(
+                f"{np.mean(steps[column] == 0):.0%} of the neighbouring samples are equal, so the "
+                "noise is taken as 0 and every change of value counts. Give max_segments, or a "
+                "penalty to segment_penalty."
+            )
+        return float((noise.sum() + noise.max()) * np.log(columns.shape[1]))
+
 
 class _LogLoss(Loss):
-    """Losses of the form ``mass m - total log(m)``."""
+    """Losses of the form ``mass m - total log(m)``.
+
+    ``deviance_share`` is the loss divided by minus two log-likelihoods, for Schwarz's criterion.
+    """
+
+    deviance_share: ClassVar[float]
 
     def segment_losses(self, mass: FloatArray, total: FloatArray, values: Statistics) -> FloatArray:
         with np.errstate(divide="ignore"):
@@ -121,9 +151,14 @@ class _LogLoss(Loss):
 
         return search_log
 
+    def criterion(self, columns: FloatArray, weight: FloatArray) -> float:
+        return float(self.deviance_share * (len(columns) + 1) * np.log(weight.sum()))
+
 
 class PoissonLoss(_LogLoss):
     """``sum w (m - y log m)`` of counts."""
+
+    deviance_share = 0.5
 
     def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
         if y.min() < 0:
@@ -147,6 +182,8 @@ class VarianceLoss(_LogLoss):
 
     With ``m = 1 / v`` it is ``S m - n log(m)``: the roles of mass and total are exchanged.
     """
+
+    deviance_share = 1.0
 
     def __init__(self, floor: float | None) -> None:
         self.floor = None if floor is None else check_positive_number(floor, "variance_floor")

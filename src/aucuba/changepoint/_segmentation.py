@@ -11,7 +11,7 @@ from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba.changepoint._signals import sample_positions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Segmentation:
     """Segmentations of one signal, one per size.
 
@@ -33,6 +33,16 @@ class Segmentation:
     sizes: IntArray
     changepoints: list[IntArray]
     positions: FloatArray
+
+    def __repr__(self) -> str:
+        fewest, most = int(self.sizes.min()), int(self.sizes.max())
+        if len(self.sizes) > 1:
+            found = f"{fewest} to {most} segments"
+        else:
+            shown = ", ".join(map(str, self.changepoints[0][:8].tolist()))
+            found = f"{most} segments, changes at {shown}" if shown else "1 segment, no change"
+            found += ", ..." if most > 9 else ""
+        return f"Segmentation({self.n_samples} samples, {found})"
 
     @property
     def n_samples(self) -> int:

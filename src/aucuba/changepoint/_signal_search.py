@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._warnings import warn_user
 from aucuba.changepoint._features import features_of
 from aucuba.changepoint._losses import make_loss
 from aucuba.changepoint._segment import all_sizes, one_penalty
@@ -40,24 +41,28 @@ class SignalSearch:
         return features_of(signal.values)
 
     def all_sizes(self, signal: Signal) -> Segmentation:
-        """Find the best segmentations of every size."""
-        if signal.values.size < self.max_segments:
-            raise ValueError(
-                f"{signal.title} has {signal.values.size} samples, fewer than max_segments="
-                f"{self.max_segments}; lower max_segments or leave the signal out."
-            )
-        return self._search(all_sizes, signal, int(self.max_segments))
+        """Find the best segmentations of every size; a short signal has fewer sizes."""
+        return self._search(all_sizes, signal, min(int(self.max_segments), signal.values.size))
 
-    def changes(self, signal: Signal, log_penalty: float) -> IntArray:
-        """Find the changes at a penalty, among at most ``max_segments`` segments."""
-        penalty = np.exp(log_penalty)
-        best = self._search(one_penalty, signal, float(penalty))
-        if best.sizes[0] <= self.max_segments:
-            return best.changepoints[0]
-        table = self.all_sizes(signal)
-        path = model_selection(table.losses, table.sizes)
-        chosen: IntArray = table.changepoints[path.index[int(path.select(penalty))]]
-        return chosen
+    def changes(self, signals: Sequence[Signal], log_penalty: FloatArray) -> list[IntArray]:
+        """Find the changes at the penalties, among at most ``max_segments`` segments."""
+        found, capped = [], []
+        for signal, penalty in zip(signals, np.exp(log_penalty).tolist(), strict=True):
+            best = self._search(one_penalty, signal, penalty)
+            row = 0
+            if best.sizes[0] > self.max_segments:
+                best = self.all_sizes(signal)
+                path = model_selection(best.losses, best.sizes)
+                row = int(path.index[int(path.select(penalty))])
+                capped.append(signal.title)
+            found.append(best.changepoints[row])
+        if capped:
+            warn_user(
+                f"max_segments={self.max_segments} limits {len(capped)} of {len(found)} signals, the "
+                f"first {capped[0]}: their penalties select more segments. Raise max_segments and fit "
+                "again if so many changes are plausible."
+            )
+        return found
 
     def _search(
         self, search: Callable[..., Segmentation], signal: Signal, limit: float

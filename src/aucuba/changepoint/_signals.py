@@ -98,13 +98,22 @@ def coordinates(values: Any) -> FloatArray:
     return listed.astype(np.float64)
 
 
-def check_signal(signal: ArrayLike, name: str = "signal") -> FloatArray:
-    """Check that a signal is a non-empty vector of finite numbers; errors name the sequence."""
+def check_signal(signal: ArrayLike, name: str = "signal", *, columns: bool = False) -> FloatArray:
+    """Check that a signal is a non-empty vector of finite numbers; errors name the sequence.
+
+    One column counts as a vector; several are allowed with ``columns=True`` and stay a matrix.
+    """
     y = np.asarray(signal)
     if y.dtype.kind not in "fiub":
         raise ValueError(f"{name} must be numeric, got dtype {y.dtype}.")
-    if y.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {y.shape}.")
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1 and not (columns and y.ndim == 2):
+        raise ValueError(
+            f"{name} must have one column, got shape {y.shape}."
+            if y.ndim == 2
+            else f"{name} must have one row per sample, got shape {y.shape}."
+        )
     if y.size == 0:
         raise ValueError(f"{name} is empty: at least one sample is needed.")
     y = y.astype(np.float64, copy=False)
@@ -112,7 +121,7 @@ def check_signal(signal: ArrayLike, name: str = "signal") -> FloatArray:
     if bad.any():
         raise ValueError(
             f"{name} contains {bad.sum()} NaN or infinite values, the first at sample "
-            f"{int(np.argmax(bad))}. Drop or fill them."
+            f"{int(np.argmax(bad.reshape(len(y), -1).any(axis=1)))}. Drop or fill them."
         )
     return y
 
