@@ -177,3 +177,8 @@ def test_bad_input(options, message):
     given = {"signal": [1.0, 2.0, 4.0], "penalty": 1.0, **options}
     with pytest.raises(ValueError, match=message):
         segment_penalty(given.pop("signal"), given.pop("penalty"), **given)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e9, 1e-200])
+def test_a_constant_signal_has_one_segment_at_no_penalty(value):
+    assert segment_penalty(np.full(7, value), 0.0).sizes[0] == 1

@@ -263,7 +263,6 @@ def with_cell(table, row, column, value):
         (lambda s, m: (s, with_cell(m, 2, "end", "")), "'end' has missing"),
         (lambda s, m: (s, m.assign(weight="much")), "'weight' holds text"),
         (lambda s, m: (s, m.assign(start=500, end=600)), "lies outside the signal"),
-        (lambda s, m: (s.drop(index=s.index[4:40]), m.drop(index=0)), "--max-segments 5"),
     ],
 )
 def test_tables_that_cannot_be_used(run, signals, labels, tmp_path, change, message):

@@ -71,6 +71,7 @@ def test_more_changes_than_max_segments_are_those_of_the_capped_path():
         assert model.score([steps], [[Label(1, 4, "none")]]) in (0.0, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:max_segments=6 limits")
 def test_predict_and_score_agree_on_ties():
     """Integer signals, where many segmentations cost the same."""
     signals, labels = make_signals(24)

@@ -203,31 +203,38 @@ def search_log(
 
 
 @compiled
-def _columns_cost(
-    square: bool, mass: Any, total: Any, low: Any, high: Any, begin: int, end: int
-) -> float:
-    """Return the sum over columns of the losses of the samples from ``begin`` to before ``end``."""
-    cost = 0.0
-    for j in range(mass.shape[1]):
-        length, inside = mass[end, j] - mass[begin, j], total[end, j] - total[begin, j]
-        if square:
-            cost -= inside * inside / length
-        else:
-            m = high[j]
-            if inside < high[j] * length:
-                m = max(low[j], inside / length)
-            cost += length * m
-            if inside > 0.0:
-                cost -= inside * math.log(m)
-    return cost
+def _add_column(
+    square: bool, j: int, at: Any, low: float, high: float, room: Any, size: int
+) -> None:
+    """Add the losses of one column to the values of all candidates; the last rows of ``room``."""
+    n_columns = room.shape[0] // 2 - 1
+    mass, total = at[0, j], at[1, j]
+    if square:
+        # All columns have the masses of the first, so that one division per candidate is enough.
+        for i in range(size):
+            inside = total - room[j, i]
+            room[-1, i] += inside * inside
+        if j == n_columns - 1:
+            for i in range(size):
+                room[-1, i] = room[-2, i] - room[-1, i] / (mass - room[n_columns, i])
+        return
+    for i in range(size):
+        length, inside = mass - room[n_columns + j, i], total - room[j, i]
+        m = high
+        if inside < high * length:
+            m = max(low, inside / length)
+        room[-1, i] += length * m
+        if inside > 0.0:
+            room[-1, i] -= inside * math.log(m)
+        if j == n_columns - 1:
+            room[-1, i] += room[-2, i]
 
 
 @compiled
 def search_columns(
     first: int,
     square: bool,
-    mass: Any,
-    total: Any,
+    sums: Any,
     low: Any,
     high: Any,
     penalty: float,
@@ -236,36 +243,52 @@ def search_columns(
     following: Any,
     last: Any,
     kept: Any,
+    room: Any,
     size: int,
 ) -> None:
     """Search like `search_square` in several columns, by pruning with an inequality (PELT).
 
-    Splitting a segment never raises its loss. So if the candidate ``new`` reaches its own prefix at a
-    lower cost than an older one does, it is better at every later sample too. Unlike the envelope of
-    one column, the list of candidates can grow with the number of samples since the last change.
+    ``sums[t]`` has the running masses and totals of the columns. ``room`` has a column per candidate:
+    its totals, its masses, its ``best`` and its value at t; ``kept`` its number, and the sample from
+    which it is out, or 0.
+
+    Splitting a segment never raises its loss. So a candidate whose value at t exceeds ``best[t]`` is
+    worse than the candidate t from the sample ``t + min_size`` on, where that one enters. Unlike the
+    envelope of one column, the list of candidates can grow with the samples since the last change.
     Reference: Killick, Fearnhead, Eckley, "Optimal detection of changepoints with a linear
     computational cost" (2012).
     """
-    for t in range(first, mass.shape[0]):
-        new, count = t - min_size, 0
-        for i in range(size):
-            tau = kept[i]
-            reached = best[tau] + _columns_cost(square, mass, total, low, high, tau, new)
-            if reached <= best[new]:
-                kept[count] = tau
-                count += 1
+    n_columns, out = low.shape[0], 0
+    for t in range(first, sums.shape[0]):
+        if 4 * out > size:
+            # Candidates that are out do no harm; drop them when they are many.
+            count = out = 0
+            for i in range(size):
+                if kept[1, i] == 0 or kept[1, i] > t:
+                    kept[:, count] = kept[:, i]
+                    room[:-1, count] = room[:-1, i]
+                    out += kept[1, i] > 0
+                    count += 1
+            size = count
+        new = t - min_size
         if best[new] < np.inf:
-            kept[count] = new
-            count += 1
-        size = count
+            kept[0, size], kept[1, size] = new, 0
+            room[:n_columns, size], room[n_columns:-2, size] = sums[new, 1], sums[new, 0]
+            room[-2, size] = best[new]
+            size += 1
+        room[-1, :size] = 0.0
+        for j in range(n_columns):
+            _add_column(square, j, sums[t], low[j], high[j], room, size)
         minimum, chosen = np.inf, 0
         for i in range(size):
-            tau = kept[i]
-            value = best[tau] + _columns_cost(square, mass, total, low, high, tau, t)
-            if value < minimum:
-                minimum, chosen = value, tau
+            if room[-1, i] < minimum:
+                minimum, chosen = room[-1, i], kept[0, i]
         last[t] = chosen
         following[t] = penalty + minimum
+        for i in range(size):
+            if room[-1, i] > best[t] and kept[1, i] == 0:
+                kept[1, i] = t + min_size
+                out += 1
 
 
 @compiled

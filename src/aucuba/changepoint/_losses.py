@@ -14,6 +14,7 @@ from aucuba._base._warnings import warn_user
 
 LOSS_NAMES = ("l2", "poisson", "variance")
 
+_UNIT = np.finfo(np.float64).eps
 # Default floor of the variance, as a fraction of the signal's mean square.
 _VARIANCE_FLOOR = 1e-8
 
@@ -91,13 +92,15 @@ class SquaredLoss(Loss):
 
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
         # The rounding error of a sum of squares is proportional to it.
-        unit = np.finfo(np.float64).eps
-        floor = weight.sum() * (4 * unit * np.abs(y).max()) ** 2
-        return float(4 * unit * losses[size - 1] + floor)
+        return float(4 * _UNIT * losses[size - 1]) + self._floor(y, weight)
 
     def resolution(self, y: FloatArray, weight: FloatArray) -> float:
         mean = np.average(y, weights=weight)
-        return float(4 * np.finfo(np.float64).eps * np.sum(weight * (y - mean) ** 2))
+        return float(4 * _UNIT * np.sum(weight * (y - mean) ** 2)) + self._floor(y, weight)
+
+    def _floor(self, y: FloatArray, weight: FloatArray) -> float:
+        """Bound the loss of a constant segment, which rounding errors of its mean leave."""
+        return float(weight.sum() * (4 * _UNIT * np.abs(y).max()) ** 2) or np.finfo(np.float64).tiny
 
     def search(self) -> Any:
         from aucuba.changepoint._loops import search_square
@@ -140,11 +143,11 @@ class _LogLoss(Loss):
 
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
         # Terms of both signs cancel, so the error is proportional to the sum of their sizes.
-        return float(4 * np.finfo(np.float64).eps * (abs(losses[0]) + weight.sum()))
+        return float(4 * _UNIT * (abs(losses[0]) + weight.sum()))
 
     def resolution(self, y: FloatArray, weight: FloatArray) -> float:
         whole = self.evaluate(y, weight, np.zeros(0, dtype=np.intp))
-        return float(4 * np.finfo(np.float64).eps * (abs(whole) + weight.sum()))
+        return float(4 * _UNIT * (abs(whole) + weight.sum()))
 
     def search(self) -> Any:
         from aucuba.changepoint._loops import search_log

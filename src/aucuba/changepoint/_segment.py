@@ -236,9 +236,14 @@ class _Search:
         self.columns, self.weight, self.loss = np.atleast_2d(y.T), weight, loss
         self.min_size = min_size
         self.values = [loss.statistics(column, weight) for column in self.columns]
-        # Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
-        n = weight.size
-        self.room = np.zeros((2, 2 * n + 4), np.int32), np.zeros((4, 2 * n + 5))
+        n, d = weight.size, len(self.values)
+        if d == 1:
+            # Two functions cross at most twice, so an envelope of n of them has below 2 n pieces.
+            self.room = np.zeros((2, 2 * n + 4), np.int32), np.zeros((4, 2 * n + 5))
+        else:
+            self.room = np.zeros((2, n + 1), np.int32), np.zeros((2 * d + 2, n + 1))
+            sums = [[one.mass for one in self.values], [one.total for one in self.values]]
+            self.sums = np.ascontiguousarray(np.moveaxis(np.array(sums), 2, 0))
 
     def run(
         self, first: int, penalty: float, best: FloatArray, following: FloatArray, last: Any
@@ -252,13 +257,9 @@ class _Search:
             return
         from aucuba.changepoint._loops import search_columns, search_square
 
-        mass, total = (
-            np.column_stack([getattr(one, name) for one in self.values])
-            for name in ("mass", "total")
-        )
-        ends = (np.array([getattr(one, name) for one in self.values]) for name in ("low", "high"))
+        ends = np.array([[one.low, one.high] for one in self.values]).T.copy()
         square = self.loss.search() is search_square
-        search_columns(first, square, mass, total, *ends, *limits, self.room[0][0], 0)
+        search_columns(first, square, self.sums, *ends, *limits, *self.room, 0)
 
     def one_segment(self) -> FloatArray:
         """Return the losses of all prefixes as one segment each."""
