@@ -80,7 +80,7 @@ def beside_ruptures() -> str:
         what = f"{n_segments} segments" if n_segments else "penalty 2 log n"
         mine, its = (1e3 * one for one in seconds)
         excess = f"{(theirs - cost) / cost:.1e}"
-        times = f"{mine:.2f}", f"{its:.1f}", f"{its / mine:,.0f}"
+        times = f"{mine:.2f}", f"{its:.1f}", f"{its / mine:,.1f}"
         rows.append([f"{n:,} x {n_columns}", what, name, *times, excess])
     head = ["signal", "asked for", "ruptures", "ours, ms", "theirs, ms", "theirs / ours"]
     return markdown_table([*head, "their cost above ours, relative"], rows)
