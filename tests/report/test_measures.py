@@ -1,11 +1,16 @@
 """Samples and the numbers that a page shows of them."""
 
+import re
+
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
-from aucuba.report import ScoredSample
+from aucuba.report import ScoredSample, classifier_report
+from aucuba.report._roc import roc_section
 from aucuba.report._scored_sample import region_measures
+from aucuba.report._svg import Axes
 from tests.report.helpers import random_scores, rng
 
 
@@ -92,3 +97,63 @@ def test_sample_says_what_is_wrong(changed, message):
     given = {"y": [0, 1, 0, 1], "score": [0.1, 0.2, 0.3, 0.4]}
     with pytest.raises(ValueError, match=message):
         ScoredSample(**{**given, **changed})
+
+
+def test_the_verdict_can_be_read_aloud():
+    y, score, base = random_scores()
+    for labels, baseline, fpr_range in [
+        (("honest", "fraud"), base, (0.0, 0.1)),
+        (None, None, (0.1, 0.3)),
+        (None, base, (0.0, 1.0)),
+    ]:
+        sample = ScoredSample(y, score, baseline)
+        model = LogisticRegression().fit(score[:, None], y)
+        page = classifier_report(model, sample, fpr_range=fpr_range, labels=labels)
+        fpr = fpr_range[1] if fpr_range[1] < 1 else 0.5
+        said = []
+        for one in (score, baseline):
+            if one is not None:
+                at, low, high = sample.point_at_fpr(fpr, one)
+                said.append((f"{100 * at.tpr:.0f} %", f"[{100 * low:.0f}, {100 * high:.0f}]"))
+        whom = "the rows of class fraud" if labels else "the positives"
+        want = f"At {100 * fpr:g} % false alarms it finds {said[0][0]} of {whom} {said[0][1]}"
+        if baseline is not None:
+            want += f"; logistic regression {' '.join(said[1])}"
+        assert page.verdict == f"{want}."
+        assert f'<p class="verdict">{page.verdict}</p>' in page.html()
+
+
+def test_small_p_values_are_bounded():
+    y = np.repeat([0, 1], 200)
+    sample = ScoredSample(y, y + rng().normal(size=400), rng().normal(size=400))
+    model = LogisticRegression().fit(sample.score[:, None], y)
+    page = classifier_report(model, sample, fpr_range=(0.0, 0.5))
+    body = next(part.body for part in page.sections if part.key == "region")
+    assert "<td>&lt; 0.001</td>" in body
+
+
+@pytest.mark.parametrize("values", [(0, 1), (-1234567.5, 1e6), (1e-7, 3e-7), (-0.00123, 0.002)])
+def test_numbers_of_the_axis_stay_clear_of_its_title(values):
+    axes = Axes((0, 1), values)
+    drawn = axes.picture("x", "y", "", "test")
+    # The title is 12 units from the edge and some 12 high; a digit is 7 units wide at most.
+    numbers = re.findall(r'<text x="([\d.]+)" y="[\d.]+" class="tick end">(.*?)</text>', drawn)
+    assert len(numbers) > 2
+    assert all(float(end) - 6.5 * len(text) > 18 for end, text in numbers)
+    assert axes.geometry()["left"] == axes.left == pytest.approx(axes.column(0))
+
+
+def test_the_region_has_a_scale_of_its_own():
+    y, score, base = random_scores()
+    sample = ScoredSample(y, score, base)
+    section = roc_section(sample, (0.0, 0.1), ("a", "b"))
+    geometry = section.data["axes"]["region"]
+    points = section.data["points"]
+    inside = [k for k, fpr in enumerate(points["fpr"]) if fpr <= 0.1]
+    rows = [geometry["y0"] + geometry["dy"] * points["tpr"][k] for k in inside]
+    height = geometry["bottom"] - geometry["top"]
+    # The curve of the model and its band take most of the height, and stay in the frame.
+    assert max(rows) - min(rows) > 0.6 * height
+    top = geometry["y0"] + geometry["dy"] * max(points["tpr_high"][k] for k in inside)
+    assert geometry["top"] - 1 <= top
+    assert section.body.count('class="band"') == 2

@@ -20,6 +20,7 @@ from aucuba import (
     RegionReweighted,
     RegionStack,
 )
+from aucuba._roc._flagged import FlaggedRows
 from aucuba.report import ScoredSample, classifier_report
 from aucuba.report._classifier import data_section
 from tests.report.helpers import body_of, fact, small_table
@@ -80,10 +81,15 @@ def test_page_of_a_fixed_rate_states_the_promise(cv):
     bound = fact(body, "bound on P(promise broken)")
     expected = f"{model.violation_probability_:.3g}" if cv == 0.5 else "none"
     assert bound == expected
-    rates = re.findall(r'<th scope="row">(?:FPR|TPR)</th><td>([\d.]+)%', body)
+    rates = re.findall(r'<th scope="row">(?:FPR|TPR) \(.*?\)</th><td>([\d.]+)%', body)
     flagged = model.predict(X) == 1
     assert float(rates[0]) / 100 == pytest.approx(flagged[y == 0].mean(), abs=1e-4)
     assert float(rates[1]) / 100 == pytest.approx(flagged[y == 1].mean(), abs=1e-4)
+    verdict = FlaggedRows()
+    verdict.update(y == 1, flagged)
+    said = verdict.rate("fpr").verdict(0.1, at_most=True)
+    assert f"at most 0.1, {'promised' if cv == 0.5 else 'set in training'}</td><td>{said}" in body
+    assert page.verdict.endswith(f"at most 10 %: {said.replace('violated', 'VIOLATED')}.")
     assert "use FixedFPRClassifier" not in page.html()
     coef = model.estimator_[-1].coef_[0]
     largest = int(np.argmax(np.abs(coef)))
@@ -135,7 +141,9 @@ def test_coefficients_stand_beside_their_names():
     assert len(rows) == 6
     for place, sign, left, width, value in rows:
         exact = coef[int(place)]
-        assert float(value) == pytest.approx(exact, rel=1e-3)
+        # All have as many decimals as show four digits of the largest.
+        assert float(value) == pytest.approx(exact, abs=np.abs(coef).max() / 2000)
+        assert len(value.partition(".")[2]) == len(rows[0][-1].partition(".")[2])
         assert sign == ("positive" if exact > 0 else "negative")
         assert float(width) == pytest.approx(100 * abs(exact) / np.abs(coef).max(), abs=0.01)
         assert float(left) + (exact < 0) * float(width) == pytest.approx(100, abs=0.02)

@@ -130,6 +130,7 @@ def test_wrong_number_of_names():
         classifier_report(fitted("direct"), ScoredSample(y, score), feature_names=["a"])
 
 
+@pytest.mark.filterwarnings("ignore::aucuba._base._warnings.FewRowsWarning")
 def test_explorer_without_a_direction_says_so():
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
     y = np.array([0, 0, 1, 1])

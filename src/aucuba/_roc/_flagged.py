@@ -12,6 +12,14 @@ from aucuba._base._typing import ArrayLike
 from aucuba._roc._points import COUNTED_IN_RATES
 from aucuba._roc._standard_error import clopper_pearson, wilson_interval
 
+# Names of rates for tables, those of a threshold in this order.
+RATE_NAMES = {
+    "alert_rate": "flagged",
+    "fpr": "FPR (false alarms)",
+    "tpr": "TPR (sensitivity)",
+    "precision": "precision",
+}
+
 
 @dataclass(frozen=True)
 class FlaggedRate:
@@ -36,6 +44,20 @@ class FlaggedRate:
         if (self.high <= limit) if at_most else (self.low >= limit):
             return "within"
         return "not decided by these rows"
+
+
+def rate_text(rate: FlaggedRate) -> str:
+    """Write a rate with its interval in per cent.
+
+    Examples
+    --------
+    >>> from aucuba._roc._flagged import FlaggedRate, rate_text
+    >>> rate_text(FlaggedRate(0.0123, 0.01, 0.025))
+    '1.23% [1.00%, 2.50%]'
+    """
+    if np.isnan(rate.value):
+        return "no rows"
+    return f"{rate.value:.2%} [{rate.low:.2%}, {rate.high:.2%}]"
 
 
 class FlaggedRows:

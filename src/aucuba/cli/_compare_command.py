@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from aucuba._base._tables import p_text
 from aucuba._base._typing import FloatArray
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
 from aucuba.cli._fit_record import FitRecord, chance_level, load_fitted
@@ -98,6 +99,6 @@ def _shown(rows: list[dict[str, Any]], title: str) -> Grid:
             Path(row["model"]).name,
             with_interval(row["partial_auc"]),
             f"{row['auc']:.4f}",
-            *([signed_with_interval(other), f"{other['p_value']:.3g}"] if index else ["", ""]),
+            *([signed_with_interval(other), p_text(other["p_value"])] if index else ["", ""]),
         )
     return grid

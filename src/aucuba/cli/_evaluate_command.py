@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from aucuba._base._tables import p_text
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
 from aucuba.cli._fit_record import chance_level, load_fitted
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
@@ -89,7 +90,7 @@ def _shown(result: dict[str, Any]) -> list[Any]:
             f"{result[key]['chance']:.4f}",
             f"{other['values'][1]:.4f}",
             signed_with_interval(other),
-            f"{other['p_value']:.3g}",
+            p_text(other["p_value"]),
         )
     _add_rate(grid, result["tpr_at_fpr"])
     points = result["operating_points"]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from aucuba import metrics
-from aucuba._roc._flagged import FlaggedRows, StatedLimit, stated_limits
+from aucuba._roc._flagged import RATE_NAMES, FlaggedRows, StatedLimit, stated_limits
 from aucuba.cli._console import Grid, print_note, with_interval
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
 
@@ -21,15 +21,6 @@ _MEASURED_AT = {
     "tpr": ("fpr_at_tpr", "FPR"),
     "precision": ("recall_at_precision", "recall"),
     "k": ("precision_at_k", "precision"),
-}
-
-
-# Rates at the model's own threshold, with the names of the table.
-_SHOWN_RATES = {
-    "alert_rate": "flagged",
-    "fpr": "FPR (false alarms)",
-    "tpr": "TPR (sensitivity)",
-    "precision": "precision",
 }
 
 
@@ -113,14 +104,14 @@ def own_threshold(scored: ScoredFile) -> dict[str, Any]:
     return {
         "threshold": 0.0,
         "n_flagged": rows.n_flagged,
-        **{name: asdict(rows.rate(name)) for name in _SHOWN_RATES},
+        **{name: asdict(rows.rate(name)) for name in RATE_NAMES},
         "limits": [{**asdict(one), "verdict": one.verdict(rows)} for one in limits],
     }
 
 
 def _violation(limit: StatedLimit, rows: FlaggedRows, scored: ScoredFile) -> str:
     measured = with_interval(asdict(rows.rate(limit.rate)))
-    title, file = _SHOWN_RATES[limit.rate], scored.file.path.name
+    title, file = RATE_NAMES[limit.rate], scored.file.path.name
     return f"VIOLATED: {title} is {measured} on {file} ({limit})."
 
 
@@ -128,7 +119,7 @@ def threshold_grid(own: dict[str, Any]) -> Grid:
     """Show the rates at the model's own threshold, with the verdict on each limit."""
     grid = Grid("at the model's threshold", "on these rows [95 %]", "limit", "verdict")
     limits = {one["rate"]: one for one in own["limits"]}
-    for name, title in _SHOWN_RATES.items():
+    for name, title in RATE_NAMES.items():
         known, limit, verdict = own[name], "", ""
         if name in limits:
             stated = {key: value for key, value in limits[name].items() if key != "verdict"}

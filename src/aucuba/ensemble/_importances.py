@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._estimator import positive_scores
+from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba._roc._comparison import region_placements
@@ -32,7 +33,7 @@ def region_importances(
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
     random_state: Any = None,
-) -> list[dict[str, Any]]:
+) -> RegionImportances:
     r"""Measure how much partial AUC a fitted classifier loses when columns are shuffled.
 
     .. math::
@@ -68,7 +69,7 @@ def region_importances(
     -------
     list of dict
         One per group, the most important first: ``columns`` (its name), ``importance``, ``low``,
-        ``high`` and ``standard_error``, ready for a DataFrame.
+        ``high`` and ``standard_error``. It prints as a table, and ``to_frame()`` is a DataFrame.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def region_importances(
     value, influence = influence_of(X)
     sample = RankingSample.from_arrays(y, np.zeros(table.n_rows), sample_weight, None, positive)
     rng = check_random_state(random_state)
-    found = []
+    found: list[dict[str, Any]] = []
     for name, places in table.groups(columns):
         shuffled = [influence_of(one) for one in table.shuffled(places, n_repeats, rng)]
         values = np.array([one for one, _ in shuffled])
@@ -118,7 +119,19 @@ def region_importances(
                 "standard_error": error,
             }
         )
-    return sorted(found, key=lambda row: -row["importance"])
+    return RegionImportances(sorted(found, key=lambda row: -row["importance"]))
+
+
+class RegionImportances(TabularResult, list[dict[str, Any]]):
+    """The rows of `region_importances`: a list that prints as a table."""
+
+    __slots__ = ()
+
+    def table_rows(self) -> list[dict[str, Any]]:
+        return list(self)
+
+    def __str__(self) -> str:
+        return self._text()
 
 
 class _ShuffledTable:

@@ -12,6 +12,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from sklearn.utils import check_random_state
 
+from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
@@ -46,8 +47,10 @@ class ScoreDifference:
         )
 
 
-class ScoreComparison(tuple[ScoreDifference, ...]):
+class ScoreComparison(TabularResult, tuple[ScoreDifference, ...]):
     """Differences of scorers, one per compared pair; printed as a table.
+
+    ``to_frame()`` returns a pandas DataFrame, and a notebook shows the table by itself.
 
     Each entry has ``names``, ``values``, ``difference`` (first minus second), ``low``, ``high``,
     ``confidence``, ``p_value`` (that of ``alternative`` and ``margin``), ``p_holm`` (its value after
@@ -96,6 +99,23 @@ class ScoreComparison(tuple[ScoreDifference, ...]):
     def method(self) -> str:
         """Name of the method that was used."""
         return self.pair.method
+
+    def table_rows(self) -> list[dict[str, Any]]:
+        """Return one mapping of names to values per pair."""
+        rows = []
+        for one in self:
+            row = {
+                "first": one.names[0],
+                "second": one.names[1],
+                "first value": float(one.values[0]),
+                "second value": float(one.values[1]),
+                "difference": float(one.difference),
+                "low": float(one.low),
+                "high": float(one.high),
+                "p_value": float(one.p_value),
+            }
+            rows.append(row if one.p_holm is None else {**row, "p_holm": float(one.p_holm)})
+        return rows
 
     def __str__(self) -> str:
         if len(self) == 1:

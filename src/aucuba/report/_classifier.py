@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucuba._base._tables import p_text
 from aucuba._base._typing import IntArray
 from aucuba._base._validation import check_fpr_range
 from aucuba.linear import AUMClassifier
@@ -16,7 +17,7 @@ from aucuba.report._line_search import line_search_section
 from aucuba.report._models import PROMISED, model_sections, promise_section
 from aucuba.report._page import Page, Section, facts, paragraph
 from aucuba.report._page import table as html_table
-from aucuba.report._roc import operating_point_section, roc_section
+from aucuba.report._roc import operating_point_section, roc_section, verdict_on
 from aucuba.report._scored_sample import ScoredSample, region_measures, score_sign
 
 _MOST_COLUMNS = 20
@@ -100,7 +101,26 @@ def classifier_report(
     if isinstance(model, AUMClassifier) and X is not None:
         sections.append(line_search_section(model, sample, X, random_state))
     lead = f"{names[0]}, measured at false positive rates from {low:g} to {high:g}."
-    return Page(title, lead, sections)
+    positive = (labels or sample.labels)[1]
+    verdict = _verdict(sample, high, positive, baseline_name) + verdict_on(model, sample)
+    return Page(title, lead, sections, verdict)
+
+
+def _verdict(sample: ScoredSample, fpr: float, positive: str, baseline_name: str) -> str:
+    """Say what the model finds at the highest false positive rate of the region."""
+    if fpr == 1.0:
+        # Every row may be flagged there; the rate in the middle says more.
+        fpr = 0.5
+    said = []
+    for score in (sample.score, sample.baseline):
+        if score is not None:
+            at, low, high = sample.point_at_fpr(fpr, score)
+            said.append(f"{100 * at.tpr:.0f} % [{100 * low:.0f}, {100 * high:.0f}]")
+    known = positive.lower() in ("1", "true", "yes", "positive")
+    whom = "the positives" if known else f"the rows of class {positive}"
+    other = "".join(f"; {baseline_name} {one}" for one in said[1:])
+    found, _, interval = said[0].partition(" [")
+    return f"At {100 * fpr:g} % false alarms it finds {found} of {whom} [{interval}{other}."
 
 
 def _check_names(model: Any, feature_names: Sequence[str] | None) -> None:
@@ -126,7 +146,7 @@ def _region_section(
             row += [
                 f"{other.values[1]:.4f}",
                 f"{other.difference:+.4f} [{other.low:+.4f}, {other.high:+.4f}]",
-                f"{other.p_value:.3g}",
+                p_text(other.p_value),
             ]
         rows.append(row)
     header = ["measure", names[0]]

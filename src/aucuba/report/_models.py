@@ -121,7 +121,7 @@ def promise_section(model: Any, sample: ScoredSample) -> Section:
             "all rows: no theorem covers that. Hold rows out (cv=0.5) if the promise must hold."
         )
     return Section(
-        "promise", "Promise", facts(entries) + paragraph(text) + rates_above_zero(sample)
+        "promise", "Promise", facts(entries) + paragraph(text) + rates_above_zero(model, sample)
     )
 
 
@@ -168,9 +168,11 @@ def last_step(model: Any, feature_names: Sequence[str] | None) -> tuple[Any, Seq
 def bar_table(names: Sequence[str], values: FloatArray) -> str:
     """Build a table of names, bars and numbers; long names wrap, so that numbers stay visible."""
     largest = float(np.abs(values).max())
+    # As many decimals for all as show four digits of the largest.
+    decimals = max(3 - int(np.floor(np.log10(largest))), 0)
     rows = "".join(
         f'<tr><th scope="row">{escape(name)}</th><td>{_bar(float(value) / largest)}</td>'
-        f"<td>{value:+.4g}</td></tr>"
+        f"<td>{value:+.{decimals}f}</td></tr>"
         for name, value in zip(names, values, strict=True)
     )
     head = '<th scope="col">feature</th><td></td><th scope="col">coefficient</th>'

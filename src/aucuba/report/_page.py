@@ -27,11 +27,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, a sentence and sections."""
+    """A title, a sentence, sections, and on top a verdict that can be read aloud."""
 
     title: str
     lead: str
     sections: Sequence[Section]
+    verdict: str = ""
 
     def html(self) -> str:
         """Return the whole document."""
@@ -45,6 +46,7 @@ class Page:
         return filled(
             "page.html",
             title=escape(self.title),
+            verdict=paragraph(self.verdict, "verdict") if self.verdict else "",
             lead=escape(self.lead),
             links=links,
             body=body,

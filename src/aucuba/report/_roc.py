@@ -9,17 +9,27 @@ import numpy as np
 
 from aucuba._base._typing import IntArray
 from aucuba._roc._curve import RocCurve
+from aucuba._roc._flagged import RATE_NAMES, rate_text, stated_limits
 from aucuba.report._page import Section, figures, paragraph, table
 from aucuba.report._scored_sample import ScoredSample
-from aucuba.report._svg import HIDDEN_DOT, Axes
+from aucuba.report._svg import HIDDEN_DOT, Axes, padded
 
 # More vertices than a screen has pixels only make the file larger.
 _MOST_VERTICES = 1500
 _CAPTIONS = {
     "whole": "The whole curve, with the region shaded.",
-    "region": "The region, enlarged.",
+    "region": "The region, on its own scale.",
 }
 _RATES = (0.001, 0.01, 0.05, 0.1, 0.2)
+
+
+# Rates in a sentence, after their percentage.
+_PROSE = {
+    "fpr": "false alarms",
+    "tpr": "of the positives found",
+    "precision": "of the flagged rows are positive",
+    "alert_rate": "flagged",
+}
 
 
 def roc_section(
@@ -30,11 +40,19 @@ def roc_section(
     if sample.baseline is not None:
         curves["baseline"] = sample.curve(sample.baseline)
     kept = {css: _kept(curve) for css, curve in curves.items()}
-    views = {"whole": (0.0, 1.0), "region": fpr_range}
-    axes = {name: Axes(_widened(*view), (-0.01, 1.01)) for name, view in views.items()}
+    points = _points(sample, curves["model"], kept["model"])
+    reached = [np.interp(fpr_range, curve.fpr, curve.tpr) for curve in curves.values()]
+    top = np.interp(fpr_range[1], points["fpr"], points["tpr_high"])
+    # Curves rise from 0 at the rate 0, where np.interp takes the last vertex.
+    bottom = np.min(reached) if fpr_range[0] > 0 else 0.0
+    axes = {
+        "whole": Axes(_widened(0.0, 1.0), _widened(0.0, 1.0)),
+        "region": Axes(_widened(*fpr_range), _scale(bottom, max(np.max(reached), top))),
+    }
     drawn = []
     for name, one in axes.items():
-        inside = one.span(*fpr_range, "fpr-range")
+        inside = one.span(*fpr_range, "fpr-range") if name == "whole" else ""
+        inside += one.area(points["fpr"], points["tpr_low"], points["tpr_high"], "band")
         for css, curve in reversed(curves.items()):
             inside += one.path(curve.fpr[kept[css]], curve.tpr[kept[css]], f"curve {css}")
         inside += one.path([0, 1], [0, 1], "curve chance") + '<path class="whisker"/>' + HIDDEN_DOT
@@ -50,10 +68,11 @@ def roc_section(
         f'{figures(*drawn)}<p class="legend">{legend}</p>'
         '<p class="readout"><output id="roc-readout" aria-live="polite">'
         "Point at a curve, or focus it and use the arrow keys.</output></p>"
-        '<p class="fine">Intervals are 95 % Wilson intervals of each rate at a fixed threshold.'
+        '<p class="fine">Intervals are 95 % Wilson intervals of each rate at a fixed threshold; the '
+        "band shows those of the true positive rate."
         f"{pooled}</p>"
     )
-    data: dict[str, Any] = {"points": _points(sample, curves["model"], kept["model"])}
+    data: dict[str, Any] = {"points": points}
     data["axes"] = {name: one.geometry() for name, one in axes.items()}
     return Section("roc", "ROC curve", body, data)
 
@@ -65,6 +84,12 @@ def _key(css: str, name: str) -> str:
         f'<span><svg class="key" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'
         f"{escape(name)}</span>"
     )
+
+
+def _scale(low: float, high: float) -> tuple[float, float]:
+    """Return limits of the vertical axis around the heights in the region, inside those of a rate."""
+    low, high = padded(low, high)
+    return max(low, -0.01), min(high, 1.01)
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
@@ -107,7 +132,7 @@ def operating_point_section(
         rows.append(
             [
                 f"{rate:.1%}",
-                "none" if np.isinf(at.threshold) else f"{at.threshold:.6g}",
+                "none" if np.isinf(at.threshold) else f"{at.threshold:.4f}",
                 f"{at.fpr:.2%}",
                 f"{at.tpr:.1%} [{low:.1%}, {high:.1%}]",
                 "" if np.isnan(at.precision) else f"{at.precision:.1%}",
@@ -133,27 +158,36 @@ def operating_point_section(
 def _own_threshold(model: Any, sample: ScoredSample) -> str:
     rate = vars(model).get("predict_fpr_", np.nan)
     known = "" if np.isnan(rate) else f", set in training for a false positive rate of {rate:.3g}"
-    here = " and ".join(f"{name} {value} {interval}" for name, value, interval in _rates(sample))
+    rows = sample.flagged()
+    here = " and ".join(f"{name.upper()} {rate_text(rows.rate(name))}" for name in ("fpr", "tpr"))
     return f"The threshold of predict is the score 0{known}; on these rows it has {here}."
 
 
-def rates_above_zero(sample: ScoredSample) -> str:
-    """Build a table of the rates at the score 0, the threshold of ``predict``."""
-    flagged, weights, positive = sample.score > 0, sample.rows.weights, sample.rows.positive
-    rows = _rates(sample)
-    if flagged.any():
-        precision = np.average(positive[flagged], weights=weights[flagged])
-        rows.append(["precision", f"{precision:.2%}", ""])
-    rows.append(["flagged", f"{np.average(flagged, weights=weights):.2%}", ""])
-    return table(["at this threshold", "on these rows", "95 % interval"], rows)
+def rates_above_zero(model: Any, sample: ScoredSample) -> str:
+    """Build a table of the rates at the score 0, the threshold of ``predict``, and of its limits."""
+    counted, limits = sample.flagged(), {one.rate: one for one in stated_limits(model)}
+    rows = [
+        [
+            title,
+            rate_text(counted.rate(name)),
+            str(limits[name]) if name in limits else "",
+            limits[name].verdict(counted) if name in limits else "",
+        ]
+        for name, title in RATE_NAMES.items()
+    ]
+    return table(["at this threshold", "on these rows [95 %]", "limit", "verdict"], rows)
 
 
-def _rates(sample: ScoredSample) -> list[list[str]]:
-    """Write FPR and TPR at the score 0 with their intervals."""
-    rows = []
-    for label, name in enumerate(("FPR", "TPR")):
-        rows_of = sample.rows.positive == bool(label)
-        rate = np.average(sample.score[rows_of] > 0, weights=sample.rows.weights[rows_of])
-        low, high = sample.rate_interval(label, rate)
-        rows.append([name, f"{rate:.2%}", f"[{low:.2%}, {high:.2%}]"])
-    return rows
+def verdict_on(model: Any, sample: ScoredSample) -> str:
+    """Say of every limit that the model's threshold was set for whether these rows keep it."""
+    counted, sentences = sample.flagged(), []
+    for one in stated_limits(model):
+        found, here = one.verdict(counted), counted.rate(one.rate)
+        interval = f"[{100 * here.low:.1f}, {100 * here.high:.1f}]"
+        side = f"at {'most' if one.at_most else 'least'} {100 * one.limit:g} %"
+        sentences.append(
+            f" At its own threshold {100 * here.value:.1f} % {_PROSE[one.rate]} on these rows "
+            f"{interval}, {'promised' if one.promised else 'set for'} {side}: "
+            f"{'VIOLATED' if found == 'violated' else found}."
+        )
+    return "".join(sentences)

@@ -21,6 +21,7 @@ from aucuba._base._validation import (
 )
 from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._flagged import FlaggedRows
 from aucuba._roc._standard_error import effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics import (
@@ -150,10 +151,19 @@ class ScoredSample:
     def query(self) -> IntArray | None:
         return self.rows.query
 
-    def point_at_fpr(self, fpr: float) -> tuple[OperatingPoint, float, float]:
+    def flagged(self) -> FlaggedRows:
+        """Count the rows above the score 0, the threshold of ``predict``."""
+        counted = FlaggedRows()
+        counted.update(self.rows.positive, self.score > 0, self.weight)
+        return counted
+
+    def point_at_fpr(
+        self, fpr: float, score: FloatArray | None = None
+    ) -> tuple[OperatingPoint, float, float]:
         """Return the operating point at a false positive rate, with a 95 % interval of its TPR."""
         y, weight = self.rows.positive, self.weight
-        point = operating_point(y, self.score, fpr=fpr, sample_weight=weight)
+        score = self.score if score is None else score
+        point = operating_point(y, score, fpr=fpr, sample_weight=weight)
         method = "conservative" if self.weight is None else "bootstrap"
         with warnings.catch_warnings():
             # The page shows the number of rows.
@@ -161,7 +171,7 @@ class ScoredSample:
             interval = score_interval(
                 "tpr_at_fpr",
                 y,
-                self.score,
+                score,
                 attainable=True,
                 method=method,
                 n_resamples=_RESAMPLES,

@@ -14,7 +14,10 @@ import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray
 
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60.0, 12.0, 10.0, 42.0
+_RIGHT, _TOP, _BOTTOM = 12.0, 10.0, 42.0
+# Room for the title of the vertical axis and the space beside its numbers, and per character of these.
+_TITLE, _CHARACTER = 26.0, 7.0
+_LEAST_LEFT = 60.0
 # The script of the page moves it into sight.
 HIDDEN_DOT = '<circle class="dot" r="4.5" cx="-99" cy="-99"/>'
 
@@ -36,9 +39,15 @@ class Axes:
     width: float = 420.0
     height: float = 340.0
 
+    @property
+    def left(self) -> float:
+        """Where the frame begins: right of the longest number of the vertical axis."""
+        longest = max((len(f"{tick:g}") for tick in ticks(*self.y)), default=0)
+        return max(_LEAST_LEFT, _TITLE + _CHARACTER * longest)
+
     def column(self, x: ArrayLike) -> FloatArray:
         """Map data to horizontal positions."""
-        return np.asarray(_LEFT + (self.width - _LEFT - _RIGHT) * _share(x, self.x))
+        return np.asarray(self.left + (self.width - self.left - _RIGHT) * _share(x, self.x))
 
     def row(self, y: ArrayLike) -> FloatArray:
         """Map data to vertical positions, which grow downwards."""
@@ -49,6 +58,12 @@ class Axes:
         pairs = zip(self.column(x), self.row(y), strict=True)
         track = "L".join(f"{_short(column)} {_short(row)}" for column, row in pairs)
         return f'<path class="{css}" d="M{track}"/>'
+
+    def area(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, css: str) -> str:
+        """Fill what lies between two curves over the same points."""
+        there, back = np.asarray(x), np.asarray(x)[::-1]
+        edge = self.path(np.r_[there, back], np.r_[np.asarray(low), np.asarray(high)[::-1]], css)
+        return edge.replace('"/>', 'Z"/>')
 
     def dots(self, x: ArrayLike, y: ArrayLike, css: str, radius: float) -> str:
         """Draw one circle per point."""
@@ -89,15 +104,16 @@ class Axes:
             y_text,
         )
         bottom, right = self.height - _BOTTOM, self.width - _RIGHT
-        width, height = right - _LEFT, bottom - _TOP
+        left = self.left
+        width, height = right - left, bottom - _TOP
         return (
             f'<svg class="chart" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
             f'aria-label="{escape(about, quote=True)}" {attributes}>{frame}'
-            f'<text class="label mid" x="{_LEFT + width / 2:g}" y="{self.height - 6:g}">'
+            f'<text class="label mid" x="{left + width / 2:g}" y="{self.height - 6:g}">'
             f'{escape(x_label)}</text><text class="label mid" '
             f'transform="translate(12 {_TOP + height / 2:g}) rotate(-90)">{escape(y_label)}</text>'
-            f'<svg class="inner" x="{_LEFT:g}" y="{_TOP:g}" width="{width:g}" height="{height:g}" '
-            f'viewBox="{_LEFT:g} {_TOP:g} {width:g} {height:g}">{inside}</svg></svg>'
+            f'<svg class="inner" x="{left:g}" y="{_TOP:g}" width="{width:g}" height="{height:g}" '
+            f'viewBox="{left:g} {_TOP:g} {width:g} {height:g}">{inside}</svg></svg>'
         )
 
     def _frame(
@@ -111,8 +127,8 @@ class Axes:
             parts.append(f'<path class="grid" d="M{at} {_TOP:g}V{bottom:g}"/>')
             parts.append(f'<text x="{at}" y="{bottom + 15:g}" class="tick mid">{tick:g}</text>')
         for text, row in zip(y_text, self.row(y_ticks), strict=True):
-            parts.append(f'<path class="grid" d="M{_LEFT:g} {_short(row)}H{right:g}"/>')
-            place = f'x="{_LEFT - 6:g}" y="{_short(row + 4)}"'
+            parts.append(f'<path class="grid" d="M{self.left:g} {_short(row)}H{right:g}"/>')
+            place = f'x="{self.left - 6:g}" y="{_short(row + 4)}"'
             parts.append(f'<text {place} class="tick end">{text}</text>')
         return "".join(parts)
 
@@ -120,7 +136,7 @@ class Axes:
         """Return the map for the script of the page: ``column = x0 + x * dx``, and so for rows."""
         x0, x1 = (float(value) for value in self.column([0.0, 1.0]))
         y0, y1 = (float(value) for value in self.row([0.0, 1.0]))
-        edges = {"left": _LEFT, "right": self.width - _RIGHT}
+        edges = {"left": self.left, "right": self.width - _RIGHT}
         edges |= {"top": _TOP, "bottom": self.height - _BOTTOM}
         return {"x0": x0, "dx": x1 - x0, "y0": y0, "dy": y1 - y0, **edges}
 
