@@ -3,7 +3,8 @@
     python -m benchmarks dot_plot
 
 Reads the committed cells of the studies named below and writes a table and
-``docs/_static/all_cells.png``, the picture of the README and of "How to choose". A cell is a data set
+``docs/_static/all_cells.png``, the picture of "How to choose", and two of its panels for the README,
+``two_comparisons.png``. A cell is a data set
 and a range of false positive rates; a dot is the mean paired gain of a model of ours over a rival on
 the five splits, filled where a t-test that is corrected for the overlap of the splits has p < .05. A
 rival is drawn once its cells are there.
@@ -31,6 +32,9 @@ from reproductions.tables import markdown_table, write_signed
 RESULTS = Path(__file__).parent / "results"
 PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "all_cells.png"
 TABLE = RESULTS / "dot_plot.md"
+# The picture of the README: the model that most tables want, and the linear one.
+HEADLINE_PICTURE = PICTURE.with_name("two_comparisons.png")
+HEADLINES = [("RegionStack", "LightGBM"), ("PartialAUCClassifierCV", "logistic regression")]
 N_SPLITS = 5
 # The studies have the same sets, splits and ranges, so that their cells can be compared in pairs.
 STUDIES = ("any_model_quality", "any_model_presets", "partial_auc_quality")
@@ -152,8 +156,10 @@ def summary(found: dict[tuple[str, str], list[Cell]]) -> str:
     return markdown_table(header, rows)
 
 
-def draw(found: dict[tuple[str, str], list[Cell]], path: Path = PICTURE) -> plt.Figure:
-    """Draw one panel per comparison, one row per data set, and save the picture."""
+def draw(
+    found: dict[tuple[str, str], list[Cell]], path: Path = PICTURE, panel: float = 2.5
+) -> plt.Figure:
+    """Draw one panel per comparison, so many inches wide, one row per data set; save the picture."""
     gains = defaultdict(list)
     for cells in found.values():
         for cell in cells:
@@ -161,7 +167,7 @@ def draw(found: dict[tuple[str, str], list[Cell]], path: Path = PICTURE) -> plt.
     names = sorted(gains, key=lambda name: np.mean(gains[name]))
     every = [cell.gain for cells in found.values() for cell in cells]
     figure, axes = plt.subplots(
-        1, len(found), figsize=(1.4 + 2.5 * len(found), 5.4), sharey=True, layout="constrained"
+        1, len(found), figsize=(1.4 + panel * len(found), 5.4), sharey=True, layout="constrained"
     )
     for ax, ((ours, rival), cells) in zip(np.atleast_1d(axes), found.items(), strict=True):
         for cell in cells:
@@ -195,6 +201,7 @@ def draw(found: dict[tuple[str, str], list[Cell]], path: Path = PICTURE) -> plt.
 def main() -> None:
     found = panels()
     draw(against_rivals(found))
+    draw({pair: found[pair] for pair in HEADLINES}, HEADLINE_PICTURE, panel=3.8)
     lines = [
         "# All cells of the studies of quality",
         "",

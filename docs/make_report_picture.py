@@ -8,7 +8,9 @@ from pathlib import Path
 
 from headless import headless_browser
 
-from aucuba.demo import main
+from aucuba import AUMClassifier
+from aucuba.demo import FPR_RANGE, two_kinds_of_fraud
+from aucuba.report import ScoredSample, classifier_report, write_page
 
 PICTURE = Path(__file__).parent / "_static" / "report_explorer.png"
 
@@ -24,6 +26,9 @@ def draw(page: Path) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        _, explorer = main(Path(folder))
-        draw(explorer)
+        X, X_new, y, y_new = two_kinds_of_fraud()
+        model = AUMClassifier(max_iter=200, tol=1e-2).fit(X, y)
+        sample = ScoredSample.from_models(model, X_new, y_new)
+        page = classifier_report(model, sample, fpr_range=FPR_RANGE, X=X_new)
+        draw(write_page(page, Path(folder) / "explorer.html"))
     print(f"Picture: {PICTURE}")

@@ -1,12 +1,15 @@
+import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import aucuba.demo
 from aucuba.__main__ import main as program
-from aucuba.demo import main
+from aucuba.demo import _PAGES, main
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +38,23 @@ def test_the_promise_is_printed_and_kept(done):
 
 
 def test_the_reports_are_written(done):
-    report, explorer = Path(done["report"]), Path(done["explorer"])
-    assert 'id="ls-slider"' in explorer.read_text()
-    for page in (report, explorer):
+    report, stack = Path(done["report"]), Path(done["stack_report"])
+    assert 'id="coefficients"' in report.read_text()
+    assert 'id="members"' in stack.read_text()
+    for page in (report, stack):
         assert page.stat().st_size < 2_000_000
+        assert "At 1 % false alarms it finds" in page.read_text()
+
+
+def test_every_seed_is_zero():
+    source = inspect.getsource(aucuba.demo)
+    assert set(re.findall(r"(?:random_state=|default_rng\()(\w+)", source)) == {"0"}
+
+
+def test_the_pages_are_of_models_that_are_ahead(done):
+    rows = {row["model"]: row for row in done["models"]}
+    for name in _PAGES:
+        assert rows[name]["against_logistic"]["low"] > 0
 
 
 def test_the_report_is_opened_only_on_request(tmp_path, monkeypatch):
@@ -63,11 +79,12 @@ def small_problem():
 def few_models():
     from sklearn.linear_model import LogisticRegression
 
-    from aucuba import AUMClassifier, PartialAUCClassifierCV
+    from aucuba import PartialAUCClassifierCV
+    from aucuba.ensemble import RegionStack
 
     return {
         "logistic regression": LogisticRegression(),
-        "AUMClassifier": AUMClassifier(max_iter=50, tol=0.1),
+        "RegionStack": RegionStack((0.0, 0.05), cv=2, preset="fast", random_state=0),
         "PartialAUCClassifierCV": PartialAUCClassifierCV((0.0, 0.05), Cs=1, random_state=0),
     }
 

@@ -28,7 +28,7 @@ from aucuba.threshold import FixedFPRClassifier
 FPR_RANGE = (0.0, 0.01)
 _BASE = "logistic regression"
 # File name of the report, by model.
-_PAGES = {"PartialAUCClassifierCV": "report.html", "AUMClassifier": "line_search.html"}
+_PAGES = {"PartialAUCClassifierCV": "report.html", "RegionStack": "stack.html"}
 
 
 def main(output: Path, *, as_json: bool = False, open_report: bool = False) -> list[Path]:
@@ -60,16 +60,16 @@ def main(output: Path, *, as_json: bool = False, open_report: bool = False) -> l
     paths = {name: output / page for name, page in _PAGES.items()}
     for name, path in paths.items():
         _write_report(fitted[name], X_test, y_test, scores, name, path)
-    report, explorer = (str(path.resolve()) for path in paths.values())
+    report, stack = (str(path.resolve()) for path in paths.values())
     if as_json:
         result = {"fpr_range": FPR_RANGE, "models": rows, "promise": promise}
-        print(json.dumps({**result, "report": report, "explorer": explorer}))
+        print(json.dumps({**result, "report": report, "stack_report": stack}))
     else:
         print(
             "\nThe rows are built to make the point; benchmarks/results has real ones, with losses."
         )
-        print(f"Report:               {report}")
-        print(f"Line-search explorer: {explorer}")
+        print(f"Report of the linear model: {report}")
+        print(f"Report of the stack:        {stack}")
     if open_report:
         webbrowser.open(Path(report).as_uri())
     return list(paths.values())
@@ -102,7 +102,8 @@ def two_kinds_of_fraud() -> tuple[FloatArray, FloatArray, IntArray, IntArray]:
 def _models() -> dict[str, Any]:
     """Make the baseline, two rivals and three of our models.
 
-    The stack has fewer folds than by default, and boosting smaller trees, which are better here.
+    The stack has fewer folds than by default, and boosting smaller trees, which are better here. Every
+    seed is 0.
     """
     return {
         _BASE: LogisticRegression(),
@@ -110,7 +111,7 @@ def _models() -> dict[str, Any]:
         "random forest": RandomForestClassifier(random_state=0, n_jobs=2),
         "AUMClassifier": AUMClassifier(max_iter=200, tol=1e-2),
         "PartialAUCClassifierCV": PartialAUCClassifierCV(FPR_RANGE, n_jobs=2, random_state=0),
-        "RegionStack": RegionStack(FPR_RANGE, cv=3, n_jobs=2, random_state=2),
+        "RegionStack": RegionStack(FPR_RANGE, cv=3, n_jobs=2, random_state=0),
     }
 
 
