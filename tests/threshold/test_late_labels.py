@@ -184,6 +184,18 @@ def test_broken_comes_before_the_horizon():
     assert said.index("ok") > 20
 
 
+def test_the_order_of_registration_within_a_day_does_not_matter():
+    monitor = RateMonitor(0.1, label_horizon=9)
+    flagged = np.arange(200) < 20
+    for rows in (flagged, ~flagged):
+        monitor.update(
+            np.zeros(rows.sum()), flagged[rows], event_time=np.zeros(rows.sum()), as_of=0.9
+        )
+        assert monitor.log_evidence == 0
+    monitor.update([], [], event_time=[], as_of=1)
+    assert monitor.status == "unsure"
+
+
 def test_weeks_begin_on_mondays():
     monitor = RateMonitor(0.5, label_horizon=timedelta(days=2), cohort="week")
     # 2 March 2026 is a Monday.

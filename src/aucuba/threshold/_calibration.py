@@ -29,8 +29,11 @@ from aucuba._columns._row_digest import row_digest
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
 from aucuba.threshold._held_out import (
+    detector_classes,
     fitted_classes,
+    flagged_end,
     held_out_splits,
+    require_fitted,
     require_known,
     stratum_index,
     stratum_labels,
@@ -41,7 +44,8 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
     """An estimator around a base classifier that is scored on rows held out from it.
 
     ``_stratified`` says whether drawn rows are stratified by class, ``_needs_labels`` whether rows
-    for a fitted base need labels.
+    for a fitted base need labels, ``_takes_normal_rows`` whether rows without labels are normal ones
+    to an outlier detector.
     """
 
     estimator: Any
@@ -53,8 +57,11 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
     random_state: Any
     classes_: AnyArray
     pos_label_: Any
+    score_direction: str = "auto"
+    score_direction_: str
     _stratified = True
     _needs_labels = True
+    _takes_normal_rows = False
     _remedy_for_weights = ""
 
     @property
@@ -100,7 +107,11 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         ``enough`` raises, before any model is fitted, if the held-out rows cannot serve.
         """
         response_of(self.estimator, self.response_method)
-        X, y, sample = self._checked_rows(X, y, sample_weight, groups, time)
+        self.score_direction_, is_detector = flagged_end(self.estimator, self.score_direction)
+        has_labels = y is not None or not is_detector
+        X, y, sample = self._checked_rows(X, y, sample_weight, groups, time, is_detector)
+        if is_detector and self._is_prefit:
+            require_fitted(self.estimator)
         self.strata_ = np.array([])
         if self.strata is not None:
             labels = stratum_labels(self.strata, X)
@@ -115,7 +126,8 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
             scored = sample.with_scores(self._positive_scores(self.estimator, X))
         else:
             routed = self._route(sample.weight, groups, time, params)
-            scored, rows = self._fit_and_score_splits(X, y, sample, enough, routed)
+            target = y if has_labels else None
+            scored, rows = self._fit_and_score_splits(X, target, sample, enough, routed)
         for name in ("n_features_in_", "feature_names_in_"):
             # Not every base has these, so none may remain from an earlier fit.
             self.__dict__.pop(name, None)
@@ -132,17 +144,25 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         return isinstance(self.cv, str) and self.cv == "prefit"
 
     def _checked_rows(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any, is_detector: bool
     ) -> tuple[Any, AnyArray, Sample]:
         """Return rows that can be indexed, checked labels and the sample; set the classes."""
         (X,) = indexable(X)
         n_rows = _num_samples(X)
-        if y is None and self._is_prefit and not self._needs_labels:
+        may_lack_labels = not self._needs_labels or self._takes_normal_rows
+        if y is None and is_detector and may_lack_labels:
+            target = np.zeros(n_rows, dtype=np.intp)
+        elif y is None and not self._needs_labels and self._is_prefit:
             target = np.full(n_rows, fitted_classes(self.estimator)[0])
         else:
             target = labels_of_rows(y, n_rows, type(self).__name__)
         weight = row_weights(sample_weight, n_rows)
-        if self._is_prefit:
+        if is_detector:
+            self.classes_ = detector_classes(target, self.pos_label)
+            self.pos_label_, positive = positive_class(
+                self.classes_, target, weight, self.pos_label
+            )
+        elif self._is_prefit:
             self.classes_ = fitted_classes(self.estimator)
             require_known(target, self.classes_)
             self.pos_label_, positive = positive_class(
@@ -178,12 +198,20 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
             )
 
     def _fit_and_score_splits(
-        self, X: Any, y: AnyArray, sample: Sample, enough: Callable[[Sample], None], routed: Bunch
+        self,
+        X: Any,
+        y: AnyArray | None,
+        sample: Sample,
+        enough: Callable[[Sample], None],
+        routed: Bunch,
     ) -> tuple[RankingSample, IntArray]:
         """Fit the base on the training rows of every split and score the rows held out."""
         fit_params, groups = routed.estimator.fit, routed.splitter.split.get("groups")
-        splits = held_out_splits(self.cv, X, y, sample, self._stratified, self.random_state, groups)
-        require_both_classes(splits, y, fit_params.get("sample_weight"))
+        labels = sample.y if y is None else y
+        stratified = self._stratified and y is not None
+        splits = held_out_splits(self.cv, X, labels, sample, stratified, self.random_state, groups)
+        if y is not None:
+            require_both_classes(splits, y, fit_params.get("sample_weight"))
         rows = np.concatenate([test for _, test in splits])
         held_out = sample.take(rows)
         self.guarantee_ = len(splits) == 1
@@ -201,11 +229,12 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         return held_out.with_scores(np.concatenate([scores for _, scores in fitted])), rows
 
     def _fit_and_score(
-        self, split: Split, X: Any, y: AnyArray, fit_params: dict[str, Any]
+        self, split: Split, X: Any, y: AnyArray | None, fit_params: dict[str, Any]
     ) -> tuple[Any, AnyArray]:
         train, test = split
         part = _check_method_params(X, fit_params, train)
-        model = clone(self.estimator).fit(_safe_indexing(X, train), y[train], **part)
+        target = None if y is None else y[train]
+        model = clone(self.estimator).fit(_safe_indexing(X, train), target, **part)
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
     def _strata_of(self, X: Any) -> Any:
@@ -215,8 +244,10 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         return stratum_index(stratum_labels(self.strata, X), self.strata_)
 
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
-        towards = int(self.classes_[1] == self.pos_label_)
-        return positive_scores(estimator, X, towards, self.response_method)[0]
+        is_detector = flagged_end(self.estimator, self.score_direction)[1]
+        towards = 1 if is_detector else int(self.classes_[1] == self.pos_label_)
+        scores = positive_scores(estimator, X, towards, self.response_method)[0]
+        return scores if self.score_direction_ == "high" else -scores
 
     def _checked_scores(self, X: Any) -> FloatArray:
         return finite_scores(self._positive_scores(self.estimator_, X), "The base score")

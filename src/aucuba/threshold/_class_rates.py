@@ -31,7 +31,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     Parameters
     ----------
     estimator : estimator
-        Binary classifier with ``decision_function`` or ``predict_proba``.
+        Binary classifier with ``decision_function`` or ``predict_proba``, or an outlier detector of
+        scikit-learn or PyOD.
     max_fpr : float or list of float, default=0.05
         The promised false positive rate (false alarms among negatives), in (0, 1). A list gives
         ``thresholds_``, one per rate; ``predict`` uses that of the lowest.
@@ -79,6 +80,9 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         The positive class; None takes ``classes_[1]``, the larger label.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
+    score_direction : {"auto", "high", "low"}, default="auto"
+        The end of the base's scores that is flagged. "auto" takes the low end of scikit-learn's outlier
+        detectors, and the high end of PyOD's and of classifiers.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -161,6 +165,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     """
 
     _promise = FPR
+    _takes_normal_rows = True
 
     def __init__(
         self,
@@ -179,6 +184,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         on_failure: str = "error",
         pos_label: Any = None,
         response_method: str = "auto",
+        score_direction: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -197,6 +203,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
             on_failure,
             pos_label,
             response_method,
+            score_direction,
             n_jobs,
             random_state,
         )
@@ -228,7 +235,8 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     Parameters
     ----------
     estimator : estimator
-        Binary classifier with ``decision_function`` or ``predict_proba``.
+        Binary classifier with ``decision_function`` or ``predict_proba``, or an outlier detector of
+        scikit-learn or PyOD.
     min_tpr : float or list of float, default=0.95
         The promised true positive rate, in (0, 1). A list gives ``thresholds_``, one per rate;
         ``predict`` uses that of the highest.
@@ -256,6 +264,9 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         The positive class; None takes ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores.
+    score_direction : {"auto", "high", "low"}, default="auto"
+        The end of the base's scores that is flagged. "auto" takes the low end of scikit-learn's outlier
+        detectors, and the high end of PyOD's and of classifiers.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -317,6 +328,7 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         on_failure: str = "error",
         pos_label: Any = None,
         response_method: str = "auto",
+        score_direction: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -334,6 +346,7 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
             on_failure,
             pos_label,
             response_method,
+            score_direction,
             n_jobs,
             random_state,
         )

@@ -61,6 +61,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         on_failure: str,
         pos_label: Any,
         response_method: str,
+        score_direction: str,
         n_jobs: int | None,
         random_state: Any,
     ) -> None:
@@ -76,6 +77,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         self.on_failure = on_failure
         self.pos_label = pos_label
         self.response_method = response_method
+        self.score_direction = score_direction
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -101,7 +103,9 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows to train on and to hold out; with ``cv="prefit"`` all are held out.
         y : array-like of shape (n_samples,)
-            Labels of two classes. An alert rate with ``cv="prefit"`` needs none.
+            Labels of two classes. An alert rate with ``cv="prefit"`` needs none. Nor do outlier
+            detectors for a false positive rate, where all rows are then normal, and for an alert rate,
+            where they are the population; ``predict`` returns 0, and 1 for outliers.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights for the base estimator and, with ``weighted_promise=True``, for the promise.
         groups : array-like of shape (n_samples,), default=None

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
-from aucuba._base._validation import identifiers
+from aucuba._base._validation import check_choice, identifiers
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, held_out_split, require_unseen, splits_by
 
@@ -68,8 +70,8 @@ def require_known(target: AnyArray, classes: AnyArray) -> None:
         )
 
 
-def fitted_classes(estimator: Any) -> AnyArray:
-    """Return the two classes of a fitted estimator, or raise with advice."""
+def require_fitted(estimator: Any) -> None:
+    """Raise with advice if an estimator is not fitted."""
     try:
         check_is_fitted(estimator)
     except NotFittedError as error:
@@ -78,6 +80,11 @@ def fitted_classes(estimator: Any) -> AnyArray:
             "fitted. Fit it on other rows first, or let cv=0.5 hold out half of these. (Cloning, as in "
             "a grid search, forgets the fit; sklearn.frozen.FrozenEstimator keeps it.)"
         ) from error
+
+
+def fitted_classes(estimator: Any) -> AnyArray:
+    """Return the two classes of a fitted estimator, or raise with advice."""
+    require_fitted(estimator)
     classes = np.asarray(estimator.classes_)
     if classes.shape != (2,):
         raise ValueError(
@@ -85,6 +92,51 @@ def fitted_classes(estimator: Any) -> AnyArray:
             f"{classes.tolist()}."
         )
     return classes
+
+
+def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
+    """Return which end of the base's scores is flagged, and whether the base is a detector.
+
+    scikit-learn's outlier detectors score normal rows high; PyOD's, known by what they have, outliers.
+    """
+    check_choice(score_direction, "score_direction", ("auto", "high", "low"))
+    base = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    base = base.estimator if isinstance(base, FrozenEstimator) else base
+    is_of_pyod = all(hasattr(base, name) for name in ("contamination", "predict_confidence"))
+    is_detector = is_of_pyod or is_outlier_detector(base)
+    if score_direction != "auto":
+        return score_direction, is_detector or not _is_classifier(estimator)
+    if is_detector:
+        return "high" if is_of_pyod else "low", True
+    if not _is_classifier(estimator):
+        raise ValueError(
+            f"{type(base).__name__} is neither a classifier nor a known outlier detector, so its "
+            "scores do not tell which end is flagged; give score_direction='high' or 'low'."
+        )
+    return "high", False
+
+
+def _is_classifier(estimator: Any) -> bool:
+    has = [hasattr(estimator, name) for name in ("predict_proba", "classes_")]
+    return is_classifier(estimator) or any(has)
+
+
+def detector_classes(target: AnyArray, pos_label: Any) -> AnyArray:
+    """Return the classes of labels that a detector has not seen: 0 and 1, or the two in the labels."""
+    seen = np.unique(target)
+    if pos_label is None and np.isin(seen, (-1, 1)).all() and -1 in seen:
+        raise ValueError(
+            "y has the labels -1 and 1, of which scikit-learn's detectors call -1 the outliers and "
+            "others 1: name the label of outliers as pos_label."
+        )
+    if seen.dtype.kind in "biuf" and np.isin(seen, (0, 1)).all():
+        return np.array([0, 1]).astype(target.dtype)
+    if seen.size != 2:
+        raise ValueError(
+            f"y has the labels {seen[:5].tolist()}; give two classes, or 0 and 1, of which 1 are "
+            "outliers."
+        )
+    return seen
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,8 @@ class RateMonitor:
     Labels that come early are not a random part of all labels. With ``label_horizon`` rows are
     registered when they are scored, and count by whole cohorts in the order of their event times, once
     a cohort is older than the horizon, whatever their outcomes; this is what the theorem needs.
-    ``"broken"`` may come earlier: for every prefix of cohorts each waiting row is taken for the least
-    harmful that it can be, which bounds the evidence with all labels from below.
+    ``"broken"`` may come earlier: for every prefix of cohorts that are over each waiting row is taken
+    for the least harmful that it can be, which bounds the evidence with all labels from below.
 
     Parameters
     ----------
@@ -95,8 +95,9 @@ class RateMonitor:
     unlabelled : {"worst", "negative", "drop"}, default="worst"
         A row without a label at the horizon counts in the way least favourable to the statement made,
         which assumes nothing; or as a negative, so that a positive is one that was reported within
-        the horizon, and the guarantee is about that rate; or not, which assumes that labels are
-        missing at random given class and flag.
+        the horizon, and the guarantee is about that rate; or not, which assumes that whether a label
+        is missing does not depend on what the rate compares: the flag within a class (FPR, TPR), or
+        the class among flagged rows (precision).
     ok_window : float or timedelta, default=None
         Restart the evidence for ``"ok"``, and the detector, after so many days, or without
         ``label_horizon`` counted rows. The j-th run has 1 / (j (j + 1)) of the error of ``"ok"``.
@@ -609,7 +610,9 @@ class RateMonitor:
             self._evidence.restart_if_due(start)
             self._evidence.add_counts(*(reading.pair(groups) for reading in readings))
         best = Reading.of(self._promise, "best")
-        waiting = [best.pair(cohorts.cells[number]) for number in sorted(cohorts.cells)]
+        # Not of a cohort that is not over: its rows may be registered in any order.
+        over = [number for number in sorted(cohorts.cells) if cohorts.start(number + 1) <= day]
+        waiting = [best.pair(cohorts.cells[number]) for number in over]
         if waiting:
             self._evidence.add_early(np.array(waiting))
 

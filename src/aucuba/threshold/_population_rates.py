@@ -32,7 +32,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     Parameters
     ----------
     estimator : estimator
-        Binary classifier with ``decision_function`` or ``predict_proba``.
+        Binary classifier with ``decision_function`` or ``predict_proba``, or an outlier detector of
+        scikit-learn or PyOD.
     min_precision : float or list of float, default=0.9
         The promised precision (fraction of flagged rows that are positive), in (0, 1). A list gives
         ``thresholds_``, one per rate; ``predict`` uses the highest of them.
@@ -58,6 +59,9 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         The positive class; None takes ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores.
+    score_direction : {"auto", "high", "low"}, default="auto"
+        The end of the base's scores that is flagged. "auto" takes the low end of scikit-learn's outlier
+        detectors, and the high end of PyOD's and of classifiers.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -123,6 +127,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         on_failure: str = "error",
         pos_label: Any = None,
         response_method: str = "auto",
+        score_direction: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -140,6 +145,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
             on_failure,
             pos_label,
             response_method,
+            score_direction,
             n_jobs,
             random_state,
         )
@@ -169,7 +175,8 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     Parameters
     ----------
     estimator : estimator
-        Binary classifier with ``decision_function`` or ``predict_proba``.
+        Binary classifier with ``decision_function`` or ``predict_proba``, or an outlier detector of
+        scikit-learn or PyOD.
     max_alert_rate : float or list of float, default=0.05
         The promised fraction of rows flagged, in (0, 1). A list gives ``thresholds_``, one per
         rate; ``predict`` uses that of the lowest.
@@ -197,6 +204,9 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         The positive class; None takes ``classes_[1]``.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores.
+    score_direction : {"auto", "high", "low"}, default="auto"
+        The end of the base's scores that is flagged. "auto" takes the low end of scikit-learn's outlier
+        detectors, and the high end of PyOD's and of classifiers.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -258,6 +268,7 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         on_failure: str = "error",
         pos_label: Any = None,
         response_method: str = "auto",
+        score_direction: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -275,6 +286,7 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
             on_failure,
             pos_label,
             response_method,
+            score_direction,
             n_jobs,
             random_state,
         )
