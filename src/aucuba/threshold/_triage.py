@@ -98,6 +98,8 @@ class TriageClassifier(PromisedThresholdClassifier):
         The positive class; None takes ``classes_[1]``, the larger label.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
+    score_direction : {"auto", "high", "low"}, default="auto"
+        The end of the base's scores that is flagged, as in :class:`FixedFPRClassifier`.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -158,6 +160,7 @@ class TriageClassifier(PromisedThresholdClassifier):
         on_failure: str = "error",
         pos_label: Any = None,
         response_method: str = "auto",
+        score_direction: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -176,6 +179,7 @@ class TriageClassifier(PromisedThresholdClassifier):
             on_failure,
             pos_label,
             response_method,
+            score_direction,
             n_jobs,
             random_state,
         )
