@@ -12,26 +12,12 @@ from types import ModuleType
 
 import cupy
 import numpy as np
-from sklearn.utils import check_random_state
 
 from aucuba._roc import _curve, _enhancement, _points, _region, _threshold
 from aucuba._roc._curve import RocCurve
-from aucuba._roc._runs import Runs
-from aucuba._rows._sample import RankingSample
 from aucuba.metrics import _measures
-from aucuba.metrics._resampling import Draw, resampled_curves
-from benchmarks._coverage_cells import THRESHOLD, all_cells, measures
 
-MODULES: tuple[ModuleType, ...] = (
-    _curve,
-    _enhancement,
-    _measures,
-    _points,
-    _region,
-    _threshold,
-)
-# Resamples without one of the classes are left out; so many more are drawn.
-SPARE = 50
+MODULES: tuple[ModuleType, ...] = (_curve, _enhancement, _measures, _points, _region, _threshold)
 THREADS = 256
 SOURCE = r"""
 extern "C" __global__ void draw(
@@ -62,24 +48,9 @@ extern "C" __global__ void spread(
 KERNELS = cupy.RawModule(code=SOURCE)
 
 
-def common_draws(sample, draw, chosen, seed, n_resamples, cuts):
-    """Values of the measures on common resamples."""
-    runs = Runs.from_sample(sample, cuts)
-    totals = _totals(draw, runs, seed, n_resamples)
-    with _arrays_on_device():
-        by_class = totals.reshape(n_resamples, 2, runs.n_runs)
-        cumulated = cupy.zeros((n_resamples, 2, runs.n_runs + 1))
-        cumulated[..., 1:] = cupy.cumsum(by_class, axis=-1)
-        curves = RocCurve(cumulated[:, 0], cumulated[:, 1], cupy.asarray(runs.threshold))
-        values = [_of_curve(one, curves, sample.n_rows) for one in chosen]
-        return list(cupy.asnumpy(cupy.stack(values)))
-
-
-def _totals(draw, runs, seed, n_resamples):
-    """Weights of the slots in resamples that have rows of both classes."""
-    rng, n_slots = check_random_state(seed), 2 * runs.n_runs
-    seeds = [rng.randint(2**64, dtype=np.uint64) for _ in range(n_resamples + SPARE)]
-    seeds = cupy.asarray(np.array(seeds, dtype=np.uint64))
+def padded_totals(draw, runs, widest, seeds):
+    """Weights of the runs in every resample, shape (n_resamples, 2, widest), on the device."""
+    seeds, n_slots = cupy.asarray(seeds), 2 * runs.n_runs
     total, weight = cupy.zeros((seeds.size, n_slots)), draw.sample.weights
     if draw.cluster is not None:
         n_units = int(draw.cluster.max()) + 1
@@ -92,8 +63,19 @@ def _totals(draw, runs, seed, n_resamples):
         for number, rows in enumerate(draw._parts):
             _launch("draw", rows.size, seeds, np.uint64(number), runs.slot[rows], weight[rows],
                     np.int32(rows.size), np.int32(n_slots), total)  # fmt: skip
-    good = total.reshape(seeds.size, 2, -1).any(axis=2).all(axis=1)
-    return total[good][:n_resamples]
+    padded = cupy.zeros((seeds.size, 2, widest))
+    padded[:, :, : runs.n_runs] = total.reshape(seeds.size, 2, runs.n_runs)
+    return padded
+
+
+def evaluate(chosen, totals, n_rows):
+    """Values of the measures on the host, shape (n_samples, n_resamples)."""
+    stacked = cupy.stack(totals)
+    cumulated = cupy.zeros((*stacked.shape[:-1], stacked.shape[-1] + 1))
+    cumulated[..., 1:] = cupy.cumsum(stacked, axis=-1)
+    curves = RocCurve(cumulated[..., 0, :], cumulated[..., 1, :], cupy.empty(0))
+    with _arrays_on_device():
+        return {name: cupy.asnumpy(one.of_curve(curves, n_rows)) for name, one in chosen.items()}
 
 
 def _launch(name, n_threads, first, *arguments):
@@ -108,24 +90,6 @@ def _launch(name, n_threads, first, *arguments):
     KERNELS.get_function(name)(grid, (THREADS,), (first, *on_device))
 
 
-def _of_curve(measure, curves, n_rows):
-    if measure.region is None or measure.region.is_plain_range:
-        return measure.of_curve(curves, n_rows)
-    weights = measure.region.weights
-    with _numpy_again():
-        tables = {"_area_before": weights._area_before, "_lines": weights._lines}
-    kept = dict(weights.__dict__)
-    try:
-        for name, value in {**kept, **tables}.items():
-            parts = value if isinstance(value, tuple) else (value,)
-            moved = tuple(cupy.asarray(one) for one in parts)
-            weights.__dict__[name] = moved if isinstance(value, tuple) else moved[0]
-        return measure.of_curve(curves, n_rows)
-    finally:
-        weights.__dict__.clear()
-        weights.__dict__.update(kept)
-
-
 @contextmanager
 def _arrays_on_device():
     for module in MODULES:
@@ -137,32 +101,33 @@ def _arrays_on_device():
             module.np = np
 
 
-@contextmanager
-def _numpy_again():
-    for module in MODULES:
-        module.np = np
-    try:
-        yield
-    finally:
-        for module in MODULES:
-            module.np = cupy
+def largest_difference() -> float:
+    """Largest difference between the two ways, relative to the largest value, over some cells."""
+    from benchmarks import interval_coverage as study
+    from benchmarks._coverage_cells import all_cells
 
-
-def largest_difference(n_resamples: int = 100) -> float:
-    """Largest relative difference between the two ways, over all measures of the smaller cells."""
     worst = 0.0
-    for cell in (one for one in all_cells() if one.n_positives <= 200):
-        for unit in ("by_class", "random"):
-            y, score, weight, cluster = cell.draw(np.random.default_rng(0), unit)
-            sample = RankingSample.from_arrays(y, score, weight)
-            chosen = [one for one in measures(cell).values() if one.sampling == unit]
-            draw = Draw(sample, unit == "by_class", cluster)
-            found = common_draws(sample, draw, chosen, 1, n_resamples, (THRESHOLD,))
-            for measure, values in zip(chosen, found, strict=True):
-                curves = resampled_curves(sample, draw, n_resamples, 1, (THRESHOLD,))
-                want = np.concatenate([measure.of_curve(one, sample.n_rows) for one in curves])
-                worst = max(worst, float(np.max(np.abs(values - want) / np.abs(want).max())))
+    for cell in (one for one in all_cells() if one.n_rows <= 2_000 and one.shift == 2.5):
+        kept = []
+        for on_device in (False, True):
+            study._evaluate, plain = _recording(study._evaluate, kept), study._evaluate
+            study.simulate(cell, 0, 2, on_device)
+            study._evaluate = plain
+        half = len(kept) // 2
+        for host, device in zip(kept[:half], kept[half:], strict=True):
+            for name, values in host.items():
+                worst = max(
+                    worst, float(np.max(np.abs(values - device[name])) / np.max(np.abs(values)))
+                )
     return worst
+
+
+def _recording(function, kept):
+    def evaluate_and_keep(*arguments):
+        kept.append(function(*arguments))
+        return kept[-1]
+
+    return evaluate_and_keep
 
 
 if __name__ == "__main__":

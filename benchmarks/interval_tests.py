@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import time
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -18,10 +19,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 from scipy.stats import norm
 
+from aucuba._base._warnings import FewRowsWarning
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import compare_scores, power_of, sample_size_for, score_interval
 from aucuba.metrics._confidence_band import confidence_band
-from aucuba.metrics._measures import bind
+from aucuba.metrics._measures import bind, evaluate
 from benchmarks._coverage_cells import SHIFT, Cell
 from reproductions.tables import markdown_table, write_signed
 
@@ -46,8 +48,9 @@ PILOT = (200, 2_000)
 
 @cache
 def _value(metric, params, shift):
-    curve = Cell(*ROWS, "plain").population(shift)
-    return float(bind(metric, dict(params)).of_curve(curve, 1))
+    measure = bind(metric, dict(params))
+    curve = Cell(*ROWS, "plain", shift).population()
+    return float((measure.of_population or measure.of_curve)(curve, 1))
 
 
 def population_value(metric, params, shift):
@@ -113,7 +116,8 @@ def one_test(metric, params, method, design, rng):
 
 def simulate_test(row, rng):
     _, metric, params, method, design = row
-    return {"rejected": float(one_test(metric, params, method, design, rng).p_value < 0.05)}
+    found = one_test(metric, params, method, design, rng)
+    return {"rejected": float(found.p_value < found.level)}
 
 
 def simulate_band(row, rng):
@@ -137,53 +141,158 @@ def simulate_band(row, rng):
             "missed": float(above.any() or below.any())}  # fmt: skip
 
 
+def cluster_rows():
+    """Sizes of the clusters, measure and parameters of every test on clusters."""
+    unequal = np.exp(1.5 * np.random.default_rng(0).normal(size=40))
+    designs = {
+        "6 of 20 rows": [20] * 6,
+        "10 of 20 rows": [20] * 10,
+        "15 of 20 rows": [20] * 15,
+        "40 of 10 rows": [10] * 40,
+        "40 very unequal": np.maximum(1, np.round(400 * unequal / unequal.sum())).astype(int),
+    }
+    for name, sizes in designs.items():
+        yield name, tuple(int(one) for one in sizes), "AUC", "partial_auc", {}
+        rate = {"rate": "tpr", "threshold": 1.5}
+        yield (
+            name,
+            tuple(int(one) for one in sizes),
+            "TPR at a threshold",
+            "rate_at_threshold",
+            rate,
+        )
+        yield name, tuple(int(one) for one in sizes), "TPR at FPR 0.1", "tpr_at_fpr", {"fpr": 0.1}
+
+
+def simulate_clusters(row, rng):
+    """Whether two equally good scorers, each with noise of its own per cluster, are told apart."""
+    _, sizes, _, metric, params = row
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    y = rng.random(groups.size) < 0.3
+    base = np.sqrt(0.3) * rng.normal(size=len(sizes))[groups] + SHIFT * y
+    base += np.sqrt(0.7) * rng.normal(size=groups.size)
+    a, b = (
+        base + 0.7 * rng.normal(size=len(sizes))[groups] + 0.7 * rng.normal(size=groups.size)
+        for _ in range(2)
+    )
+    options = {"n_resamples": 300, "random_state": int(rng.integers(2**31)), **params}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        return {
+            "rejected": float(
+                compare_scores(metric, y, a, b, groups=groups, **options).p_value < 0.05
+            )
+        }
+
+
+# Measures with their parameters and the half-width that a study should have.
+PLANNED = (
+    ("AUC", "partial_auc", {}, 0.02),
+    ("partial AUC [0, 0.05]", "partial_auc", BAND, 0.05),
+    ("two-way [0, 0.3] x [0.5, 1]", "two_way_partial_auc", {"min_tpr": 0.5, "max_fpr": 0.3}, 0.07),
+    ("log AUC [0.01, 0.1]", "log_auc", {"fpr_range": (0.01, 0.1)}, 0.05),
+    ("TPR at a threshold", "rate_at_threshold", {"rate": "tpr", "threshold": 1.25}, 0.06),
+    (
+        "precision at a threshold",
+        "rate_at_threshold",
+        {"rate": "precision", "threshold": 1.25},
+        0.04,
+    ),
+    ("TPR at FPR 0.05", "tpr_at_fpr", FPR, 0.06),
+    ("FPR at TPR 0.9", "fpr_at_tpr", {"tpr": 0.9}, 0.06),
+    ("equal error rate", "equal_error_rate", {}, 0.025),
+    ("precision at recall 0.5", "precision_at_recall", {"recall": 0.5}, 0.06),
+    ("recall at precision 0.4", "recall_at_precision", {"precision": 0.4}, 0.08),
+    ("enrichment at 0.05", "enrichment_factor", {"fraction": 0.05}, 0.8),
+    ("RIE, alpha 20", "rie", {"alpha": 20.0}, 0.6),
+    ("BEDROC, alpha 20", "bedroc", {"alpha": 20.0}, 0.05),
+    ("AUM", "aum", {"same_scale": True}, 0.012),
+)
+STUDY = (300, 3_000)
+
+
 def plan_rows():
-    yield "half-width", "AUC", "partial_auc", {}, 0.02
-    yield "half-width", "partial AUC [0, 0.05]", "partial_auc", BAND, 0.05
-    yield "half-width", "TPR at FPR 0.05", "tpr_at_fpr", FPR, 0.08
-    yield "power", "AUC", "partial_auc", {}, (100, 1_000)
-    yield "power", "partial AUC [0, 0.05]", "partial_auc", BAND, (200, 2_000)
-    yield "power", "TPR at FPR 0.05", "tpr_at_fpr", FPR, (300, 3_000)
+    for name, metric, params, goal in PLANNED:
+        yield "half-width", name, metric, params, goal
+    for name, metric, params, _ in PLANNED:
+        yield "power", name, metric, params, STUDY
 
 
 def simulate_plan(row, rng):
-    """Plan from a pilot, then draw one study of the planned size."""
+    """Plan from a pilot and draw one study: its half-width, or its difference of two scorers."""
     kind, _, metric, params, goal = row
-    y, score, _ = draw_scores(rng, *PILOT)
     seed = {"random_state": int(rng.integers(2**31)), **params}
+    is_random = bind(metric, params).sampling == "random"
     if kind == "half-width":
+        y, score, _ = draw_scores(rng, *PILOT)
         size = sample_size_for(metric, y, score, half_width=goal, **seed)
-        y, score, _ = draw_scores(rng, size.n_positives, size.n_negatives)
-        method = "delong" if metric == "partial_auc" else "bootstrap"
-        found = score_interval(metric, y, score, method=method, n_resamples=N_RESAMPLES, **seed)
+        y, score = _study_rows(rng, size.n_positives, size.n_negatives, is_random)
+        found = score_interval(metric, y, score, n_resamples=N_RESAMPLES, **seed)
         return {"planned": goal, "found": (found.high - found.low) / 2}
-    difference = population_value(metric, params, SHIFT)
-    difference -= population_value(metric, params, noisy(SHIFT))
-    size = {"n_positives": goal[0], "n_negatives": goal[1]}
-    noise = NOISE * rng.normal(size=y.size)
-    planned = power_of(metric, y, score, score + noise, difference=difference, **size, **seed)
-    y, score, _ = draw_scores(rng, *goal)
-    other = score + NOISE * rng.normal(size=y.size)
-    method = {"method": "delong" if metric == "partial_auc" else "bootstrap"}
-    test = compare_scores(metric, y, score, other, n_resamples=N_RESAMPLES, **method, **seed)
-    return {"planned": planned, "found": float(test.p_value < 0.05)}
+    found = {}
+    if rng.random() < 0.1:
+        # The spread of the differences needs more studies than the mean of the plans needs pilots.
+        y, score, _ = draw_scores(rng, *PILOT)
+        other = score + NOISE * rng.normal(size=y.size)
+        rows = {"n_positives": goal[0], "n_negatives": goal[1]}
+        planned = power_of(metric, y, score, other, difference=PROBE * _unit(row), **rows, **seed)
+        found = {"planned": planned, "pilots": 1.0}
+    y, score = _study_rows(rng, *goal, is_random)
+    values = [
+        evaluate(metric, y, one, **params)
+        for one in (score, score + NOISE * rng.normal(size=y.size))
+    ]
+    gap = values[0] - values[1]
+    return {**found, "gap": gap, "square": gap**2}
 
 
+# Differences are probed at so many standard errors of the first study, where power changes fastest.
+PROBE = 2.5
+
+
+@cache
+def _unit_of(metric, params):
+    """Standard error of the difference of two scorers in studies of 300 + 3,000, to one digit."""
+    rng, gaps = np.random.default_rng(0), []
+    is_random = bind(metric, dict(params)).sampling == "random"
+    for _ in range(60):
+        y, score = _study_rows(rng, *STUDY, is_random)
+        other = score + NOISE * rng.normal(size=y.size)
+        gaps.append(
+            evaluate(metric, y, score, **dict(params)) - evaluate(metric, y, other, **dict(params))
+        )
+    return float(f"{np.std(gaps):.1g}")
+
+
+def _unit(row):
+    return _unit_of(row[2], tuple(row[3].items()))
+
+
+def _study_rows(rng, n_positives, n_negatives, is_random):
+    if is_random:
+        n_rows = n_positives + n_negatives
+        n_positives = int(rng.binomial(n_rows, n_positives / n_rows))
+        n_negatives = n_rows - n_positives
+    return draw_scores(rng, n_positives, n_negatives)[:2]
+
+
+# How a row is simulated, the rows, and the most simulations of each.
 STUDIES = {
-    "tests": (simulate_test, lambda: list(test_rows())),
-    "bands": (simulate_band, lambda: list(BANDS)),
-    "plans": (simulate_plan, lambda: list(plan_rows())),
+    "clusters": (simulate_clusters, lambda: list(cluster_rows()), 5_000),
+    "plans": (simulate_plan, lambda: list(plan_rows()), 200),
+    "tests": (simulate_test, lambda: list(test_rows()), 2_000),
+    "bands": (simulate_band, lambda: list(BANDS), 1_000),
 }
 
 
 def run(store, wanted, minutes):
     """Add a block to every row in turn, saving after each."""
     end = time.monotonic() + 60 * minutes
-    for target in sorted({min(wanted, one) for one in (200, 500, 1_000, wanted)}):
-        for study, (simulate, rows) in STUDIES.items():
+    for target in sorted({min(wanted, one) for one in (100, 200, 500, 1_000, wanted)}):
+        for study, (simulate, rows, most) in STUDIES.items():
             for row in rows():
                 found = store.setdefault(f"{study} {row}", {"n": 0})
-                while found["n"] < target:
+                while found["n"] < min(most, target):
                     if time.monotonic() > end:
                         return
                     rng = np.random.default_rng([found["n"], *f"{study} {row}".encode()])
@@ -201,7 +310,8 @@ def size_table(store):
         found = store.get(f"tests {row}", {"n": 0})
         if found["n"]:
             size = found["rejected"] / found["n"]
-            bar = 0.05 + 3 * np.sqrt(0.05 * 0.95 / found["n"])
+            level = 0.025 if row[4] == "non-inferior" else 0.05
+            bar = level + 3 * np.sqrt(level * (1 - level) / found["n"])
             verdict = "yes" if size <= bar else "**no**"
             shown = [f"{found['n']:,}", f"{100 * size:.1f}", f"{100 * bar:.1f}", verdict]
             rows.append([row[0], row[4], row[3], *shown])
@@ -222,19 +332,42 @@ def band_table(store):
     return markdown_table([*header, "curve below (%)", "mean width"], rows)
 
 
+def cluster_table(store):
+    rows = []
+    for row in cluster_rows():
+        found = store.get(f"clusters {row}", {"n": 0})
+        if n := found["n"]:
+            sizes = np.array(row[1])
+            effective = sizes.sum() ** 2 / np.sum(sizes**2)
+            size = 100 * found["rejected"] / n
+            most = 7.0 if effective >= 10 else 10.0
+            verdict = "**no**" if size > most else "yes" if size >= 3 else "yes, below 3 %"
+            rows.append([row[0], f"{effective:.1f}", row[2], f"{n:,}", f"{size:.1f}", verdict])
+    header = ["clusters", "effective", "measure", "tests", "rejected at 5 % (%)", "within"]
+    return markdown_table(header, rows)
+
+
 def plan_table(store):
     rows = []
     for row in plan_rows():
         found = store.get(f"plans {row}", {"n": 0})
-        if n := found["n"]:
+        n = found["n"]
+        if not n or (row[0] == "power" and not found.get("pilots")):
+            continue
+        if row[0] == "power":
+            planned = found["planned"] / found["pilots"]
+            spread = np.sqrt(found["square"] / n - (found["gap"] / n) ** 2)
+            distance = PROBE * _unit(row) / spread
+            z = norm.ppf(0.975)
+            seen = norm.sf(z - distance) + norm.cdf(-z - distance)
+            shown = [f"{100 * planned:.1f} %", f"{100 * seen:.1f} %"]
+        else:
             planned, seen = found["planned"] / n, found["found"] / n
-            if row[0] == "power":
-                gap = f"{100 * (seen - planned):+.1f} points"
-                shown = [f"{100 * planned:.1f} %", f"{100 * seen:.1f} %", gap]
-            else:
-                shown = [f"{planned:.4f}", f"{seen:.4f}", f"{100 * (seen / planned - 1):+.1f} %"]
-            rows.append([row[0], row[1], f"{n:,}", *shown])
-    header = ["goal", "measure", "pilots", "planned (mean)", "found (mean)", "gap"]
+            shown = [f"{planned:.4f}", f"{seen:.4f}"]
+        gap = 100 * (seen / planned - 1)
+        verdict = "yes" if abs(gap) <= 10 else "**no**"
+        rows.append([row[0], row[1], f"{n:,}", *shown, f"{gap:+.1f} %", verdict])
+    header = ["goal", "measure", "studies", "planned (mean)", "found", "gap", "within 10 %"]
     return markdown_table(header, rows)
 
 
@@ -251,13 +384,24 @@ def report(store):
             "Independent: the same scorer on two samples. Clusters: 100 of eleven rows, intraclass "
             "correlation .3. The bar is 5 % and three standard errors.",
             size_table(store),
+            "## Tests on clusters",
+            "Two equally good scorers, each with noise of its own per cluster and per row; intraclass "
+            "correlation .3, a third of the rows positive. At most 7 % of the tests may reject from 10 "
+            "effective clusters on ((sum of sizes)^2 / sum of squares), 10 % below, where a warning is "
+            "given. Rates of few positives take few values, and a step in a resampled rate is wider "
+            "than the difference, so tests of the TPR at an FPR reject less often than 5 %.",
+            cluster_table(store),
             "## Simultaneous bands",
             "Percentage of samples whose 95 % band holds the population's curve at all of 4,001 rates "
             "of the range, the band's limits joined by straight lines as they are drawn.",
             band_table(store),
             "## Planning",
-            f"From pilots of {PILOT[0]} + {PILOT[1]:,} rows, each followed by one study of the size "
-            "planned (half-width) or given (power).",
+            f"From pilots of {PILOT[0]} + {PILOT[1]:,} rows. Half-widths are those of intervals by "
+            '`method="auto"` in studies of the size planned, one per pilot. The power is that of '
+            f"finding a difference of about {PROBE:g} standard errors between a scorer and a noisier "
+            f"one in studies of {STUDY[0]} + {STUDY[1]:,} rows; what is found follows from the spread "
+            "of the differences of such studies. Measures of the top k and of bins are not planned, "
+            "since they count rows.",
             plan_table(store),
         ]
     )
@@ -265,7 +409,9 @@ def report(store):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=2_000, help="per row")
+    parser.add_argument(
+        "--simulations", type=int, default=5_000, help="per row, where its study has so many"
+    )
     parser.add_argument("--minutes", type=float, default=120.0, help="time for this run")
     options = parser.parse_args()
     store = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}

@@ -21,7 +21,7 @@ LEVELS = [
     ("aum",),
     ("linear", "threshold", "structured", "changepoint", "objectives"),
     ("ensemble",),
-    ("persistence", "report", "export"),
+    ("persistence", "report"),
     ("cli",),
     ("__init__", "__main__", "demo", "_citation"),
 ]

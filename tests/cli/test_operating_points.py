@@ -146,7 +146,9 @@ class TestOwnThreshold:
         rows = pd.read_csv(promised / "like.csv")
         score = load_model(promised / "m.aucuba").decision_function(rows)
         threshold = {"threshold": np.nextafter(0, 1), "sample_weight": rows["w"]}
-        want = score_interval("rate_at_threshold", rows["y"], score, rate="fpr", **threshold)
+        want = score_interval(
+            "rate_at_threshold", rows["y"], score, rate="fpr", method="wilson", **threshold
+        )
         for region_only in ([], ["--region-only"]):
             own = run(*words, *region_only, "--json").json["own_threshold"]
             for name in ("value", "low", "high"):

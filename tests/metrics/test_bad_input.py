@@ -31,7 +31,11 @@ BAD_ROWS = [
     (([0, 1], [1.0, np.nan]), {}, r"1 NaN or infinite values, the first in row 1 \(nan\)"),
     (([0, 1], [np.inf, 0.0]), {}, r"infinite values, the first in row 0 \(inf\)"),
     (([0, 1, 1], [1.0, 2.0]), {}, "y_true has 3 entries for 2 rows"),
-    (([0, 1, 2], [1, 2, 3]), {}, "Only binary classification is supported. y_true has 3 labels"),
+    (
+        ([0, 1, 2], [1, 2, 3]),
+        {},
+        "Only binary classification is supported without pos_label. y_true has 3 labels",
+    ),
     (([0, 1], ["a", "b"]), {}, "must be numeric"),
     (([0, np.nan, 1], [1, 2, 3]), {}, "1 missing or infinite entries"),
     ((Y, S), {"sample_weight": [1, 1, -1, 1]}, "must be non-negative, got -1.0 in row 2"),

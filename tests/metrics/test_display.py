@@ -83,9 +83,13 @@ def test_from_cv_results_draws_one_curve_a_fold():
 def test_errors_say_what_to_do():
     with pytest.raises(ValueError, match="return_estimator=True and return_indices=True"):
         RocRegionDisplay.from_cv_results({"test_score": []}, X, Y)
-    model = LogisticRegression().fit(X, np.arange(200) % 3)
-    with pytest.raises(ValueError, match="two classes"):
-        RocRegionDisplay.from_estimator(model, X, Y)
+    three = np.arange(200) % 3
+    model = LogisticRegression().fit(X, three)
+    with pytest.raises(ValueError, match=r"has 3 classes.*name one as pos_label"):
+        RocRegionDisplay.from_estimator(model, X, three)
+    display = RocRegionDisplay.from_estimator(model, X, three, fpr_range=REGION, pos_label=1)
+    want = partial_auc_score(three == 1, model.decision_function(X)[:, 1], fpr_range=REGION)
+    assert display.partial_auc == pytest.approx(want)
     with pytest.raises(ValueError, match="not one of the classes"):
         RocRegionDisplay.from_estimator(LogisticRegression().fit(X, Y), X, Y, pos_label=7)
     with pytest.raises(ValueError, match="lower limit below"):

@@ -152,8 +152,17 @@ def test_zero_weight_rows_are_absent():
 def test_labels_of_any_kind():
     score = [0.1, 0.9, 0.4, 0.6]
     expected = partial_auc_score([0, 1, 0, 1], score, fpr_range=(0, 0.5))
-    for labels in ([-1, 1, -1, 1], ["benign", "malignant"] * 2, [False, True] * 2):
+    for labels in ([-1, 1, -1, 1], [1, 2] * 2, [False, True] * 2):
         assert partial_auc_score(labels, score, fpr_range=(0, 0.5)) == expected
+    for labels in (["benign", "malignant"] * 2, np.array(["a", "b"] * 2, dtype=object)):
+        with pytest.raises(
+            ValueError, match=r"text labels \['.', '.'\]|neither is positive by conv"
+        ):
+            partial_auc_score(labels, score)
+        named = partial_auc_score(labels, score, fpr_range=(0, 0.5), pos_label=labels[1])
+        assert named == expected
+    several = partial_auc_score(["b", "a", "c", "a"], score, pos_label="a", fpr_range=(0, 0.5))
+    assert several == expected
     flipped = partial_auc_score(["b", "a", "b", "a"], score, pos_label="a", fpr_range=(0, 0.5))
     assert flipped == expected
 

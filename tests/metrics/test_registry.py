@@ -84,7 +84,7 @@ def test_every_measure_is_a_scorer_or_says_why_not(name):
 def test_every_measure_can_be_planned_or_says_why_not(name):
     y, score = rows()
     params = {**PARAMS[name], "random_state": 0}
-    if name in ("auc_at_k", "binned_auc"):
+    if name in ("auc_at_k", "binned_auc", "precision_at_k", "recall_at_k"):
         with pytest.raises(ValueError, match=r"No sample size can be planned.*counts rows"):
             sample_size_for(name, y, score, half_width=0.1, **params)
         with pytest.raises(ValueError, match=r"No sample size can be planned.*counts rows"):

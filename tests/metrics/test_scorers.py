@@ -5,7 +5,10 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from aucuba import PartialAUCClassifier
 from aucuba.metrics import (
     auc_at_k_score,
     make_metric_scorer,
@@ -38,7 +41,14 @@ def test_scorer_equals_its_metric(scorer, metric, params):
     assert scorer(MODEL, X, Y) == metric(Y, MODEL.decision_function(X), **params)
     names = np.where(Y == 1, "ill", "healthy")
     named = LogisticRegression().fit(X, names)
-    assert scorer(named, X, names) == metric(names, named.decision_function(X), **params)
+    with pytest.raises(ValueError, match="LogisticRegression has the text labels"):
+        scorer(named, X, names)
+    with pytest.raises(ValueError, match="text labels"):
+        cross_val_score(LogisticRegression(), X, names, scoring=scorer, error_score="raise")
+    sought = make_metric_scorer(scorer._kwargs["metric"], pos_label="ill", **params)
+    want = metric(names, named.decision_function(X), pos_label="ill", **params)
+    assert sought(named, X, names) == want
+    assert scorer._sign == 1
 
 
 @pytest.mark.parametrize(("scorer", "metric", "params"), ALL_SCORERS)
@@ -54,6 +64,45 @@ def test_positive_label_may_be_the_first_class():
     scorer = make_metric_scorer("partial_auc", fpr_range=(0, 0.2), pos_label="a")
     want = partial_auc_score(names, -named.decision_function(X), fpr_range=(0, 0.2), pos_label="a")
     assert scorer(named, X, names) == pytest.approx(want)
+
+
+def test_the_positive_class_of_an_estimator_counts():
+    """Of a model that names its class, also at the end of a pipeline or inside a search."""
+    names = np.where(Y == 1, "fraud", "ok")
+    scorer = make_metric_scorer("partial_auc", fpr_range=(0, 0.2))
+    model = PartialAUCClassifier((0.0, 0.2), pos_label="fraud")
+    pipeline = make_pipeline(StandardScaler(), model).fit(X, names)
+    search = GridSearchCV(model, {"C": [0.1, 1.0]}, scoring=scorer, cv=3, error_score="raise")
+    for fitted in (pipeline, search.fit(X, names)):
+        want = partial_auc_score(
+            names, -fitted.decision_function(X), fpr_range=(0, 0.2), pos_label="fraud"
+        )
+        assert scorer(fitted, X, names) == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), RandomForestClassifier(20, random_state=0)]
+)
+def test_one_class_is_judged_against_the_rest(model):
+    kinds = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    model = model.fit(X, kinds)
+    with pytest.raises(ValueError, match=r"has 3 classes.*name one as pos_label"):
+        make_metric_scorer("partial_auc")(model, X, kinds)
+    scores = model.predict_proba(X)
+    if hasattr(model, "decision_function"):
+        scores = model.decision_function(X)
+    for place, label in enumerate("abc"):
+        want = partial_auc_score(kinds == label, scores[:, place])
+        assert make_metric_scorer("partial_auc", pos_label=label)(model, X, kinds) == want
+        values = cross_val_score(
+            model,
+            X,
+            kinds,
+            scoring=make_metric_scorer("auc", pos_label=label),
+            cv=3,
+            error_score="raise",
+        )
+        assert np.all(values > 0.4)
 
 
 def test_models_with_probabilities_only():

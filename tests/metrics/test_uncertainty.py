@@ -13,6 +13,7 @@ from aucuba.metrics import (
     compare_scores,
     operating_point,
     power_of,
+    precision_at_recall_score,
     sample_size_for,
     score_interval,
 )
@@ -57,6 +58,7 @@ def test_every_measure_has_an_interval_and_a_test(name):
     assert lower.high == bind(name, PARAMS[name]).limits[1]
 
 
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_delong_is_hanley_and_mcneils_formula_by_hand():
     """Structural components of two positives and three negatives, divisors m - 1 and n - 1."""
     y, score = np.array([1, 1, 0, 0, 0]), np.array([5.0, 2.0, 3.0, 1.0, 0.0])
@@ -173,9 +175,9 @@ def test_rates_at_a_fixed_threshold():
     exact = score_interval("rate_at_threshold", y, score, method="exact", **options)
     want = stats.binomtest(hits, 60).proportion_ci(method="exact")
     assert (exact.low, exact.high) == pytest.approx((want.low, want.high))
-    wilson = score_interval("rate_at_threshold", y, score, **options)
+    assert score_interval("rate_at_threshold", y, score, **options).method == "exact"
+    wilson = score_interval("rate_at_threshold", y, score, method="wilson", **options)
     want = stats.binomtest(hits, 60).proportion_ci(method="wilson")
-    assert wilson.method == "wilson"
     assert (wilson.low, wilson.high) == pytest.approx((want.low, want.high))
 
 
@@ -297,7 +299,7 @@ def test_a_measure_of_ones_own():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"metric": "auc"}, "metric must be one of 'partial_auc'"),
+        ({"metric": "roc_auc"}, "metric must be one of 'partial_auc'.*Did you mean .*'auc'"),
         ({"metric": "tpr_at_fpr"}, "missing 1 required keyword-only argument: 'fpr'"),
         ({"metric": "bedroc", "beta": 3}, "unexpected keyword argument 'beta'"),
         ({"metric": "bedroc", "method": "delong"}, "needs placement values"),
@@ -360,22 +362,86 @@ def test_planning_by_resamples_agrees_with_placements():
         by_placements, abs=0.06
     )
     assert 0.3 < by_placements < 0.95
-    with pytest.raises(ValueError, match="half_width, or both power and difference"):
+    with pytest.raises(ValueError, match="Give half_width, or power and difference"):
+        sample_size_for("partial_auc", y, score, difference=0.1)
+    with pytest.raises(ValueError, match="Give difference, the true difference"):
         sample_size_for("partial_auc", y, score, power=0.8)
     with pytest.raises(ValueError, match="difference must be a number above 0"):
         power_of("partial_auc", y, score, n_positives=3, n_negatives=3, difference=0.0)
 
 
+def test_planning_from_values_is_planning_from_a_large_pilot():
+    """Normal scores whose values are those expected, and so many that the pilot has no noise."""
+    rng = np.random.default_rng(23)
+    y = np.repeat([1, 0], 20_000)
+    a, b = rng.normal(size=(2, y.size)) + np.array([[1.5], [1.0]]) * y
+    values = tuple(stats.norm.cdf(np.array([1.5, 1.0]) / np.sqrt(2)))
+    goal = {"power": 0.8, "ratio": 2.0}
+    want = sample_size_for("auc", y, a, b, difference=values[0] - values[1], **goal)
+    got = sample_size_for("auc", values=values, **goal)
+    assert got.n_positives == pytest.approx(want.n_positives, rel=0.05)
+    related = sample_size_for("auc", values=values, correlation=0.5, **goal)
+    assert related.n_positives == pytest.approx(0.5 * got.n_positives, rel=0.05)
+    rows = {"n_positives": got.n_positives, "n_negatives": got.n_negatives}
+    assert power_of("auc", values=values, **rows) == pytest.approx(0.8, abs=0.01)
+    alone = sample_size_for("tpr_at_fpr", values=0.6, half_width=0.05, ratio=10, fpr=0.05)
+    assert 369 <= alone.n_positives <= 480  # 369 without the threshold's part
+    with pytest.raises(ValueError, match=r"No normal scores have a partial_auc of 1.2"):
+        sample_size_for("auc", values=1.2, half_width=0.05)
+    with pytest.raises(ValueError, match="Give the labels and scores of a pilot, or the values"):
+        sample_size_for("auc", half_width=0.05)
+
+
+def test_planning_for_non_inferiority_and_clusters():
+    y, score = sample(24, 300, 900)
+    other = score + 0.3 * np.random.default_rng(25).normal(size=y.size)
+    plain = sample_size_for("auc", y, score, other, power=0.9, difference=0.02)
+    inside = sample_size_for("auc", y, score, other, power=0.9, margin=0.02)
+    assert inside == plain
+    worse = sample_size_for("auc", y, score, other, power=0.9, margin=0.03, difference=-0.01)
+    assert worse == plain
+    given = {"n_positives": 100, "n_negatives": 300}
+    power = power_of("auc", y, score, other, margin=0.02, **given)
+    # Only one of the two tails counts.
+    assert 0 < power < power_of("auc", y, score, other, difference=0.02, **given)
+    # Five copies of every row as a cluster: five times the rows are needed.
+    five = np.tile(np.arange(y.size), 5)
+    for name, params in (("auc", {}), ("tpr_at_fpr", {"fpr": 0.1, "random_state": 0})):
+        alone = sample_size_for(name, y, score, half_width=0.03, **params)
+        copied = sample_size_for(name, y[five], score[five], half_width=0.03, groups=five, **params)
+        assert copied.n_positives == pytest.approx(5 * alone.n_positives, rel=0.15)
+
+
+def test_an_uncertain_prevalence_is_part_of_the_plan():
+    """The spread of precisions at a recall over random samples of the planned size."""
+    rng = np.random.default_rng(26)
+    y, score = sample(27, 1_000, 4_000)
+    options = {"recall": 0.5, "random_state": 0}
+    size = sample_size_for("precision_at_recall", y, score, half_width=0.04, ratio=9, **options)
+    n, values = size.n_positives + size.n_negatives, []
+    for _ in range(300):
+        drawn = rng.random(n) < 0.1
+        values.append(
+            precision_at_recall_score(drawn, rng.normal(size=n) + 1.5 * drawn, recall=0.5)
+        )
+    assert 1.96 * np.std(values) == pytest.approx(0.04, rel=0.15)
+
+
 def test_what_is_too_few_is_named():
     """Of the rows that decide: negatives within an FPR, positives below a TPR, positives in all."""
-    y, score = sample(12, 60, 300)
+    y, score = sample(12, 60, 200)
     quick = {"n_resamples": 20, "random_state": 0}
-    with pytest.warns(FewRowsWarning, match="60 positives and 3 negatives in the range"):
+    with pytest.warns(FewRowsWarning, match="60 positives and 2 negatives in the range"):
         score_interval("tpr_at_fpr", y, score, fpr=0.01, **quick)
-    with pytest.warns(FewRowsWarning, match="3 positives and 300 negatives in the range"):
-        score_interval("fpr_at_tpr", y, score, tpr=0.95, **quick)
-    with pytest.warns(FewRowsWarning, match="3 positives and 300 negatives in the range"):
-        score_interval("fpr_at_tpr", y, score, tpr=0.95, groups=np.arange(360) % 60, **quick)
+    with pytest.warns(FewRowsWarning, match="2.4 positives and 200 negatives in the range"):
+        score_interval("fpr_at_tpr", y, score, tpr=0.96, **quick)
+    with pytest.warns(FewRowsWarning, match="2.4 positives and 200 negatives in the range"):
+        score_interval("fpr_at_tpr", y, score, tpr=0.96, groups=np.arange(260) % 60, **quick)
+    with pytest.warns(FewRowsWarning, match="60 positives and 0.461 negatives in the range"):
+        score_interval("log_auc", y, score, fpr_range=(0.001, 0.01))
+    weight = np.where(np.arange(260) % 2, 5.0, 1.0)
+    with pytest.warns(FewRowsWarning, match="41.5 positives and 2.77 negatives in the range"):
+        score_interval("tpr_at_fpr", y, score, fpr=0.02, sample_weight=weight, **quick)
     with pytest.warns(FewRowsWarning, match="method='delong' are too narrow with 60 positives"):
         score_interval("partial_auc", y, score, method="delong")
     y, score = sample(13, 29, 300)
@@ -384,13 +450,13 @@ def test_what_is_too_few_is_named():
 
 
 def test_auto_names_what_suits_clusters():
-    """Percentiles corrected for skewness in many clusters, Student's t in few."""
     y, score = sample(14, 120, 480)
     options = {"n_resamples": 50, "random_state": 0}
     many = score_interval("partial_auc", y, score, groups=np.arange(600) % 60, **options)
     few = score_interval("partial_auc", y, score, groups=np.arange(600) % 30, **options)
     paired = compare_scores("partial_auc", y, score, -score, groups=np.arange(600) % 60)
-    assert (many.method, few.method, paired.method) == ("bca", "delong", "delong")
+    assert (many.method, few.method, paired.method) == ("wilson", "wilson", "delong")
+    assert many.n_resamples == few.n_resamples == 0
 
 
 def test_percentiles_of_few_clusters_are_wider():

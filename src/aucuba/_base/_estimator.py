@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucuba._base._arrays import arrays_of
 from aucuba._base._callbacks import CallbackSupport
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._base._validation import check_choice
+from aucuba._base._validation import check_choice, check_not_text
 from aucuba._base._warnings import Advice, Remedy, warn_user
 
 # decision_function comes first: probabilities round to 0 and 1, and such ties cost true positives.
@@ -244,21 +244,45 @@ def response_of(estimator: Any, response_method: str = "auto") -> str:
 
 
 def scores_and_label(estimator: Any, X: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
-    """Score rows by a fitted classifier of two classes, and name the class that scores grow towards.
+    """Score rows by a fitted classifier, and name the class that the scores grow towards.
 
-    ``pos_label`` is one of its ``classes_``, by default the second.
+    With more than two classes the scores are those of ``pos_label`` against the rest.
+    """
+    index, pos_label = positive_of(estimator, pos_label)
+    return positive_scores(estimator, X, index)[0], pos_label
+
+
+def positive_of(estimator: Any, pos_label: Any = None) -> tuple[int, Any]:
+    """Find the positive class of a fitted classifier: its place in ``classes_``, and its label.
+
+    It is ``pos_label``, else the estimator's ``pos_label_``, else the second of two that are no text.
     """
     check_is_fitted(estimator)
-    classes = getattr(estimator, "classes_", None)
-    if classes is None or len(classes) != 2:
+    name, classes = type(estimator).__name__, getattr(estimator, "classes_", None)
+    if classes is None or len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} must be a fitted classifier with two classes, its classes_ "
-            f"are {classes!r}."
+            f"{name} must be a fitted classifier with two classes, its classes_ are {classes!r}."
         )
-    pos_label = classes[1] if pos_label is None else pos_label
-    if pos_label not in classes:
+    pos_label = _own_label(estimator) if pos_label is None else pos_label
+    if pos_label is None:
+        if len(classes) > 2:
+            raise ValueError(
+                f"{name} has {len(classes)} classes, {list(classes)!r}; name one as pos_label to "
+                "judge it against the rest."
+            )
+        check_not_text(np.asarray(classes), f"{name} has")
+        pos_label = classes[1]
+    found = [place for place, one in enumerate(classes) if one == pos_label]
+    if not found:
         raise ValueError(f"pos_label={pos_label!r} is not one of the classes {list(classes)!r}.")
-    return positive_scores(estimator, X, int(pos_label == classes[1]))[0], pos_label
+    return found[0], pos_label
+
+
+def _own_label(estimator: Any) -> Any:
+    """Return the ``pos_label_`` of a classifier, a search over it, or a pipeline that ends with it."""
+    inner = getattr(estimator, "best_estimator_", estimator)
+    steps = getattr(inner, "steps", None)
+    return getattr(steps[-1][1] if steps else inner, "pos_label_", None)
 
 
 def positive_scores(
@@ -273,8 +297,8 @@ def positive_scores(
     """
     method = response_of(estimator, response_method)
     response = np.asarray(getattr(estimator, method)(X))
-    if method == "predict_proba" and response.ndim == 2:
-        return response[:, positive_index], True
+    if response.ndim == 2 and response.shape[1] > 1:
+        return response[:, positive_index], method == "predict_proba"
     # One value per row is a raw score, also from ``predict_proba`` of a booster with an objective of
     # the user's.
     return response if positive_index else -response, False

@@ -84,23 +84,25 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 
 def binary_target(y_true: ArrayLike, pos_label: Any = None, n_rows: int | None = None) -> BoolArray:
-    """Tell which rows are positive.
+    """Tell which rows are positive: those of ``pos_label``, against all other classes.
 
-    Without ``pos_label`` the larger of the two labels in sorted order is positive: 1 of {0, 1} or
-    {-1, 1}, and ``classes_[1]`` of every scikit-learn classifier, strings included.
+    Without ``pos_label`` there must be two labels that are no text, and the larger is positive: 1 of
+    {0, 1} or {-1, 1}, and True.
     """
     y = identifiers(y_true, "y_true", n_rows)
     if y.size == 0:
         raise ValueError("y_true is empty: at least one row of each class is needed.")
     labels = np.unique(y)
-    if labels.size > 2:
-        raise ValueError(
-            f"Only binary classification is supported. y_true has {labels.size} labels: "
-            f"{_shorten(labels)}. Compare one label with the rest, for example y == {labels[0]!r}."
-        )
     if pos_label is None:
+        if labels.size > 2:
+            raise ValueError(
+                "Only binary classification is supported without pos_label. y_true has "
+                f"{labels.size} labels: {_shorten(labels)}. Compare one label with the rest, for "
+                f"example pos_label={_plain(labels[0])!r} or y == {_plain(labels[0])!r}."
+            )
         if labels.size == 1:
             raise ValueError(_one_class(labels[0]))
+        check_not_text(labels, "y_true has")
         pos_label = labels[1]
     elif pos_label not in labels:
         raise ValueError(
@@ -110,6 +112,20 @@ def binary_target(y_true: ArrayLike, pos_label: Any = None, n_rows: int | None =
     if positive.all():
         raise ValueError(_one_class(labels[0]))
     return positive
+
+
+def check_not_text(labels: AnyArray, subject: str) -> None:
+    """Refuse text labels of which none was named as positive: their order means nothing."""
+    if any(isinstance(_plain(one), str | bytes) for one in labels):
+        raise ValueError(
+            f"{subject} the text labels {_shorten(labels)}, of which neither is positive by "
+            f"convention; name the positive class, for example pos_label={_plain(labels[0])!r}."
+        )
+
+
+def _plain(label: Any) -> Any:
+    """Return a label as Python writes it."""
+    return label.item() if hasattr(label, "item") else label
 
 
 def labels_of_rows(y: Any, n_rows: int, estimator_name: str) -> AnyArray:
@@ -317,7 +333,5 @@ def _one_class(label: Any) -> str:
 
 
 def _shorten(labels: Any) -> str:
-    shown = ", ".join(
-        repr(label.item() if hasattr(label, "item") else label) for label in labels[:5]
-    )
+    shown = ", ".join(repr(_plain(label)) for label in labels[:5])
     return f"[{shown}{', ...' if len(labels) > 5 else ''}]"

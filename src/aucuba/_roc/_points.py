@@ -85,6 +85,26 @@ def vertex_of_precision(curve: RocCurve, precision: float, n_rows: int) -> Any:
     return np.where(precise.any(axis=-1), last, 0)
 
 
+def precision_on_curve(curve: RocCurve, recall: float, n_rows: int) -> FloatArray:
+    """Return the precision at a recall, on the straight pieces of the curve too."""
+    hits = recall * curve.true_positive[..., -1]
+    alarms = fpr_reaching_tpr(curve, recall, n_rows, False) * curve.false_positive[..., -1]
+    return np.asarray(hits / (hits + alarms))
+
+
+def recall_on_curve(curve: RocCurve, precision: float, n_rows: int) -> FloatArray:
+    """Return the highest recall at a precision, on the straight pieces of the curve too."""
+    tp, fp = curve.true_positive, curve.false_positive
+    last = vertex_of_precision(curve, precision, n_rows)
+    after = np.minimum(last + 1, tp.shape[-1] - 1)
+    tp0, fp0, tp1, fp1 = (at_vertex(z, i) for i in (last, after) for z in (tp, fp))
+    # Hits beyond those that the precision asks for: positive at the last vertex, then negative.
+    spare, loss = (1 - precision) * tp0 - precision * fp0, precision * (fp1 - fp0)
+    loss -= (1 - precision) * (tp1 - tp0)
+    along = np.clip(spare / np.where(loss > 0, loss, np.inf), 0.0, 1.0)
+    return np.asarray((tp0 + along * (tp1 - tp0)) / tp[..., -1])
+
+
 def vertex_flagging(curve: RocCurve, weight: float, n_rows: int) -> Any:
     """Return the last vertex at which no more than a weight of rows is flagged."""
     flagged = n_ranked(curve)

@@ -47,7 +47,6 @@ _COMMANDS = {
     "report": _options.ReportOptions,
     "monitor": _options.MonitorOptions,
     "info": _options.InfoOptions,
-    "export": _options.ExportOptions,
 }
 
 # The base class of all usage errors, in whichever module typer keeps it.

@@ -18,6 +18,8 @@ from aucuba._base._validation import check_choice
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 ALTERNATIVES = ("two-sided", "greater", "less", "non-inferior", "equivalent")
+# A spread of differences below this is rounding.
+_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,32 @@ class ScoreDifference:
     names: tuple[str, str] = ("a", "b")
     p_holm: float | None = None
 
+    @property
+    def level(self) -> float:
+        """Level that the p-value is to be compared with."""
+        tail = 1 - self.confidence
+        return tail / 2 if self.alternative == "non-inferior" else tail
+
+    @property
+    def _limits(self) -> str:
+        """The limits with their name: two one-sided tests at 5 % leave a 90 % interval."""
+        level = f"{self.confidence:.0%}"
+        if self.alternative == "two-sided":
+            return f"[{self.low:+.4f}, {self.high:+.4f}] ({level} interval"
+        if self.alternative == "equivalent":
+            inner = f"{2 * self.confidence - 1:.0%}"
+            shown = f"[{self.low:+.4f}, {self.high:+.4f}] ({inner} interval"
+        else:
+            bound = f"> {self.low:+.4f}" if np.isfinite(self.low) else f"< {self.high:+.4f}"
+            if self.alternative in ("greater", "less"):
+                return f"{bound} (one-sided {level} limit"
+            shown = f"{bound} (limit of the {level} interval"
+        return f"{shown}, margin {self.margin:g}"
+
     def __str__(self) -> str:
         return (
-            f"{self.values[0]:.4f} - {self.values[1]:.4f} = {self.difference:+.4f} "
-            f"[{self.low:+.4f}, {self.high:+.4f}] ({self.confidence:.0%} interval), "
-            f"p = {self.p_value:.3g}"
+            f"{self.values[0]:.4f} - {self.values[1]:.4f} = {self.difference:+.4f} {self._limits}, "
+            f"{self.method}), p = {self.p_value:.3g} at level {self.level:.3g}"
         )
 
 
@@ -53,10 +76,10 @@ class ScoreComparison(TabularResult, tuple[ScoreDifference, ...]):
     ``to_frame()`` returns a pandas DataFrame, and a notebook shows the table by itself.
 
     Each entry has ``names``, ``values``, ``difference`` (first minus second), ``low``, ``high``,
-    ``confidence``, ``p_value`` (that of ``alternative`` and ``margin``), ``p_holm`` (its value after
-    Holm's correction over all pairs), ``method``, ``sampling``, ``n_resamples`` (0 where nothing was
-    resampled) and ``smaller_is_better``: a negative difference favours the first scorer. The comparison
-    of one pair offers the most used of these directly.
+    ``confidence``, ``p_value`` (that of ``alternative`` and ``margin``), ``level`` (what it is compared
+    with), ``p_holm`` (its value after Holm's correction over all pairs), ``method``, ``sampling``,
+    ``n_resamples`` (0 where nothing was resampled) and ``smaller_is_better``: a negative difference
+    favours the first scorer. The comparison of one pair has all of these too.
     """
 
     __slots__ = ()
@@ -70,35 +93,10 @@ class ScoreComparison(TabularResult, tuple[ScoreDifference, ...]):
             )
         return self[0]
 
-    @property
-    def difference(self) -> float:
-        """Value of the first scorer minus that of the second."""
-        return self.pair.difference
-
-    @property
-    def low(self) -> float:
-        """Lower limit of the difference."""
-        return self.pair.low
-
-    @property
-    def high(self) -> float:
-        """Upper limit of the difference."""
-        return self.pair.high
-
-    @property
-    def p_value(self) -> float:
-        """P-value of the test."""
-        return self.pair.p_value
-
-    @property
-    def values(self) -> tuple[float, float]:
-        """Values of the two scorers."""
-        return self.pair.values
-
-    @property
-    def method(self) -> str:
-        """Name of the method that was used."""
-        return self.pair.method
+    def __getattr__(self, name: str) -> Any:
+        if name in ScoreDifference.__dataclass_fields__ or name == "level":
+            return getattr(self.pair, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def table_rows(self) -> list[dict[str, Any]]:
         """Return one mapping of names to values per pair."""
@@ -172,17 +170,20 @@ def compare_scores(
     margin : float, default=0.0
         Largest difference that still counts as none; for the last two alternatives.
     alternative : {"two-sided", "greater", "less", "non-inferior", "equivalent"}
-        ``"non-inferior"``: the first is not worse than the second by ``margin`` or more.
-        ``"equivalent"``: neither is better by ``margin`` or more (two one-sided tests). Where smaller
-        values are better, "worse" means larger, and the result says so.
+        ``"greater"`` and ``"less"`` have a one-sided limit at level ``1 - confidence``.
+        ``"non-inferior"``: the first is not worse than the second by ``margin`` or more, tested at
+        ``(1 - confidence) / 2`` by the limit of the two-sided interval (ICH E9). ``"equivalent"``:
+        neither is better by ``margin`` or more; two one-sided tests at ``1 - confidence``, hence a 90 %
+        interval with the default. Where smaller values are better, "worse" means larger, and the
+        result says so.
     method : {"auto", "delong", "bootstrap"}, default="auto"
         As in `score_interval`.
 
     Returns
     -------
     ScoreComparison
-        One entry per pair. With two scorers ``difference``, ``low``, ``high``, ``p_value``, ``values``
-        and ``method`` can be read off directly.
+        One entry per pair. With two scorers ``difference``, ``low``, ``high``, ``p_value`` and the rest
+        can be read off directly.
 
     Examples
     --------
@@ -200,35 +201,32 @@ def compare_scores(
     shared = {"pos_label": pos_label, "weight_kind": weight_kind, "sampling": sampling}
     options = {**shared, "qid": qid, "groups": groups, "sample_weight": sample_weight}
     design = method, alternative, float(margin), check_level(confidence), check_draws(n_resamples)
-    test = _Test(metric, metric_params, *design, random_state)
+    test = _Test(*design, random_state)
     if isinstance(y_score_a, Mapping):
         if y_score_b is not None or y_true_b is not None:
             raise ValueError("Give several scorers as one dict, or two as y_score_a and y_score_b.")
         scores, pairs = y_score_a, _pairs(list(y_score_a), reference)
     elif y_score_b is None:
         raise ValueError("y_score_b is needed: the scores of the second scorer.")
-    elif y_true_b is None:
-        scores, pairs = {"a": y_score_a, "b": y_score_b}, [("a", "b")]
-    elif qid is not None:
-        raise ValueError("Independent samples are compared without qid.")
     else:
-        other = {**options, "groups": groups_b, "sample_weight": sample_weight_b}
-        first = test.study(y_true, [y_score_a], options)
-        first.measure.check_comparable()
-        return _corrected([test.compare([first, test.study(y_true_b, [y_score_b], other)])])
-    found = [
-        replace(test.compare([test.study(y_true, [scores[a], scores[b]], options)]), names=(a, b))
-        for a, b in pairs
-    ]
-    return _corrected(found)
+        scores, pairs = {"a": y_score_a, "b": y_score_b}, [("a", "b")]
+    if y_true_b is None:
+        study = make_study(metric, metric_params, y_true, list(scores.values()), **options)
+        places = {name: place for place, name in enumerate(scores)}
+        return _corrected(test.paired(study, [(places[a], places[b]) for a, b in pairs]), pairs)
+    if qid is not None:
+        raise ValueError("Independent samples are compared without qid.")
+    other = {**options, "groups": groups_b, "sample_weight": sample_weight_b}
+    first = make_study(metric, metric_params, y_true, [scores["a"]], **options)
+    first.measure.check_comparable()
+    second = make_study(metric, metric_params, y_true_b, [scores["b"]], **other)
+    return _corrected([test.independent(first, second)], pairs)
 
 
 @dataclass(frozen=True)
 class _Test:
     """Settings of a comparison, without its rows."""
 
-    metric: Any
-    params: Mapping[str, Any]
     method: str
     alternative: str
     margin: float
@@ -236,48 +234,51 @@ class _Test:
     n_resamples: int
     random_state: Any
 
-    def study(
-        self, y_true: ArrayLike, scores: list[ArrayLike], options: Mapping[str, Any]
-    ) -> Study:
-        """Validate the rows of one sample."""
-        return make_study(self.metric, self.params, y_true, scores, **options)
+    def paired(self, study: Study, pairs: list[tuple[int, int]]) -> list[ScoreDifference]:
+        """Compare scorers on the same rows; all pairs share one set of resamples."""
+        study.warn_if_few()
+        method = study.choose(self.method, difference=True)
+        draws: FloatArray | None = None
+        found = []
+        for a, b in pairs:
+            values = float(study.values[a]), float(study.values[b])
+            estimate = _Estimate(values, study, are_one=study.rank_alike(a, b))
+            if method == "delong":
+                error = study.error(a, b)
+                estimate = replace(estimate, error=error, df=study.degrees_of_freedom)
+            if method == "bootstrap" or estimate.lacks_spread:
+                # A perfect scorer has no standard error; resamples still show how rare that is.
+                if draws is None:
+                    draws = study.resampled(self.n_resamples, self.random_state)
+                estimate = replace(estimate, draws=draws[a] - draws[b])
+            found.append(self._judge(estimate))
+        return found
 
-    def compare(self, studies: list[Study]) -> ScoreDifference:
-        """Compare two scorers of one study, or one scorer of each of two."""
+    def independent(self, *studies: Study) -> ScoreDifference:
+        """Compare one scorer of each of two samples; standard errors add."""
         for one in studies:
             one.warn_if_few()
-        method = _for_difference(studies[0].choose(self.method))
-        first, second = (float(value) for one in studies for value in one.values)
-        estimate = _Estimate(first - second, (first, second))
+        method = studies[0].choose(self.method, difference=True)
+        first, second = (float(one.values[0]) for one in studies)
+        estimate = _Estimate((first, second), min(studies, key=lambda one: one.fewest))
         if method == "delong":
-            error, df = _error(studies)
-            estimate = replace(estimate, error=error, degrees_of_freedom=df)
-            if estimate.lacks_spread:
-                # A perfect scorer has no standard error; resamples still show how rare that is.
-                method = "bootstrap"
-        if method == "bootstrap":
-            draws = self._draws(studies)
+            error, df = _welch(studies)
+            estimate = replace(estimate, error=error, df=df)
+        if method == "bootstrap" or estimate.lacks_spread:
+            seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+            rng = np.random.RandomState(seed)
+            draws = [one.resampled(self.n_resamples, rng)[0] for one in studies]
             estimate = replace(estimate, draws=draws[0] - draws[1])
-        return self._judge(estimate, method, studies[0])
+        return self._judge(estimate)
 
-    def _draws(self, studies: list[Study]) -> FloatArray:
-        """Return the values of both scorers on resamples, shape (2, n_resamples)."""
-        if len(studies) == 1:
-            return studies[0].resampled(self.n_resamples, self.random_state)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        rng = np.random.RandomState(seed)
-        return np.concatenate([one.resampled(self.n_resamples, rng) for one in studies])
-
-    def _judge(self, estimate: _Estimate, method: str, study: Study) -> ScoreDifference:
-        tail = 1 - self.confidence
-        one_sided = self.alternative in ("greater", "less", "non-inferior", "equivalent")
-        low = estimate.quantile(tail if one_sided else tail / 2)
-        high = estimate.quantile(1 - tail if one_sided else 1 - tail / 2)
-        smaller = study.measure.smaller_is_better
-        bounded_below = self.alternative == "greater" or (
-            self.alternative == "non-inferior" and not smaller
-        )
-        if bounded_below:
+    def _judge(self, estimate: _Estimate) -> ScoreDifference:
+        tail, smaller = 1 - self.confidence, estimate.study.measure.smaller_is_better
+        if self.alternative in ("two-sided", "non-inferior"):
+            # ICH E9: non-inferiority is tested at half the level, by the two-sided interval.
+            tail /= 2
+        low, high = estimate.quantile(tail), estimate.quantile(1 - tail)
+        worse_is_below = self.alternative == "non-inferior" and not smaller
+        if self.alternative == "greater" or worse_is_below:
             high = np.inf
         elif self.alternative in ("less", "non-inferior"):
             low = -np.inf
@@ -289,8 +290,8 @@ class _Test:
             values=estimate.values,
             confidence=self.confidence,
             n_resamples=0 if estimate.draws is None else self.n_resamples,
-            method=method,
-            sampling=study.sampling,
+            method="delong" if estimate.draws is None else "bootstrap",
+            sampling=estimate.study.sampling,
             alternative=self.alternative,
             margin=self.margin,
             smaller_is_better=smaller,
@@ -314,13 +315,21 @@ class _Test:
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A difference with its law: a standard error, or resampled differences."""
+    """A difference with its law: a standard error, or resampled differences.
 
-    difference: float
+    ``are_one`` says that both scorers rank all rows alike, so that no sample tells them apart.
+    """
+
     values: tuple[float, float]
+    study: Study
     error: float = np.nan
-    degrees_of_freedom: float = np.inf
+    df: float = np.inf
     draws: FloatArray | None = None
+    are_one: bool = False
+
+    @property
+    def difference(self) -> float:
+        return self.values[0] - self.values[1]
 
     @property
     def lacks_spread(self) -> bool:
@@ -329,44 +338,50 @@ class _Estimate:
 
     def quantile(self, level: float) -> float:
         """Quantile of the difference."""
-        if self.draws is not None:
-            return float(np.quantile(self.draws, level))
-        df = self.degrees_of_freedom
-        z = norm.ppf(level) if np.isinf(df) else student.ppf(level, df)
-        return self.difference + float(z) * self.error
+        if self.draws is None:
+            z = norm.ppf(level) if np.isinf(self.df) else student.ppf(level, self.df)
+            return self.difference + float(z) * self.error
+        if self.are_one:
+            return 0.0
+        if np.ptp(self.draws) <= _NO_SPREAD:
+            side = -1.0 if level < 0.5 else 1.0
+            part = 1.0 - min(level, 1 - level) ** (1.0 / max(self.study.fewest, 1.0))
+            return float(self.difference + side * part * self._room(side))
+        tail = self.study.percentile(min(level, 1 - level))
+        return float(np.quantile(self.draws, tail if level < 0.5 else 1 - tail))
+
+    def _room(self, side: float) -> float:
+        """Distance to the largest or smallest difference that the measure allows."""
+        floor, ceiling = self.study.measure.limits
+        room = ceiling - floor - side * self.difference
+        return float(room) if np.isfinite(room) else 0.0
 
     def p_above(self, limit: float) -> float:
         """P-value of the claim that the difference is above a limit."""
-        if self.draws is not None:
-            # Counting one more resample keeps p-values above the resolution of the bootstrap.
-            return float((np.sum(self.draws <= limit) + 1) / (self.draws.size + 1))
-        return self._tail(self.difference - limit)
+        return self._p(limit, 1.0)
 
     def p_below(self, limit: float) -> float:
         """P-value of the claim that the difference is below a limit."""
-        if self.draws is not None:
-            return float((np.sum(self.draws >= limit) + 1) / (self.draws.size + 1))
-        return self._tail(limit - self.difference)
+        return self._p(limit, -1.0)
 
-    def _tail(self, distance: float) -> float:
-        df, z = self.degrees_of_freedom, distance / self.error if self.error > 0 else 0.0
-        return float(norm.sf(z) if np.isinf(df) else student.sf(z, df))
+    def _p(self, limit: float, side: float) -> float:
+        distance = side * (self.difference - limit)
+        if self.draws is None:
+            z = distance / self.error if self.error > 0 else 0.0
+            return float(norm.sf(z) if np.isinf(self.df) else student.sf(z, self.df))
+        # Counting one more resample keeps p-values above the resolution of the bootstrap.
+        n_beyond = np.sum(side * (self.draws - limit) <= 0) + 1
+        p = self.study.tail_of(float(n_beyond / (self.draws.size + 1)))
+        if np.ptp(self.draws) <= _NO_SPREAD and distance > 0:
+            # The rule of three, as in `quantile`: the tail at which the limit is just reached.
+            room = self._room(-side)
+            part = max(1.0 - distance / room, 0.0) if room > 0 else 0.0
+            p = max(p, float(part**self.study.fewest))
+        return p
 
 
-def _for_difference(method: str) -> str:
-    if method in ("delong", "bootstrap"):
-        return method
-    if method in ("bca", "wilson"):
-        return "bootstrap"
-    raise ValueError(
-        f"method={method!r} gives intervals of one value; compare with 'delong' or 'bootstrap'."
-    )
-
-
-def _error(studies: list[Study]) -> tuple[float, float]:
-    """Return the standard error of a difference and its degrees of freedom, Welch's for two studies."""
-    if len(studies) == 1:
-        return studies[0].error(), studies[0].degrees_of_freedom
+def _welch(studies: tuple[Study, ...]) -> tuple[float, float]:
+    """Return the standard error of a difference of two samples and Welch's degrees of freedom."""
     errors = np.array([one.error() for one in studies])
     n_units = [
         one.samples[0].n_rows if np.isinf(one.degrees_of_freedom) else one.degrees_of_freedom + 1
@@ -400,10 +415,13 @@ def _pairs(names: list[str], reference: str | None) -> list[tuple[str, str]]:
     return [(name, reference) for name in names if name != reference]
 
 
-def _corrected(pairs: list[ScoreDifference]) -> ScoreComparison:
-    """Correct the p-values by Holm's method over all pairs."""
-    corrected, largest = [0.0] * len(pairs), 0.0
-    for place, index in enumerate(np.argsort([one.p_value for one in pairs], kind="stable")):
-        largest = max(largest, min(1.0, pairs[index].p_value * (len(pairs) - place)))
+def _corrected(found: list[ScoreDifference], names: list[tuple[str, str]]) -> ScoreComparison:
+    """Name the pairs and correct their p-values by Holm's method over all of them."""
+    corrected, largest = [0.0] * len(found), 0.0
+    for place, index in enumerate(np.argsort([one.p_value for one in found], kind="stable")):
+        largest = max(largest, min(1.0, found[index].p_value * (len(found) - place)))
         corrected[index] = largest
-    return ScoreComparison(replace(one, p_holm=p) for one, p in zip(pairs, corrected, strict=True))
+    return ScoreComparison(
+        replace(one, names=pair, p_holm=p)
+        for one, pair, p in zip(found, names, corrected, strict=True)
+    )

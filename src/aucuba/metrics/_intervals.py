@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import RocMeasure
+from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")
@@ -28,6 +29,8 @@ class ScoreInterval:
     """A value with an interval, and how it was found.
 
     ``n_resamples`` is 0 where nothing was resampled; ``method`` and ``sampling`` name what was used.
+    With ``alternative`` "greater" or "less" one limit is that of the measure itself, and the other has
+    the whole error beyond it.
     """
 
     value: float
@@ -37,11 +40,15 @@ class ScoreInterval:
     n_resamples: int
     method: str = "bootstrap"
     sampling: str = "by_class"
+    alternative: str = "two-sided"
 
     def __str__(self) -> str:
-        return (
-            f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}] ({self.confidence:.0%} interval)"
-        )
+        if self.alternative == "two-sided":
+            limits = f"[{self.low:.4f}, {self.high:.4f}] ({self.confidence:.0%} interval"
+        else:
+            bound = f"> {self.low:.4f}" if self.alternative == "greater" else f"< {self.high:.4f}"
+            limits = f"{bound} (one-sided {self.confidence:.0%} limit"
+        return f"{self.value:.4f} {limits}, {self.method})"
 
 
 def score_interval(
@@ -85,12 +92,14 @@ def score_interval(
     confidence : float, default=0.95
         Coverage of the interval, in (0, 1).
     method : {"auto", "delong", "bootstrap", "bca", "exact", "wilson", "conservative"}, default="auto"
-        ``"delong"``: value and standard error from placement values, for areas of the ROC curve
+        ``"wilson"``: the values that a test would not reject, with the variance that they imply
+        themselves, which also holds for very good scorers; areas of the ROC curve need no resamples
+        for it. ``"delong"``: standard errors from placement values on either side, for areas
         (``"normal"`` is an alias); with ``qid`` or ``groups`` Student's t over the units.
         ``"bootstrap"``: percentiles. ``"bca"``: percentiles corrected for bias and skewness, for smooth
-        measures. ``"exact"`` (Clopper-Pearson), ``"wilson"``: for ``"rate_at_threshold"``.
-        ``"conservative"``: for ``"tpr_at_fpr"``, order statistics of the threshold and binomial bounds
-        of the TPR. The result names the method that ``"auto"`` chose.
+        measures. ``"exact"`` (Clopper-Pearson, of effective rows if weighted): for
+        ``"rate_at_threshold"``. ``"conservative"``: for ``"tpr_at_fpr"``, order statistics of the
+        threshold and binomial bounds of the TPR. The result names the method that ``"auto"`` chose.
     sampling : {"auto", "by_class", "random"}, default="auto"
         Whether a fresh sample has the same numbers of positives and negatives, or random rows, so that
         the prevalence is uncertain too. "auto": by class for measures of the ROC curve alone.
@@ -116,7 +125,7 @@ def score_interval(
     >>> y = np.repeat([0, 1], [900, 100])
     >>> score = rng.normal(size=1000) + 2 * y
     >>> print(score_interval("tpr_at_fpr", y, score, fpr=0.05, random_state=0))
-    0.6100 [0.4700, 0.7200] (95% interval)
+    0.6100 [0.4700, 0.7218] (95% interval, wilson)
     """
     level = check_level(confidence)
     n_draws = check_draws(n_resamples)
@@ -138,34 +147,101 @@ def score_interval(
     study.warn_if_few_for(chosen)
     value = float(study.values[0])
     tails = {"two-sided": (1 - level) / 2, "greater": 1 - level, "less": 1 - level}[alternative]
-    low, high, used = _limits(study, chosen, value, tails, n_draws, random_state)
+    draws, used = None, 0
+    if needs_draws(study, chosen):
+        draws, used = study.resampled(n_draws, random_state)[0], n_draws
+    low, high = limits(study, chosen, value, tails, draws)
     floor, ceiling = study.measure.limits
     low = floor if alternative == "less" else max(floor, low)
     high = ceiling if alternative == "greater" else min(ceiling, high)
-    return ScoreInterval(value, low, high, level, used, chosen, study.sampling)
+    return ScoreInterval(value, low, high, level, used, chosen, study.sampling, alternative)
 
 
-def _limits(
-    study: Study, method: str, value: float, tail: float, n_draws: int, random_state: Any
-) -> tuple[float, float, int]:
-    """Lower and upper limit with a probability ``tail`` beyond each, and the resamples used."""
+def needs_draws(study: Study, method: str) -> bool:
+    """Tell whether a method resamples."""
+    if method != "wilson":
+        return method in ("bootstrap", "bca")
+    if study.measure.is_rate:
+        return study.cluster is not None
+    region = study.measure.region
+    # With a lowest TPR the area may be flat at 0, where first-order errors say nothing.
+    return region is None or region.min_tpr > 0
+
+
+def limits(
+    study: Study, method: str, value: float, tail: float, draws: FloatArray | None = None
+) -> tuple[float, float]:
+    """Lower and upper limit with a probability ``tail`` beyond each.
+
+    ``draws`` are the values of resamples, for methods that need them.
+    """
     if method in ("bootstrap", "bca"):
-        draws = study.resampled(n_draws, random_state)[0]
-        return *percentile_limits(study, method, value, tail, draws), n_draws
-    return *direct_limits(study, method, value, tail), 0
-
-
-def direct_limits(study: Study, method: str, value: float, tail: float) -> tuple[float, float]:
-    """Limits by a method that does not resample."""
-    if method in ("exact", "wilson"):
-        return _rate_limits(study, method, tail)
+        assert draws is not None
+        return _percentiles(study, method, value, tail, draws)
     if method == "conservative":
         return _conservative_limits(study, tail)
-    n_errors, fewest = study.quantile(1 - tail), study.fewest
-    return normal_limits(value, study.error(), n_errors, tail, fewest, study.measure)
+    if method == "delong":
+        n_errors, fewest = study.quantile(1 - tail), study.fewest
+        return normal_limits(value, study.error(), n_errors, tail, fewest, study.measure)
+    if study.measure.is_rate and draws is None:
+        return _rate_limits(study, method, tail)
+    # The tail of Student's t in as many standard errors as the model, which is normal, has for it.
+    own_tail = float(norm.sf(study.quantile(1 - tail)))
+    if draws is None:
+        return _model_limits(study, value, study.error(), own_tail)
+    error = float(draws.std())
+    if study.cluster is not None:
+        error *= float(np.sqrt(1 + 1 / study.degrees_of_freedom))
+    find = _limits_of_clustered_rate if study.measure.is_rate else _model_limits
+    low, high = find(study, value, error, own_tail)
+    # The model may not hold; resamples then show more spread.
+    drawn = _percentiles(study, "bootstrap", value, tail, draws)
+    return min(low, drawn[0]), max(high, drawn[1])
 
 
-def percentile_limits(
+def _model_limits(study: Study, value: float, error: float, tail: float) -> tuple[float, float]:
+    """Limits with the variance of the normal model at the limit."""
+    one = study.samples[0]
+    most = 1.0 if study.cluster is None else one.n_rows / (study.degrees_of_freedom + 1)
+    measure = study.measure
+    if study.cluster is None and study.sampling != measure.sampling:
+        measure = replace(measure, sampling="random" if study.sampling == "random" else "by_class")
+    if measure.sampling == "random":
+        rows = np.inf, study.n_effective()
+    else:
+        rows = study.n_effective(positive=False), study.n_effective(positive=True)
+    totals = one.class_weight(positive=True), one.class_weight(positive=False)
+    return model_limits(measure, totals, value, error, rows, tail, most)
+
+
+def model_limits(
+    measure: RocMeasure,
+    totals: tuple[float, float],
+    value: float,
+    error: float,
+    rows: tuple[float, float],
+    tail: float,
+    most: float = 1.0,
+) -> tuple[float, float]:
+    """Limits by the normal model of a measure on its own scale; see `NormalModel.limits`."""
+    floor, ceiling = measure.limits
+    size = ceiling - floor
+    model = NormalModel.of(measure, *totals)
+    low, high = model.limits((value - floor) / size, error / size, rows, tail, most)
+    return floor + size * low, floor + size * high
+
+
+def _limits_of_clustered_rate(
+    study: Study, value: float, error: float, tail: float
+) -> tuple[float, float]:
+    """Binomial limits of the rows that a rate of clustered rows counts for (Korn and Graubard 1998)."""
+    n = study.degrees_of_freedom + 1
+    if error > _NO_SPREAD:
+        n = min(max(value * (1 - value) / error**2, 1.0), study.n_effective())
+    return clopper_pearson(value * n, n, tail)
+
+
+def _percentiles(
     study: Study, method: str, value: float, tail: float, draws: FloatArray
 ) -> tuple[float, float]:
     """Limits from the values of resamples."""
@@ -223,10 +299,10 @@ def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
     hits, rows = RATES[params["rate"]](curve, vertex_of_threshold(curve, params["threshold"]))
     if rows == 0:
         return 0.0, 1.0
-    if method == "exact":
-        return clopper_pearson(hits, rows, tail)
     behind = _rows_behind(sample, params["rate"], params["threshold"])
     n = rows if study.frequency else effective_rows(sample.weights[behind])
+    if method == "exact":
+        return clopper_pearson(hits / rows * n, n, tail)
     low, high = wilson_interval(hits / rows, n, tail)
     return float(low), float(high)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from numbers import Real
 from typing import Any, Literal
 
@@ -31,6 +32,8 @@ from aucuba._roc._points import (
     fpr_reaching_tpr,
     hits_in_top,
     n_ranked,
+    precision_on_curve,
+    recall_on_curve,
     tpr_within_fpr,
     vertex_of_precision,
     vertex_of_threshold,
@@ -43,6 +46,10 @@ from aucuba.metrics._bins import Bins, binned_area, check_bin_sizes, check_credi
 # Differences of scores beyond it may overflow.
 _LARGE = 1e300
 _COUNTS_ROWS = "{} counts rows, so a study of another size would measure something else."
+_AS_FRACTION = (
+    " Plan 'enrichment_factor' with fraction = k / rows, which is the recall at k divided by that "
+    "fraction, and the precision at k divided by the prevalence."
+)
 _SCORE_UNITS = (
     "it is measured in units of the score, and doubling all scores doubles it. Bring the scorers to "
     "one scale (all log-odds, say) and confirm it with same_scale=True."
@@ -70,6 +77,8 @@ class RocMeasure:
         alone, else random rows, so that the prevalence is uncertain too.
     effects : callable or None
         First-order effect of every row of a sample, for smooth measures that are not areas.
+    of_population : callable or None
+        The value of a curve without steps, where ``of_curve`` only looks at vertices.
     smaller_is_better : bool
     needs : {"both", "positive", "any"}
         Which queries count: those with both classes, with a positive row, or all.
@@ -89,6 +98,8 @@ class RocMeasure:
         Why values of two scorers cannot be compared; empty where they can.
     unplannable : str
         Why no sample size can be planned; empty where one can.
+    is_modelled : bool
+        Whether the normal model of `aucuba.metrics._normal_model` can compute it.
     """
 
     name: str
@@ -96,6 +107,7 @@ class RocMeasure:
     region: Region | None = None
     sampling: Sampling = "by_class"
     effects: Callable[[RankingSample], FloatArray] | None = None
+    of_population: OfCurve | None = None
     smaller_is_better: bool = False
     needs: Literal["both", "positive", "any"] = "both"
     limits: tuple[float, float] = (0.0, 1.0)
@@ -106,6 +118,7 @@ class RocMeasure:
     params: Mapping[str, Any] = field(default_factory=dict)
     incomparable: str = ""
     unplannable: str = ""
+    is_modelled: bool = True
 
     @property
     def is_smooth(self) -> bool:
@@ -155,9 +168,15 @@ def evaluate(
 
 def bind(name: str, params: Mapping[str, Any]) -> RocMeasure:
     """Look a measure up by name and check its parameters."""
-    check_choice(name, "metric", tuple(MEASURES))
+    known = MEASURES | ALIASES
+    if not isinstance(name, str) or name not in known:
+        plain = str(name).removesuffix("_score")
+        near = [plain] if plain in known else get_close_matches(plain, known, cutoff=0.5)
+        meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        options = ", ".join(map(repr, known))
+        raise ValueError(f"metric must be one of {options}, got {name!r}.{meant}")
     try:
-        return MEASURES[name](**params)
+        return known[name](**params)
     except TypeError as error:
         raise ValueError(f"Parameters of the measure {name!r}: {_reason(error)}.") from None
 
@@ -175,12 +194,13 @@ def _partial_auc(
     standardized: bool = False,
 ) -> RocMeasure:
     region = Region.from_params(fpr_range, fpr_weight, min_tpr)
+    parts = (1.0, region.weights.total)
     if not standardized:
         return RocMeasure(
             "partial_auc",
             lambda curve, _: region_average(curve, region),
             region=region,
-            parts=(1.0, region.weights.total),
+            parts=parts,
         )
     if region.min_tpr > 0 or not region.is_plain_range:
         raise ValueError(
@@ -194,7 +214,6 @@ def _partial_auc(
 
     slope = 0.5 / (1 - chance)
     limits = (0.5 - slope * chance, 1.0)
-    parts = (1.0, region.weights.total)
     return RocMeasure("partial_auc", mcclish, region, limits=limits, slope=slope, parts=parts)
 
 
@@ -213,6 +232,7 @@ def _tpr_at_fpr(*, fpr: Any, attainable: bool = False) -> RocMeasure:
     return RocMeasure(
         "tpr_at_fpr",
         lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, attainable),
+        of_population=lambda curve, n_rows: tpr_within_fpr(curve, limit, n_rows, False),
         parts=(1.0, limit),
         params={"fpr": limit},
     )
@@ -223,7 +243,24 @@ def _fpr_at_tpr(*, tpr: Any, attainable: bool = False) -> RocMeasure:
     return RocMeasure(
         "fpr_at_tpr",
         lambda curve, n_rows: fpr_reaching_tpr(curve, limit, n_rows, attainable),
+        of_population=lambda curve, n_rows: fpr_reaching_tpr(curve, limit, n_rows, False),
         smaller_is_better=True,
+        parts=(1.0 - limit, 1.0),
+    )
+
+
+def _sensitivity_at_specificity(*, specificity: Any, attainable: bool = False) -> RocMeasure:
+    limit = check_fraction(specificity, "specificity")
+    # One minus a rate of few digits has few digits too.
+    return _tpr_at_fpr(fpr=round(1.0 - limit, 15), attainable=attainable)
+
+
+def _specificity_at_sensitivity(*, sensitivity: Any, attainable: bool = False) -> RocMeasure:
+    limit = check_fraction(sensitivity, "sensitivity")
+    return RocMeasure(
+        "specificity_at_sensitivity",
+        lambda curve, n_rows: 1.0 - fpr_reaching_tpr(curve, limit, n_rows, attainable),
+        of_population=lambda curve, n_rows: 1.0 - fpr_reaching_tpr(curve, limit, n_rows, False),
         parts=(1.0 - limit, 1.0),
     )
 
@@ -240,6 +277,7 @@ def _precision_at_recall(*, recall: Any) -> RocMeasure:
         "precision_at_recall",
         lambda curve, n_rows: best_precision(curve, limit, n_rows),
         sampling="random",
+        of_population=lambda curve, n_rows: precision_on_curve(curve, limit, n_rows),
     )
 
 
@@ -249,6 +287,9 @@ def _recall_at_precision(*, precision: Any) -> RocMeasure:
         "recall_at_precision",
         lambda curve, n_rows: at_vertex(curve.tpr, vertex_of_precision(curve, limit, n_rows)),
         sampling="random",
+        of_population=lambda curve, n_rows: recall_on_curve(curve, limit, n_rows),
+        # False alarms that the precision allows if every positive is found.
+        parts=(min((1.0 - limit) / limit, 1.0), 1.0),
     )
 
 
@@ -259,7 +300,13 @@ def _precision_at_k(*, k: Any) -> RocMeasure:
         cut = np.minimum(float(rows), n_ranked(curve)[..., -1])
         return hits_in_top(curve, cut) / cut
 
-    return RocMeasure("precision_at_k", precision, sampling="random", needs="any")
+    return RocMeasure(
+        "precision_at_k",
+        precision,
+        sampling="random",
+        needs="any",
+        unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
+    )
 
 
 def _recall_at_k(*, k: Any) -> RocMeasure:
@@ -269,6 +316,7 @@ def _recall_at_k(*, k: Any) -> RocMeasure:
         lambda curve, _: hits_in_top(curve, rows) / curve.true_positive[..., -1],
         sampling="random",
         needs="positive",
+        unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
     )
 
 
@@ -278,7 +326,7 @@ def _enrichment_factor(*, fraction: Any) -> RocMeasure:
         "enrichment_factor",
         lambda curve, _: enrichment(curve, top),
         sampling="random",
-        limits=(0.0, np.inf),
+        limits=(0.0, 1.0 / top),
     )
 
 
@@ -289,7 +337,8 @@ def _rie(*, alpha: Any = 20.0) -> RocMeasure:
         lambda curve, _: initial_enhancement(curve, decay),
         sampling="random",
         effects=lambda sample: enhancement_effects(sample, decay),
-        limits=(0.0, np.inf),
+        # That of positives so few that all of them lie at the top.
+        limits=(0.0, decay / -np.expm1(-decay)),
     )
 
 
@@ -310,6 +359,7 @@ def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
         lambda curves, _: curves.each(lambda one: binned_area(one, Bins.top(rows, one), credit)),
         sampling="random",
         unplannable=_COUNTS_ROWS.format("k"),
+        is_modelled=False,
     )
 
 
@@ -323,7 +373,7 @@ def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
         )
 
     reason = _COUNTS_ROWS.format("bin_sizes")
-    return RocMeasure("binned_auc", area, sampling="random", unplannable=reason)
+    return RocMeasure("binned_auc", area, sampling="random", unplannable=reason, is_modelled=False)
 
 
 def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
@@ -348,6 +398,7 @@ def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
         cuts=None,
         incomparable="" if same_scale else _SCORE_UNITS,
         unplannable="" if rate else _COUNTS_ROWS.format("the area"),
+        is_modelled=False,
     )
 
 
@@ -386,4 +437,11 @@ MEASURES: dict[str, Callable[..., RocMeasure]] = {
     "auc_at_k": _auc_at_k,
     "binned_auc": _binned_auc,
     "aum": _aum,
+}
+
+# Names of other fields and packages; the measures are the same.
+ALIASES: dict[str, Callable[..., RocMeasure]] = {
+    "auc": lambda: _partial_auc(),
+    "sensitivity_at_specificity": _sensitivity_at_specificity,
+    "specificity_at_sensitivity": _specificity_at_sensitivity,
 }

@@ -71,7 +71,8 @@ def partial_auc_score(
     qid : array-like of shape (n_samples,), default=None
         Query of each row. The result is the mean over queries that have both classes.
     pos_label : label, default=None
-        The positive class. By default the larger label in sorted order, as in ``classes_[1]``.
+        The positive class, against all others. By default 1 of {0, 1} or {-1, 1}, True, or the larger
+        of two numbers; text labels and more than two classes need it.
 
     Returns
     -------

@@ -5,10 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sklearn.metrics import make_scorer
+import numpy as np
+from sklearn.metrics import accuracy_score, make_scorer
 
+from aucuba._base._estimator import positive_of, response_of
 from aucuba._base._typing import ArrayLike
 from aucuba.metrics._measures import bind, evaluate
+
+# scikit-learn's own class of scorers, with its metadata routing, has no public name.
+_SklearnScorer: Any = type(make_scorer(accuracy_score))
+
+
+class MetricScorer(_SklearnScorer):
+    """A scorer that finds the positive class of the estimator that it scores."""
+
+    def _score(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: ArrayLike, **kwargs: Any
+    ) -> float:
+        if not hasattr(estimator, "classes_"):
+            return float(super()._score(method_caller, estimator, X, y_true, **kwargs))
+        index, pos_label = positive_of(estimator, self._kwargs.get("pos_label"))
+        # scikit-learn picks the column or sign of two classes, and keeps responses for other scorers.
+        response = method_caller(estimator, response_of(estimator), X, pos_label=pos_label)
+        score = np.asarray(response)
+        score = score[:, index] if score.ndim == 2 else score
+        options = {**self._kwargs, **kwargs, "pos_label": pos_label}
+        return float(self._sign * self._score_func(y_true, score, **options))
 
 
 def make_metric_scorer(
@@ -26,7 +48,9 @@ def make_metric_scorer(
         better are negated, as in scikit-learn. ``"rate_at_threshold"`` is refused, since the scores of
         refitted models differ in scale; ``"aum"`` needs ``same_scale=True`` for the same reason.
     pos_label : label, default=None
-        The positive class.
+        The positive class; with more than two classes, the one to judge against the rest. By default
+        the estimator's ``pos_label_`` if it has one, else 1 of {0, 1} or {-1, 1}, or True; of text
+        labels none is positive by default.
     **metric_params
         Parameters of the measure.
 
@@ -48,6 +72,13 @@ def make_metric_scorer(
     >>> scorer = make_metric_scorer("partial_auc", fpr_range=(0.0, 0.05))
     >>> print(f"{cross_val_score(model, X, y, scoring=scorer).mean():.2f}")
     0.91
+
+    Text labels need a name for the positive class:
+
+    >>> kind = ["benign" if one else "malignant" for one in y]
+    >>> scorer = make_metric_scorer("auc", pos_label="malignant")
+    >>> print(f"{cross_val_score(model, X, kind, scoring=scorer, error_score='raise').mean():.2f}")
+    1.00
     """
     measure = bind(metric, metric_params)
     if measure.is_rate:
@@ -58,17 +89,10 @@ def make_metric_scorer(
     measure.check_comparable()
     params = dict(metric_params)
     if pos_label is not None:
-        # Passed on only when set: scikit-learn then picks the column of predict_proba, or the sign of
-        # decision_function, that belongs to it.
         params["pos_label"] = pos_label
-    scorer: Callable[..., float] = make_scorer(
-        _by_name,
-        response_method=("decision_function", "predict_proba"),
-        greater_is_better=not measure.smaller_is_better,
-        metric=metric,
-        **params,
-    )
-    return scorer
+    sign = -1 if measure.smaller_is_better else 1
+    options = {"metric": metric, **params}
+    return MetricScorer(_by_name, sign, options, ("decision_function", "predict_proba"))
 
 
 def _by_name(

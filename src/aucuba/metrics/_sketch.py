@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
 from aucuba._base._arrays import on_host
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray
@@ -21,13 +20,14 @@ from aucuba._base._validation import (
     one_per_row,
     row_weights,
 )
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve, placements, roc_curve
 from aucuba._roc._points import tpr_within_fpr, vertex_within_fpr
 from aucuba._roc._region import FprWeight
-from aucuba.metrics._intervals import ScoreInterval, normal_limits
+from aucuba.metrics._intervals import ScoreInterval, model_limits
 from aucuba.metrics._measures import RocMeasure, bind
 from aucuba.metrics._operating_points import point_at
-from aucuba.metrics._study import check_level, warn_of_few_rows
+from aucuba.metrics._study import check_level, few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
 
 _FORMAT = "aucuba.RocSketch"
@@ -240,7 +240,7 @@ class RocSketch:
     ) -> ScoreInterval:
         """Estimate the partial AUC with a confidence interval from placement values.
 
-        That of ``score_interval("partial_auc", ..., method="delong")`` on all rows seen, each of them
+        That of ``score_interval("partial_auc", ..., method="wilson")`` on all rows seen, each of them
         one independent unit whatever its weight.
 
         Parameters
@@ -259,13 +259,17 @@ class RocSketch:
         measure = self._measure(fpr_range, min_tpr, fpr_weight, n_beyond=0.5)
         assert measure.region is not None
         value = float(measure.of_curve(self._curve(), self.n_rows))
-        in_range = round(self.n_negatives * measure.region.weights.total, 9)
-        warn_of_few_rows(self.n_positives, self.n_positives, in_range)
-        tail, fewest = (1 - level) / 2, min(self.n_positives, in_range)
-        n_errors = float(norm.ppf(1 - tail))
-        low, high = normal_limits(value, self._error(measure), n_errors, tail, fewest, measure)
-        low, high = np.clip((low, high), *measure.limits).tolist()
-        return ScoreInterval(value, low, high, level, 0, "delong", measure.sampling)
+        negatives, positives = self._rows.totals
+        in_range = round(negatives.n_effective * measure.parts[1], 9)
+        for reason in few_rows(positives.n_effective, positives.n_effective, in_range):
+            warn_user(reason, FewRowsWarning)
+        rows, totals = (
+            (negatives.n_effective, positives.n_effective),
+            (positives.weight, negatives.weight),
+        )
+        error = self._error(measure)
+        low, high = model_limits(measure, totals, value, error, rows, (1 - level) / 2)
+        return ScoreInterval(value, low, high, level, 0, "wilson", measure.sampling)
 
     def to_json(self) -> str:
         """Write the state as JSON text, arrays in base64.

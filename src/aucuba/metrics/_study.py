@@ -20,29 +20,28 @@ from aucuba._base._validation import (
 )
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve, placements
-from aucuba._roc._standard_error import error_of_mean, row_terms, standard_error
+from aucuba._roc._standard_error import effective_rows, error_of_mean, row_terms, standard_error
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._measures import RocMeasure, bind
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means
 
 METHODS = ("auto", "delong", "normal", "bootstrap", "bca", "exact", "wilson", "conservative")
-# From this many rows on a bootstrap takes many seconds, and with this many of either class in the
-# range the estimate is as good as normal.
+# From this many rows on a bootstrap of a difference takes many seconds, and with this many of either
+# class in the range the estimate is as good as normal.
 _ROWS_FOR_NORMAL = 50_000
 _FEWEST_FOR_NORMAL = 200
-# With fewer positives an interval that is symmetric about its estimate is too narrow.
+# With fewer positives, or fewer of them misplaced, limits that rest on the rows seen are too narrow.
 _POSITIVES_FOR_NORMAL = 100
-# The simulations had this many clusters; with fewer, Student's t is needed.
-_CLUSTERS_FOR_BCA = 40
-# Below these numbers some measures left the limits of coverage in our simulations.
+_MISPLACED_FOR_NORMAL = 10
+# Below these numbers of effective rows some measures left the limits of coverage in our simulations.
 FEWEST_POSITIVES = 30
-FEWEST_IN_RANGE = 5
+FEWEST_IN_RANGE = 3
 FEWEST_UNITS = 10
 
 
 @dataclass(frozen=True)
 class Study:
-    """One or two scorers on the same rows, and how a fresh sample would be drawn.
+    """Scorers on the same rows, and how a fresh sample would be drawn.
 
     Parameters
     ----------
@@ -70,12 +69,15 @@ class Study:
             return np.asarray(self.by_query.mean(axis=1))
         return np.array([self.measure.value(one) for one in self.samples])
 
-    @property
+    @cached_property
     def degrees_of_freedom(self) -> float:
-        """Infinite unless the units are queries or clusters."""
+        """Infinite unless the units are queries or clusters; clusters count by their weight."""
         if self.sampling == "queries":
             return float(self.by_query.shape[1] - 1)
-        return np.inf if self.cluster is None else float(self.cluster.max())
+        if self.cluster is None:
+            return np.inf
+        sizes = np.bincount(self.cluster, self.samples[0].weights).astype(np.float64)
+        return effective_rows(sizes) - 1
 
     @cached_property
     def by_query(self) -> FloatArray:
@@ -98,31 +100,44 @@ class Study:
             return tail
         return float(norm.sf(np.sqrt((df + 1) / df) * student.isf(tail, df)))
 
-    def error(self) -> float:
-        """Standard error of the one value, or of the difference of two, to first order."""
+    def tail_of(self, percentile: float) -> float:
+        """Return the tail of the estimate's distribution for a level of resamples."""
+        df = self.degrees_of_freedom
+        if np.isinf(df):
+            return percentile
+        return float(student.sf(norm.isf(percentile) / np.sqrt((df + 1) / df), df))
+
+    def error(self, first: int = 0, second: int | None = None) -> float:
+        """Standard error of one value, or of the difference of two, to first order."""
         if self.sampling == "queries":
             values = self.by_query
-            gaps = values[0] - (values[1] if len(values) > 1 else 0.0)
-            return error_of_mean(gaps)
-        sample, influence = self.samples[0], self.influence
+            return error_of_mean(values[first] - (0.0 if second is None else values[second]))
+        sample, influence = self.samples[0], self.influences[first]
+        if second is not None:
+            influence = influence - self.influences[second]
         if self.frequency:
             return standard_error(sample, influence, meaning="frequency")
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
 
-    @property
-    def influence(self) -> FloatArray:
-        """Influence of every row on the one value, or on the difference of two."""
-        first = self._influence_of(self.samples[0])
-        return first if len(self.samples) == 1 else first - self._influence_of(self.samples[1])
+    @cached_property
+    def influences(self) -> list[FloatArray]:
+        """Placement values of every scorer's rows, up to a constant per class."""
+        return [self._influence_of(one) for one in self.samples]
 
     def _influence_of(self, sample: RankingSample) -> FloatArray:
-        """Placement values of a measure that is an area in a region, up to a constant per class."""
         region = self.measure.region
         assert region is not None
         # Only relations of weights matter; sums stay far from overflow.
         even = replace(sample, weight=sample.weights / sample.weights.mean())
         placed = placements(even, sample.ranked, region.weights, region.min_tpr)
         return self.measure.slope * placed.influence
+
+    def rank_alike(self, first: int, second: int) -> bool:
+        """Whether two scorers rank all rows alike, and nothing but ranks matters."""
+        one, other = self.samples[first], self.samples[second]
+        if self.measure.cuts != ():
+            return np.array_equal(one.score, other.score)
+        return np.array_equal(one.ranked.blocks(), other.ranked.blocks())
 
     def acceleration(self) -> float:
         r"""Skewness of the estimate of the first scorer, for BCa.
@@ -133,7 +148,7 @@ class Study:
         if self.measure.effects is not None:
             effect = self.measure.effects(one)
         else:
-            effect = row_terms(one, self._influence_of(one))
+            effect = row_terms(one, self.influences[0])
         units = effect if self.cluster is None else np.bincount(self.cluster, effect)
         spread = float(np.sum(units**2))
         return float(np.sum(units**3) / (6 * spread**1.5)) if spread > 0 else 0.0
@@ -147,12 +162,16 @@ class Study:
         draw = Draw(rows, self.sampling == "by_class", self.cluster, self.frequency)
         return bootstrap(self.measure, self.samples, draw, n_resamples, random_state)
 
-    def choose(self, method: str) -> str:
-        """Resolve "auto" to a method, and refuse a method that does not fit."""
+    def choose(self, method: str, *, difference: bool = False) -> str:
+        """Resolve "auto" to a method for one value or for differences; refuse one that does not fit."""
         check_choice(method, "method", METHODS)
         method = "delong" if method == "normal" else method
         if method == "auto":
-            return self._best()
+            return self._best_of_difference() if difference else self._best()
+        if difference and method not in ("delong", "bootstrap"):
+            raise ValueError(
+                f"method={method!r} gives intervals of one value; compare with 'delong' or 'bootstrap'."
+            )
         reason = self._reason_against(method)
         if reason:
             raise ValueError(f"method={method!r} {reason}; use method='bootstrap'.")
@@ -166,16 +185,18 @@ class Study:
             return f"needs placement values, which {name!r} does not have"
         if method == "bca" and not self.measure.is_smooth:
             return f"needs a smooth measure, and {name!r} jumps with its threshold"
-        if method == "bca" and self.sampling == "queries":
+        if method in ("bca", "wilson") and self.sampling == "queries":
             return "needs independent rows or clusters, not queries"
-        if method in ("exact", "wilson") and not self.measure.is_rate:
+        if method == "wilson" and not self.measure.is_modelled:
+            return f"needs to know how the variance of {name!r} changes with its value"
+        if method == "exact" and not self.measure.is_rate:
             return (
                 "is for rates at a threshold that was fixed beforehand (metric='rate_at_threshold'); "
                 f"that of {name!r} comes from the rows, and its uncertainty must count"
             )
-        if method in ("exact", "wilson", "conservative") and self.cluster is not None:
+        if method in ("exact", "conservative") and self.cluster is not None:
             return "needs independent rows, not clusters"
-        if method in ("exact", "conservative") and self._is_weighted and not self.frequency:
+        if method == "conservative" and self._is_weighted and not self.frequency:
             return "counts rows and takes no sample_weight"
         if method == "conservative" and name != "tpr_at_fpr":
             return f"is for 'tpr_at_fpr', got {name!r}"
@@ -188,18 +209,18 @@ class Study:
     def _best(self) -> str:
         if self.sampling == "queries":
             return "delong"
-        if self.measure.is_rate:
-            return "wilson" if self.cluster is None else "bootstrap"
+        if self.measure.is_rate and self.cluster is None:
+            return "exact"
+        return "wilson" if self.measure.is_modelled else "bootstrap"
+
+    def _best_of_difference(self) -> str:
+        if self.sampling == "queries":
+            return "delong"
         if self.measure.region is None:
             return "bootstrap"
-        if self.cluster is not None and self.fewest < _CLUSTERS_FOR_BCA:
-            return "delong"
         enough = min(self._deciding()) >= _FEWEST_FOR_NORMAL
-        if self.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough:
-            return "delong"
-        if self.cluster is not None:
-            return "bca" if len(self.samples) == 1 else "delong"
-        return "bca" if len(self.samples) == 1 and self.sampling == "by_class" else "bootstrap"
+        is_large = self.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough
+        return "delong" if is_large or self.cluster is not None else "bootstrap"
 
     @property
     def fewest(self) -> float:
@@ -211,53 +232,74 @@ class Study:
     def _deciding(self) -> tuple[float, float]:
         """Count the positives and the negatives that decide the value."""
         of_positives, of_negatives = self.measure.parts
-        n_negatives = self._count(positive=False)
-        return round(self._n_positives * of_positives, 9), round(n_negatives * of_negatives, 9)
+        return (
+            round(self.n_effective(positive=True) * of_positives, 9),
+            round(self.n_effective(positive=False) * of_negatives, 9),
+        )
+
+    def n_effective(self, *, positive: bool | None = None) -> float:
+        """Count the rows of a class, or of both, as so many of equal weight.
+
+        Where weights are numbers of rows, the copies count.
+        """
+        one = self.samples[0]
+        rows = slice(None) if positive is None else one.positive == positive
+        weight = one.weights[rows]
+        return float(weight.sum()) if self.frequency else round(effective_rows(weight), 9)
 
     def warn_if_few(self) -> None:
         """Warn if units or rows are too few for an interval or test to keep its level."""
-        if self.sampling in ("queries", "clusters"):
-            n_units = int(self.degrees_of_freedom) + 1
-            if n_units < FEWEST_UNITS:
-                warn_user(
-                    f"Only {n_units} {self.sampling} are drawn; intervals and p-values from fewer than "
-                    f"{FEWEST_UNITS} are rough.",
-                    FewRowsWarning,
-                )
+        for reason in self.too_few():
+            warn_user(reason, FewRowsWarning)
+
+    def too_few(self) -> list[str]:
+        """Say which units or rows are too few for an interval or test to keep its level."""
+        n_units, found = self.degrees_of_freedom + 1, []
+        if n_units < FEWEST_UNITS:
+            found.append(
+                f"Only {n_units:.3g} {self.sampling} are drawn{_as_if(self.sampling)}; intervals and "
+                f"p-values from fewer than {FEWEST_UNITS} are rough."
+            )
         if self.sampling != "queries":
-            warn_of_few_rows(self._n_positives, *self._deciding())
+            found += few_rows(self.n_effective(positive=True), *self._deciding())
+        return found
 
     def warn_if_few_for(self, method: str) -> None:
-        """Warn if positives are too few for an interval that is symmetric about the estimate."""
-        few = FEWEST_POSITIVES <= self._n_positives < _POSITIVES_FOR_NORMAL
-        if method == "delong" and self.sampling == "by_class" and few:
+        """Warn if positives are too few for limits that rest on those seen alone."""
+        if method not in ("delong", "bca") or self.sampling not in ("by_class", "clusters"):
+            return
+        n_positives = self.n_effective(positive=True)
+        few = method == "delong" and FEWEST_POSITIVES <= n_positives < _POSITIVES_FOR_NORMAL
+        misplaced = self._n_misplaced() if self.measure.region is not None else np.inf
+        if few or misplaced < _MISPLACED_FOR_NORMAL:
             warn_user(
-                f"Intervals by method='delong' are too narrow with {self._n_positives} positives, "
-                f"fewer than {_POSITIVES_FOR_NORMAL}; method='auto' avoids this.",
+                f"Intervals by method={method!r} are too narrow with {n_positives:.3g} positives, of "
+                f"which about {misplaced:.3g} decide how far the value is from its best; "
+                "method='auto' avoids this.",
                 FewRowsWarning,
             )
 
-    @property
-    def _n_positives(self) -> int:
-        return self._count(positive=True)
-
-    def _count(self, *, positive: bool) -> int:
-        """Count the independent rows of a class: copies where weights are numbers of rows."""
+    def _n_misplaced(self) -> float:
+        """Count the positives that the distance to a perfect value rests on, by their shares in it."""
         one = self.samples[0]
-        if self.frequency:
-            return int(one.class_weight(positive=positive))
-        return int(np.count_nonzero(one.positive == positive))
+        placed = self.influences[0][one.positive]
+        lost = one.weights[one.positive] * (placed.max() - placed)
+        return effective_rows(lost) if lost.any() else 0.0
 
 
-def warn_of_few_rows(n_positives: int, positives: float, negatives: float) -> None:
-    """Warn if the positives, or the rows of a class that decide, are too few to keep the level."""
-    if n_positives < FEWEST_POSITIVES or min(positives, negatives) < FEWEST_IN_RANGE:
-        warn_user(
-            f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in the "
-            f"range; with fewer than {FEWEST_POSITIVES} positives in all, or {FEWEST_IN_RANGE} of "
-            "either class in the range, intervals are too narrow.",
-            FewRowsWarning,
-        )
+def _as_if(sampling: str) -> str:
+    return ", counted as if of equal size" if sampling == "clusters" else ""
+
+
+def few_rows(n_positives: float, positives: float, negatives: float) -> list[str]:
+    """Say whether the positives, or the rows of a class that decide, are too few to keep the level."""
+    if n_positives >= FEWEST_POSITIVES and min(positives, negatives) >= FEWEST_IN_RANGE:
+        return []
+    return [
+        f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in the "
+        f"range; with fewer than {FEWEST_POSITIVES} positives in all, or {FEWEST_IN_RANGE} of either "
+        "class in the range, intervals are too narrow."
+    ]
 
 
 def make_study(
@@ -343,4 +385,5 @@ def _of_function(function: Callable[..., float], params: Mapping[str, Any]) -> R
         sampling="random",
         limits=(-np.inf, np.inf),
         cuts=None,
+        is_modelled=False,
     )

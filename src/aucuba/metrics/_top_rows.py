@@ -30,6 +30,11 @@ class Totals:
     weight: float = 0.0
     square: float = 0.0
 
+    @property
+    def n_effective(self) -> float:
+        """Number of rows of equal weight that are as informative."""
+        return round(self.weight**2 / self.square, 9)
+
     @classmethod
     def from_rows(cls, rows: BoolArray, weight: FloatArray | None) -> Totals:
         """Sum over the marked rows; without weights each counts once."""

@@ -155,8 +155,7 @@ def _region_section(
     unit = "rows" if sample.query is None else "queries"
     first = measures[0].interval
     how = {
-        "bca": f"{first.n_resamples} bootstrap resamples of the {unit}, corrected for bias and skew",
-        "bootstrap": f"percentiles of {first.n_resamples} bootstrap resamples of the {unit}",
+        "wilson": "inverting tests with the variance at the limit",
         "delong": f"DeLong's standard errors over {unit}",
     }
     intervals = f"95 % intervals are by {how[first.method]}"
