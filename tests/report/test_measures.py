@@ -70,6 +70,7 @@ def test_sample_takes_any_two_labels(labels):
         list(base),
         sample_weight=list(np.ones(y.size)),
         qid=["a"] * y.size,
+        pos_label=labels[1],
     )
     np.testing.assert_array_equal(sample.y, y)
     assert sample.labels == tuple(map(str, labels))

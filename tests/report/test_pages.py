@@ -236,7 +236,7 @@ def test_ranking_page():
 
 def test_classes_are_named_after_the_labels():
     y, score, _ = random_scores()
-    sample = ScoredSample(np.where(y, "well", "ill"), score)
+    sample = ScoredSample(np.where(y, "well", "ill"), score, pos_label="well")
     assert "positive (well)" in classifier_report(fitted("direct"), sample).html()
     page = classifier_report(fitted("direct"), sample, labels=("no", "yes"))
     assert "positive (yes)" in page.html()

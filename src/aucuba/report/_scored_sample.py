@@ -65,9 +65,9 @@ class ScoredSample:
     Examples
     --------
     >>> from aucuba.report import ScoredSample
-    >>> sample = ScoredSample(["ill", "well", "ill"], [0.3, 0.9, -1])
+    >>> sample = ScoredSample(["well", "ill", "well"], [0.3, 0.9, -1], pos_label="ill")
     >>> sample.rows.positive, sample.labels
-    (array([False,  True, False]), ('ill', 'well'))
+    (array([False,  True, False]), ('well', 'ill'))
     """
 
     def __init__(
