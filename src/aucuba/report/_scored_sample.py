@@ -43,7 +43,7 @@ class ScoredSample:
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        Two labels; the last in sorted order is positive unless ``pos_label`` is given.
+        Two labels, 0 and 1 or booleans; text and other labels need ``pos_label``.
     score : array-like of shape (n_rows,)
         Finite scores that grow towards the positive class.
     baseline : array-like of shape (n_rows,), default=None
