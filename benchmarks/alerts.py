@@ -234,11 +234,11 @@ def main() -> None:
             ["", "pooled precision, %", "recall", "false, mean over days, %", "on quiet days, %"],
             fixed_threshold_rows(),
         ),
-        f"`select` of 100,000 rows against 20,000 negatives takes {seconds()} s of processor time beyond "
-        "scoring.",
+        f"`select` of 100,000 rows against 20,000 negatives takes {seconds()} s of processor time "
+        "beyond scoring.",
         "## Triage",
-        f"Both promises at confidence .95 in {N_WORLDS:,} worlds, d' 2.5: how often at least one limit is "
-        "broken, and the share of rows that a person must review.",
+        f"Both promises at confidence .95 in {N_WORLDS:,} worlds, d' 2.5: how often at least one limit "
+        "is broken, and the share of rows that a person must review.",
         markdown_table(
             ["negatives + positives", "`max_fpr`", "`min_tpr`", "broken, %", "reviewed, %"],
             triage_rows(),
