@@ -103,3 +103,44 @@ def test_weighted_gram_matrix(convert):
     weight = rng.random(40_000)
     got = TableDesign(convert(X)).gram(weight)
     np.testing.assert_allclose(got, (X * weight[:, np.newaxis]).T @ X, rtol=1e-5, atol=1e-3)
+
+
+def wide_table(n_rows=500, n_features=230):
+    """Columns of several scales and many linear dependencies."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n_rows, n_features)) * np.logspace(-0.5, 0.5, n_features)
+    X[:, 100:120] = X[:, :20] + X[:, 20:40]
+    return X, X[:, 0] * 3 + X[:, 150] + rng.normal(size=n_rows) > 1, rng
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_a_wide_path_is_near_the_optimum_at_every_C(convert, weighted):
+    X, y, rng = wide_table()
+    weight = rng.integers(1, 4, size=y.size).astype(float) if weighted else None
+    along = path(convert(X), y, weight)
+    for C in (1e-3, 1e-2, 1e-1, 1.0):
+        want = reference(X, y, weight, C)
+        found, optimum = log_odds(along.fit(C), convert(X)), X @ want[:-1] + want[-1]
+        assert np.std(found - optimum) < 2e-3 * np.std(optimum)
+
+
+def test_wide_fits_of_some_rows_take_the_metric_of_all_and_nothing_else():
+    X, y, rng = wide_table()
+    rows = np.arange(y.size) % 5 > 0
+    whole, flipped = path(X, y).fit(0.1), path(X, rng.permutation(y)).fit(0.1)
+    assert whole.metric is not None
+    found = path(X[rows], y[rows], start=whole).fit(0.1)
+    assert found.metric is whole.metric
+    # Labels of other rows enter through their frequency alone.
+    again = path(X[rows], y[rows], start=flipped).fit(0.1)
+    np.testing.assert_array_equal(again.coef, found.coef)
+    alone = path(X[rows], y[rows]).fit(0.1)
+    np.testing.assert_allclose(log_odds(found, X), log_odds(alone, X), atol=5e-3)
+
+
+def test_a_wide_path_goes_on_from_the_fit_before():
+    X, y, _ = wide_table()
+    along = path(X, y)
+    first, second = along.fit(1.0), along.fit(1.1)
+    assert second.n_iter < first.n_iter

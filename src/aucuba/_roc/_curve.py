@@ -100,7 +100,8 @@ def top_of_curve(sample: RankingSample, fpr: float) -> RocCurve:
     if sample.weight is not None or beyond <= 0:
         return roc_curve(sample)
     last = np.partition(sample.score[~sample.positive], beyond)[beyond]
-    part = roc_curve(sample.take(np.flatnonzero(sample.score >= last)))
+    rows = np.flatnonzero(sample.score >= last)
+    part = roc_curve(RankingSample(sample.positive[rows], score=sample.score[rows]))
     n_positives = sample.n_rows - n_negatives
     return RocCurve(
         np.append(part.false_positive, n_negatives),

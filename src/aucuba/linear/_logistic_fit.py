@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
+from scipy.linalg.lapack import dtrtrs
 
 from aucuba._base._arrays import Vector
 from aucuba._base._logistic import logistic_regression
@@ -18,6 +20,12 @@ from aucuba.solvers import minimize_lbfgs
 _NEWTON_FEATURES = 200
 # More columns pay off where a pass over the data is expensive (Dask) or products are cheap (GPU).
 _NEWTON_FEATURES_ELSEWHERE = 2000
+# Up to this many columns, L-BFGS is preconditioned by one such product for all fits of a table.
+_PRECONDITIONED_FEATURES = 2000
+# Ridge of the preconditioner, relative to its mean diagonal: columns may be linearly dependent.
+_METRIC_RIDGE = 1e-2
+# Largest entry of the preconditioned gradient, and least relative decrease of the loss, of L-BFGS.
+_GRADIENT_TOL, _LOSS_TOL = 1e-5, 1e-14
 # Stop when the next step would lower the mean log-loss by less; scores are then exact to about 1e-9.
 # In single precision such a step is rounding error.
 _DECREMENT = {True: 1e-18, False: 1e-11}
@@ -30,11 +38,15 @@ _SLOW = 0.2
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """Coefficients and intercept of the log-odds, and the iterations that they took."""
+    """Coefficients and intercept of the log-odds, and the iterations that they took.
+
+    ``metric`` is the preconditioner of L-BFGS, which serves for fits of parts of the rows, too.
+    """
 
     coef: FloatArray
     intercept: float
     n_iter: int
+    metric: FloatArray | None = None
 
     def log_odds(self, design: RowDesign) -> Vector:
         """Score the rows of a Design."""
@@ -61,7 +73,8 @@ class LogisticPath:
         \min_{w, b}\; \tfrac{1}{2C} |w|^2 + \sum_i v_i \log(1 + e^{-y_i (x_i w + b)})
 
     Fits are so precise that the order of the rows does not show. Newton's method keeps its second
-    derivative while it serves; tables with many columns are fitted without one.
+    derivative while it serves. Tables with many columns are fitted by L-BFGS, in coordinates in which
+    the second derivative at the mean probability is the identity.
 
     Parameters
     ----------
@@ -70,12 +83,16 @@ class LogisticPath:
     sample : Sample
         Class and weight ``v`` of every row.
     start : LogisticFit, default=None
-        Where the first fit of Newton's method starts, for example the fit of more rows. Less precise
-        fits do not use it: they would know rows that are to test them.
+        Where the first fit of Newton's method starts, for example the fit of more rows. L-BFGS, which
+        is less precise, takes its preconditioner alone and starts from zero: it would know rows that
+        are to test it.
     """
 
     def __init__(self, design: RowDesign, sample: Sample, start: LogisticFit | None = None) -> None:
         self.design, self.present = design, start
+        self.metric = None if start is None else start.metric
+        if self._is_wide():
+            self.present = None
         self.sample = sample.moved_to(design.arrays)
         weight = self.sample.weights
         self.total = float(weight.sum())
@@ -84,7 +101,8 @@ class LogisticPath:
 
     def fit(self, C: float) -> LogisticFit:
         """Fit at one C, from the fit of the previous one."""
-        found = None if self._is_wide() else self._newton(1.0 / (C * self.total))
+        penalty = 1.0 / (C * self.total)
+        found = self._descent(penalty) if self._is_wide() else self._newton(penalty)
         # Separated or badly scaled data may have no second derivative to solve with.
         self.present = self._by_descent(C) if found is None else found
         return self.present
@@ -103,12 +121,46 @@ class LogisticPath:
         return LogisticFit(coef, float(model.intercept_[0]), int(model.n_iter_[0]))
 
     def _descent(self, penalty: float) -> LogisticFit:
+        """Fit by L-BFGS from the present model, in coordinates ``z = L' w`` of the metric ``L L'``."""
         ridge = np.append(np.full(self.design.zeros().size, penalty), 0.0)
+        factor = self._metric()
+        if factor is None:
+            solution = minimize_lbfgs(
+                lambda model: self._loss(model, ridge).value_and_gradient,
+                self._start(),
+                objective_tol=_LOSS_TOL,
+                max_iter=1000,
+            )
+            solution.raise_interrupt()
+            return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
+
+        def objective(z: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self._loss(dtrtrs(factor, z, 1, 1)[0], ridge).value_and_gradient
+            return value, dtrtrs(factor, gradient, 1)[0]
+
         solution = minimize_lbfgs(
-            lambda model: self._loss(model, ridge).value_and_gradient, self._start(), max_iter=1000
+            objective,
+            factor.T @ self._start(),
+            tol=_GRADIENT_TOL,
+            objective_tol=_LOSS_TOL,
+            max_iter=1000,
         )
         solution.raise_interrupt()
-        return LogisticFit(solution.coef[:-1], float(solution.coef[-1]), solution.n_iter)
+        model = dtrtrs(factor, solution.coef, 1, 1)[0]
+        return LogisticFit(model[:-1], float(model[-1]), solution.n_iter, factor)
+
+    def _metric(self) -> FloatArray | None:
+        """Factor the second derivative at the mean probability; None where it costs too much."""
+        table = self.design.table
+        if table is None or sparse.issparse(table) or table.shape[1] > _PRECONDITIONED_FEATURES:
+            return None
+        if self.metric is None:
+            frequency = self._frequency()
+            curvature = frequency * (1.0 - frequency) * self.row_weight
+            metric = self._second_derivative(curvature)
+            metric += _METRIC_RIDGE * float(metric.diagonal().mean()) * np.eye(len(metric))
+            self.metric = np.asarray(cholesky(metric, lower=True))
+        return self.metric
 
     def _newton(self, penalty: float) -> LogisticFit | None:
         """Minimise the mean log-loss plus ``penalty |w|^2 / 2``; None where no step can be found."""
@@ -160,8 +212,11 @@ class LogisticPath:
     def _start(self) -> FloatArray:
         if self.present is not None:
             return np.append(self.present.coef, self.present.intercept)
-        frequency = float(self.row_weight[self.sample.positive].sum())
+        frequency = self._frequency()
         return np.append(self.design.zeros(), np.log(frequency / (1.0 - frequency)))
+
+    def _frequency(self) -> float:
+        return float(self.row_weight[self.sample.positive].sum())
 
     def _loss(self, model: FloatArray, ridge: FloatArray) -> _Loss:
         arrays = self.design.arrays

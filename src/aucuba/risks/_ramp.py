@@ -64,45 +64,64 @@ class SmoothRamp:
         self.positive = self.arrays.places(sample.positive)
         self.negative = self.arrays.places(~sample.positive)
         self.weighted = sample.weight is not None
+        self.rank_mass: Vector | None = None
         self.positive_weight = sample.weights[self.positive]
         self.negative_weight = sample.weights[self.negative]
         self.n = float(self.negative_weight.sum())
         self.total = float(self.positive_weight.sum() * (1.0 - min_tpr))
         self.total *= self.n * self.rank_weights.total
+        if not self.weighted:
+            ranks = np.arange(self.n + 1.0)
+            self.rank_mass = self.arrays.vector(self.rank_weights.between(ranks, self.n))
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         h, arrays = self.width, self.arrays
         p, q = scores[self.positive] - self.shift, scores[self.negative]
         weight = self.negative_weight if self.weighted else None
         rows = top(q, self.n * self.rank_weights.last_rate, weight)
-        mass = self.negative_weight[rows]
-        rest = (self.n - mass.sum()).clip(0.0)
-        rank_mass = tied_rank_weights(
-            q[rows], arrays.join([mass, rest.reshape(1)]), self.rank_weights
-        )
-        rows, rank_mass = arrays.flip(rows), arrays.flip(rank_mass)
         up = arrays.order(p)
-        counted = tied_rank_weights(p[up], self.positive_weight[up], self.bottom)
+        rank_mass, counted = self._rank_masses(q, rows), self._counted(p, up)
+        rows, rank_mass = arrays.flip(rows), arrays.flip(rank_mass)
 
         # Sums of squares lose digits far from zero; the loss depends on differences only.
         centre = q[rows[len(rows) // 2]]
         p, q = p[up] - centre, q[rows] - centre
-        negatives = _Prefix(q, rank_mass)
+        # On either half of the ramp the loss is (q - p + h)^2 / 2 h^2, or 1 minus such a square.
+        sums = [arrays.running_sum(one) for one in (rank_mass, rank_mass * q, rank_mass * q**2)]
         low, middle, high = (arrays.search(q, p + shift, "right") for shift in (-h, 0.0, h))
-        rising = negatives.squared(low, middle, h - p) / (2 * h**2)
-        falling = negatives.mass(middle, high) - negatives.squared(middle, high, -h - p) / (
-            2 * h**2
+        left, right = (
+            [one[b] - one[a] for one in sums] for a, b in ((low, middle), (middle, high))
         )
-        value = counted @ (rising + falling + negatives.mass_from(high)) / self.total
+        rising = _squared(left, h - p) / (2 * h**2)
+        falling = right[0] - _squared(right, -h - p) / (2 * h**2)
+        value = counted @ (rising + falling + (sums[0][-1] - sums[0][high])) / self.total
 
-        slope_p = negatives.tent(low, middle, high, p, h)
-        positives = _Prefix(p, counted)
+        slope_p = _tent(left, right, p, h)
+        sums = [arrays.running_sum(one) for one in (counted, counted * p)]
         low, middle, high = (arrays.search(p, q + shift, "right") for shift in (-h, 0.0, h))
-        slope_q = positives.tent(low, middle, high, q, h)
+        left, right = (
+            [one[b] - one[a] for one in sums] for a, b in ((low, middle), (middle, high))
+        )
+        slope_q = _tent(left, right, q, h)
         gradient = arrays.zeros(len(scores))
         gradient[self.positive[up]] = -counted * slope_p / self.total
         gradient[self.negative[rows]] = rank_mass * slope_q / self.total
         return float(value), gradient
+
+    def _rank_masses(self, q: Vector, rows: Vector) -> Vector:
+        """Return ``c`` of ranked negatives; equal scores divide theirs."""
+        if self.rank_mass is not None:
+            return self.arrays.mean_over_ties(q[rows], None, self.rank_mass[: len(rows)])
+        mass = self.negative_weight[rows]
+        rest = (self.n - mass.sum()).clip(0.0)
+        weight = self.arrays.join([mass, rest.reshape(1)])
+        return tied_rank_weights(q[rows], weight, self.rank_weights)
+
+    def _counted(self, p: Vector, up: Vector) -> Vector:
+        """Return ``b`` of positives in increasing order; without weights, 1 for all of them."""
+        if self.bottom.is_uniform and not self.weighted:
+            return self.positive_weight
+        return tied_rank_weights(p[up], self.positive_weight[up], self.bottom)
 
 
 def ramp_shift(width: float, tie_loss: float) -> float:
@@ -110,30 +129,11 @@ def ramp_shift(width: float, tie_loss: float) -> float:
     return float(width * (1.0 - np.sqrt(2.0 * (1.0 - tie_loss))))
 
 
-class _Prefix:
-    """Sums over ranges of sorted points ``x`` with weights ``c``, from prefix sums."""
+def _squared(sums: list[Vector], shift: Vector) -> Vector:
+    """Compute ``sum c (x + shift)^2`` from the sums of ``c``, ``c x`` and ``c x^2``."""
+    return sums[2] + shift * (2 * sums[1] + shift * sums[0])
 
-    def __init__(self, x: Vector, c: Vector) -> None:
-        self.sums = [arrays_of(x).running_sum(c * x**power) for power in range(3)]
 
-    def _between(self, power: int, start: Vector, stop: Vector) -> Vector:
-        return self.sums[power][stop] - self.sums[power][start]
-
-    def mass(self, start: Vector, stop: Vector) -> Vector:
-        """Compute ``sum c``."""
-        return self._between(0, start, stop)
-
-    def mass_from(self, start: Vector) -> Vector:
-        """Compute ``sum c`` to the end."""
-        return self.sums[0][-1] - self.sums[0][start]
-
-    def squared(self, start: Vector, stop: Vector, shift: Vector) -> Vector:
-        """Compute ``sum c (x + shift)^2``."""
-        zeroth, first, second = (self._between(power, start, stop) for power in range(3))
-        return second + shift * (2 * first + shift * zeroth)
-
-    def tent(self, low: Vector, middle: Vector, high: Vector, at: Vector, h: float) -> Vector:
-        """Compute ``sum c max(0, h - |x - at|) / h^2``."""
-        left = self._between(1, low, middle) + (h - at) * self._between(0, low, middle)
-        right = (h + at) * self._between(0, middle, high) - self._between(1, middle, high)
-        return (left + right) / h**2
+def _tent(left: list[Vector], right: list[Vector], at: Vector, h: float) -> Vector:
+    """Compute ``sum c max(0, h - |x - at|) / h^2`` from sums over either half."""
+    return ((left[1] + (h - at) * left[0]) + ((h + at) * right[0] - right[1])) / h**2
