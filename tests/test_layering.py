@@ -21,7 +21,7 @@ LEVELS = [
     ("aum",),
     ("linear", "threshold", "structured", "changepoint", "objectives"),
     ("ensemble",),
-    ("persistence", "report"),
+    ("persistence", "report", "export"),
     ("cli",),
     ("__init__", "__main__", "demo", "_citation"),
 ]

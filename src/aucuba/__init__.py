@@ -58,7 +58,7 @@ _HOMES = {
     "citation": "aucuba._citation",
 }
 _SUBPACKAGES = (
-    *("aum", "changepoint", "design", "ensemble", "linear", "metrics"),
+    *("aum", "changepoint", "design", "ensemble", "export", "linear", "metrics"),
     *("objectives", "persistence", "report", "risks", "solvers", "structured", "threshold"),
 )
 __all__ = [

@@ -26,6 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_array
 
 import aucuba.linear._svc
@@ -162,6 +163,30 @@ class TestTrees:
         path, places, arrays = forest
         arrays[places["counts"]][:2] = counts
         refused(rewritten(path, tmp_path / "forged", arrays=arrays))
+
+    def test_nodes_that_run_in_circles_out_of_reach_of_the_root(self, tmp_path):
+        """Every node is the child of one node, but two are children of each other."""
+        save_model(
+            DecisionTreeClassifier(max_depth=2).fit([[0], [1], [2], [3]], [0, 1, 0, 1]),
+            tmp_path / "m",
+        )
+        places, arrays = description_of(tmp_path / "m")["trees"][0][2], arrays_of(tmp_path / "m")
+        left, right = (arrays[places[side]] for side in ("left_child", "right_child"))
+        n_nodes = len(left)
+        assert n_nodes >= 5
+        left[:], right[:] = -1, -1
+        left[0], right[0] = 1, 2
+        left[3], right[3] = 4, 3
+        path = rewritten(tmp_path / "m", tmp_path / "forged", arrays=arrays)
+        refused(path, match="runs in circles")
+
+    def test_children_in_another_tree(self, forest, tmp_path):
+        """The sizes of two trees are changed so that one reaches into the other."""
+        path, places, arrays = forest
+        counts = arrays[places["counts"]]
+        assert counts[1] > 1
+        counts[:2] = 1, counts[:2].sum() - 1
+        refused(rewritten(path, tmp_path / "forged", arrays=arrays), match="index out of range")
 
     @pytest.mark.parametrize("numbers", [[6, [3]], [7, [2]], [6, [2, 2]], [6, []], [6, [2.0]]])
     def test_columns_and_classes(self, forest, tmp_path, numbers):
@@ -533,6 +558,7 @@ class TestObjects:
             {"sparse": "linalg", "parts": [1, 2, 3, [4, 5]]},
             {"generator": [{"dict": ["bit_generator", "MT19937"]}, {"dict": ["pool_size", 4]}]},
             {"generator": [{"dict": ["bit_generator", "PCG64"]}, {"dict": ["pool_size", 2**40]}]},
+            {"masked": [{"array": 0}, {"array": 0}]},
         ],
         ids=lambda node: json.dumps(node)[:40],
     )
@@ -542,7 +568,111 @@ class TestObjects:
         refused(rewritten(small, tmp_path / "forged", description=description))
 
 
+class TestParts:
+    """Parts of a description that are nearly right."""
+
+    @pytest.fixture
+    def refuse_part(self, small, tmp_path):
+        def check(node, arrays, match):
+            description, given = description_of(small), arrays_of(small)
+            description["content"]["baseline"] = node(len(given))
+            path = rewritten(
+                small, tmp_path / "f", description=description, arrays=[*given, *arrays]
+            )
+            refused(path, match=match)
+
+        return check
+
+    @pytest.mark.parametrize(
+        ("arrays", "match"),
+        [
+            ([np.zeros(3), np.zeros(2, bool)], "another shape"),
+            ([np.zeros(3), np.zeros(3)], "another shape"),
+        ],
+    )
+    def test_masks(self, refuse_part, arrays, match):
+        refuse_part(lambda n: {"masked": [{"array": n}, {"array": n + 1}]}, arrays, match)
+
+    @pytest.mark.parametrize(
+        ("change", "shape", "match"),
+        [
+            ({0: np.array(["a", "b"])}, [2, 3], "another type"),
+            ({1: np.array([0.0, 1.0])}, [2, 3], "another type"),
+            ({2: np.array([[0, 1, 2]])}, [2, 3], "another shape"),
+            ({}, [2, 2**40], "another shape"),
+            ({}, [2, -3], "another shape"),
+            ({}, [2, 1.5], "another shape"),
+            ({1: np.array([0, 3])}, [2, 3], "ValueError"),
+            ({2: np.array([0, 2, 1])}, [2, 3], "ValueError"),
+        ],
+    )
+    def test_sparse_matrices(self, refuse_part, change, shape, match):
+        arrays = [np.ones(2), np.array([0, 2]), np.array([0, 1, 2])]
+        arrays = [change.get(place, array) for place, array in enumerate(arrays)]
+        refuse_part(
+            lambda n: {
+                "sparse": "csr_matrix",
+                "parts": [{"array": n + k} for k in range(3)] + [shape],
+            },
+            arrays,
+            match,
+        )
+
+    @pytest.mark.parametrize(
+        ("key", "place"),
+        [(np.zeros(600, np.uint32), 5), (np.zeros(624), 5), (np.zeros(624, np.uint32), 5.0)],
+    )
+    def test_random_states(self, refuse_part, key, place):
+        def node(n):
+            inner = {"dict": ["key", {"array": n}, "pos", place]}
+            outer = ["bit_generator", "MT19937", "state", inner, "has_gauss", 0, "gauss", 0.0]
+            return {"random_state": {"dict": outer}}
+
+        refuse_part(node, [key], "another shape")
+
+    def test_sets_of_categories_of_fewer_trees(self, tmp_path):
+        X, y = numbers(150)
+        save_model(HistGradientBoostingClassifier(max_iter=3).fit(X, y), tmp_path / "m")
+        arrays, places = arrays_of(tmp_path / "m"), description_of(tmp_path / "m")["predictors"]
+        arrays[places["set_counts"]] = np.array([0])
+        path = rewritten(tmp_path / "m", tmp_path / "forged", arrays=arrays)
+        refused(path, match="sets of other trees")
+
+
 class TestArchives:
+    @pytest.mark.parametrize(
+        "header",
+        [
+            {"format": 0},
+            {"format": True},
+            {"format": "1"},
+            {"format": 1, "metadata": []},
+            {"format": 1, "versions": 5},
+            {"format": 1, "labels": ["a"]},
+            {"format": 1, "labels": ["a", 1]},
+            {"format": 1, "labels": [0.5, 1.5]},
+            {},
+            [],
+        ],
+        ids=json.dumps,
+    )
+    def test_headers(self, small, tmp_path, header):
+        refused(rewritten(small, tmp_path / "forged", header=header), match="is not a model file")
+
+    @pytest.mark.parametrize("description", [[1], "text", 5], ids=str)
+    def test_descriptions_that_are_none(self, small, tmp_path, description):
+        refused(rewritten(small, tmp_path / "f", description=description), match="no description")
+
+    def test_too_few_bytes(self, small, tmp_path):
+        entries = entries_of(small)
+        entries["arrays.bin"] = entries["arrays.bin"][:-8]
+        refused(written(tmp_path / "f", entries), match="another size than it says")
+
+    def test_missing_entries(self, small, tmp_path):
+        entries = entries_of(small)
+        del entries["arrays.bin"]
+        refused(written(tmp_path / "f", entries), match="is damaged")
+
     def test_unpacked_size(self, small, tmp_path):
         path = rewritten(small, tmp_path / "bomb", arrays=[*arrays_of(small), np.zeros(625_000)])
         assert path.stat().st_size < 20_000
@@ -638,7 +768,7 @@ class TestArchives:
             pytest.warns(UserWarning, match="Duplicate"),
         ):
             archive.writestr("model.json", "{}")
-        refused(tmp_path / "twice")
+        refused(tmp_path / "twice", match="entries of one name")
 
     def test_names_do_not_write_on_the_terminal(self, small, tmp_path):
         content = small.read_bytes().replace(b"model.json", b"mod\x1b[2J.on")

@@ -47,6 +47,7 @@ _COMMANDS = {
     "report": _options.ReportOptions,
     "monitor": _options.MonitorOptions,
     "info": _options.InfoOptions,
+    "export": _options.ExportOptions,
 }
 
 # The base class of all usage errors, in whichever module typer keeps it.

@@ -420,6 +420,24 @@ class InfoOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExportOptions(Options):
+    """Write a model as an ONNX graph or as SQL, with its threshold inside.
+
+    The graph takes the model's columns of numbers as one matrix of single precision. Rows given by
+    --calibration or --check are scored by the graph and by the model, and the two compared.
+    """
+
+    model: Path = _model_file()
+    onnx: Path | None = _option("The ONNX file to write.", "FILE")
+    sql: Path | None = _option("The SQL file to write, for linear models.", "FILE")
+    calibration: Path | None = _option(
+        "The training file: set the promised threshold again from the scores of the graph.", "ROWS"
+    )
+    check: Path | None = _option("Rows to compare the graph and the model on.", "ROWS")
+    table: str = _option("Name of the table in the SQL.", "NAME", default="rows")
+
+
+@dataclass(frozen=True, kw_only=True)
 class DemoOptions(Options):
     """Train models and rivals on generated rows, compare them, and write the reports."""
 

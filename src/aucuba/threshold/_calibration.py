@@ -25,6 +25,7 @@ from aucuba._base._validation import (
     row_weights,
     time_index,
 )
+from aucuba._columns._row_digest import row_digest
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
 from aucuba.threshold._held_out import (
@@ -132,6 +133,10 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
+        # By which an export knows the rows again; those of folds, groups or weights set no threshold
+        # on their own.
+        alone = self.guarantee_ and sample.group is None and sample.weight is None
+        self.held_out_digest_ = row_digest(_safe_indexing(X, rows), y[rows]) if alone else None
         return scored, rows
 
     @property

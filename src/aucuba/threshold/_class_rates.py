@@ -110,6 +110,9 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         The positive one.
     n_negatives_, n_units_ : int
         Number n of held-out negatives, or of held-out groups with negatives.
+    held_out_digest_ : str or None
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
+        with groups or weights, and other tables than numbers.
     rank_ : int
         Rank k of ``threshold_`` among their scores, smallest first; only for the exact rule.
     violation_probability_ : float
@@ -281,6 +284,9 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
         Fractions of the held-out rows at each of the `decision_levels`.
     n_positives_, n_units_ : int
         Number of held-out positives, or of held-out groups with positives.
+    held_out_digest_ : str or None
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
+        with groups or weights, and other tables than numbers.
     rank_ : int
         Rank k of the threshold among their scores, largest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_

@@ -79,6 +79,9 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         Fractions of the held-out rows at each of the `decision_levels`.
     n_units_ : int
         Number of held-out rows, or groups, that tested thresholds.
+    held_out_digest_ : str or None
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
+        with groups or weights, and other tables than numbers.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
         As in :class:`FixedFPRClassifier`.
 
@@ -221,6 +224,9 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
         Fractions of the held-out rows at each of the `decision_levels`.
     n_units_ : int
         Number of held-out rows, or of held-out groups.
+    held_out_digest_ : str or None
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
+        with groups or weights, and other tables than numbers.
     rank_ : int
         Rank of the threshold among their scores, smallest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_

@@ -1,0 +1,59 @@
+"""A digest by which labelled rows of numbers are known again, in any order."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucuba._base._typing import AnyArray
+from aucuba._columns._kinds import NUMBER_DTYPES, table_columns
+
+_SEED = 20_240_229
+_ROWS_AT_ONCE = 65_536
+
+
+def row_digest(X: Any, y: AnyArray) -> str | None:
+    """Digest the numbers of rows in single precision, and their labels; None for other tables.
+
+    Every row becomes a 64-bit number, a sum of its entries' bits times an odd constant per column; the
+    sorted numbers are digested.
+    """
+    if not sparse.issparse(X) and not (hasattr(X, "shape") and len(X.shape) == 2):
+        return None
+    columns = None if isinstance(X, np.ndarray) or sparse.issparse(X) else table_columns(X)
+    if columns is not None:
+        if any(getattr(one.dtype, "kind", "O") not in NUMBER_DTYPES for one in columns):
+            return None
+        X = np.column_stack([np.asarray(one, dtype=np.float32) for one in columns])
+    if X.dtype.kind not in NUMBER_DTYPES:
+        return None
+    factors = np.random.default_rng(_SEED).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    rows = np.concatenate(
+        [
+            _hashed(X[first : first + _ROWS_AT_ONCE], factors)
+            for first in range(0, X.shape[0], _ROWS_AT_ONCE)
+        ]
+    )
+    names, codes = np.unique(y, return_inverse=True)
+    marks = [
+        int.from_bytes(hashlib.blake2b(str(name).encode(), digest_size=8).digest(), "little")
+        for name in names.tolist()
+    ]
+    # The product makes the bits of all columns reach all bits; the shift folds the high ones back.
+    rows = (rows ^ (rows >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    rows = np.sort(rows ^ np.array(marks, dtype=np.uint64)[codes.ravel()])
+    return hashlib.blake2b(rows.tobytes(), digest_size=16).hexdigest()
+
+
+def _hashed(X: Any, factors: AnyArray) -> AnyArray:
+    """Sum the bits of each row's entries, times their factors, modulo 2^64; zeros add nothing."""
+    if sparse.issparse(X):
+        found: AnyArray = _hashed(X.toarray(), factors)
+        return found
+    # Adding zero turns minus zero into zero.
+    bits = (np.ascontiguousarray(X, dtype=np.float32) + np.float32(0)).view(np.uint32)
+    hashed: AnyArray = (bits.astype(np.uint64) * factors).sum(axis=1, dtype=np.uint64)
+    return hashed

@@ -1,0 +1,312 @@
+"""Transformers and classifiers as parts of an ONNX graph.
+
+Each takes a table of doubles and returns one, or the scores of a classifier: its decision function,
+signed towards the second class, and the probability of that class, as far as it has them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+
+from aucuba._base._estimator import response_of
+from aucuba._columns._plain_columns import PlainColumns
+from aucuba._columns._splines import PortableSplines
+from aucuba._columns._table_columns import LinearColumns, NamedColumns
+from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.export._graph import Graph, NotConvertible, Value
+from aucuba.export._trees import boosted_log_odds, forest_probability
+from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+
+_ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "identity": "Identity"}
+_FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
+_TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
+
+
+@dataclass(frozen=True)
+class Response:
+    """Scores of a classifier in the graph, each of shape (n_rows, 1)."""
+
+    decision: Value | None = None
+    probability: Value | None = None
+
+    def by(self, method: str) -> Value:
+        """Return the response of a method of scikit-learn."""
+        found = self.decision if method == "decision_function" else self.probability
+        if found is None:
+            raise NotConvertible(f"{method} of a base that does not export it")
+        return found
+
+
+def response(graph: Graph, value: Value, model: Any) -> Response:
+    """Add a fitted classifier of two classes to the graph."""
+    kind = type(model)
+    if isinstance(model, Pipeline):
+        for _, step in model.steps[:-1]:
+            value = transformed(graph, value, step)
+        return response(graph, value, model.steps[-1][1])
+    if kind not in _CLASSIFIERS:
+        return _foreign(graph, value, model)
+    if len(model.classes_) != 2:
+        raise NotConvertible(f"{kind.__name__} of {len(model.classes_)} classes")
+    return _CLASSIFIERS[kind](graph, value, model)
+
+
+def transformed(graph: Graph, value: Value, step: Any) -> Value:
+    """Add a fitted transformer to the graph."""
+    if step is None or isinstance(step, str) or getattr(step, "func", step) is None:
+        # A fitted ColumnTransformer keeps "passthrough" as a FunctionTransformer without a function.
+        return value
+    if type(step) not in _TRANSFORMERS:
+        raise NotConvertible(type(step).__name__)
+    return _TRANSFORMERS[type(step)](graph, value, step)
+
+
+def _linear(graph: Graph, value: Value, model: Any) -> Response:
+    if isinstance(model, PartialAUCSVC) and "kernel_rows_" in vars(model):
+        raise NotConvertible(f"PartialAUCSVC with kernel={model.kernel!r}")
+    if isinstance(model, PartialAUCSVC) and "feature_map_" in vars(model):
+        value = transformed(graph, value, model.feature_map_)
+    unmoved = graph.product(value, model.coef_.T)
+    decision = graph.shifted(unmoved, model.intercept_)
+    if isinstance(model, LogisticRegression):
+        return Response(decision, graph.sigmoid(decision))
+    if isinstance(model, PartialAUCClassifierCV):
+        slope, intercept = model.calibration_
+        sign = 1.0 if model.classes_[1] == model.pos_label_ else -1.0
+        log_odds = graph.shifted(graph.scaled(unmoved, slope), sign * intercept)
+        return Response(decision, graph.sigmoid(log_odds))
+    return Response(decision)
+
+
+def _forest(graph: Graph, value: Value, model: Any) -> Response:
+    trees = model.estimators_ if isinstance(model, _FORESTS) else [model]
+    return Response(probability=forest_probability(graph, value, trees))
+
+
+def _boosting(graph: Graph, value: Value, model: Any) -> Response:
+    decision = boosted_log_odds(graph, value, model)
+    return Response(decision, graph.sigmoid(decision))
+
+
+def _network(graph: Graph, value: Value, model: Any) -> Response:
+    kinds = [model.activation] * (len(model.coefs_) - 1) + [model.out_activation_]
+    for coef, intercept, kind in zip(model.coefs_, model.intercepts_, kinds, strict=True):
+        value = graph.shifted(graph.product(Value(value.name), coef), intercept)
+        if kind == "logistic":
+            value = graph.sigmoid(value)
+        else:
+            value = Value(graph.op(_ACTIVATIONS[kind], value.name))
+    return Response(probability=value)
+
+
+def _reweighted(graph: Graph, value: Value, model: Any) -> Response:
+    pair = [_log_odds(graph, value, one) for one in (model.estimator_, model.weighted_estimator_)]
+    total = graph.product(graph.joined(pair), np.full((2, 1), 0.5))
+    slope, intercept = model.calibration_
+    return _ensemble(graph, model, total, graph.shifted(graph.scaled(total, slope), intercept))
+
+
+def _stack(graph: Graph, value: Value, model: Any) -> Response:
+    members = graph.joined([_log_odds(graph, value, one) for _, one in model.members_])
+    standard = graph.scaled(graph.shifted(members, -model.mean_), model.scale_, divided=True)
+    blended = graph.shifted(graph.product(standard, model.coef_[:, None]), model.intercept_)
+    return _ensemble(graph, model, blended, blended)
+
+
+def _ensemble(graph: Graph, model: Any, scores: Value, log_odds: Value) -> Response:
+    sign = 1.0 if model.classes_[1] == model.pos_label_ else -1.0
+    decision = graph.scaled(graph.shifted(scores, -model.threshold_), sign)
+    return Response(decision, graph.sigmoid(graph.scaled(log_odds, sign)))
+
+
+def _log_odds(graph: Graph, value: Value, model: Any) -> Value:
+    """Log-odds of the second class, or raw scores, as the ensembles take them."""
+    found = response(graph, value, model)
+    if response_of(model) == "decision_function":
+        return found.by("decision_function")
+    last = model
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    end = 0.5 / len(last.estimators_) if isinstance(last, _FORESTS) else 1e-12
+    return graph.log_odds(found.by("predict_proba"), end)
+
+
+def _foreign(graph: Graph, value: Value, model: Any) -> Response:
+    """Leave other classifiers to skl2onnx, in single precision and so without a bound."""
+    try:
+        import skl2onnx
+        from skl2onnx.common.data_types import FloatTensorType
+    except ImportError:
+        raise NotConvertible(f"{type(model).__name__} without skl2onnx") from None
+    kind = [("X", FloatTensorType([None, model.n_features_in_]))]
+    try:
+        made = skl2onnx.to_onnx(
+            model,
+            initial_types=kind,
+            options={"zipmap": False},
+            target_opset={"": 18, "ai.onnx.ml": 3},
+        )
+    except Exception as error:
+        raise NotConvertible(f"{type(model).__name__} ({type(error).__name__})") from error
+    prefix = graph.new_name("foreign") + "_"
+    graph.include(made.graph, graph.cast(value.name, 1), prefix)
+    both = prefix + made.graph.output[1].name
+    second = graph.op("Gather", both, graph.constant([1], np.int64), axis=1)
+    return Response(probability=Value(graph.cast(second, 11)))
+
+
+def _imputed(graph: Graph, value: Value, step: Any) -> Value:
+    fill = np.asarray(step.statistics_, dtype=np.float64)
+    kept = np.flatnonzero(~np.isnan(fill))
+    if step.keep_empty_features or kept.size == fill.size:
+        kept = np.arange(fill.size)
+    result = graph.columns(graph.filled(value, np.nan_to_num(fill)), kept)
+    if step.indicator_ is None:
+        return result
+    empty = graph.op("IsNaN", graph.columns(value, step.indicator_.features_).name)
+    marks = graph.cast(empty, 11)
+    return graph.joined([result, Value(marks, marks)])
+
+
+def _scaled(graph: Graph, value: Value, step: Any) -> Value:
+    mean = getattr(step, "mean_", None)
+    if mean is not None and getattr(step, "with_mean", False):
+        value = graph.shifted(value, -mean)
+    if step.scale_ is None:
+        return value
+    return graph.scaled(value, step.scale_, divided=True)
+
+
+def _chained(graph: Graph, value: Value, step: Any) -> Value:
+    for _, part in step.steps:
+        value = transformed(graph, value, part)
+    return value
+
+
+def _in_parallel(graph: Graph, value: Value, step: Any) -> Value:
+    parts = []
+    for name, part, _ in step.transformers_:
+        places = step._transformer_to_input_indices[name]
+        if len(places) and part != "drop":
+            parts.append(transformed(graph, graph.columns(value, places), part))
+    return graph.joined(parts)
+
+
+def _numbers(graph: Graph, value: Value, step: Any) -> Value:
+    if len(step.categorical) or len(step.dates):
+        raise NotConvertible("columns of categories or dates")
+    if not step.empty_.any():
+        return value
+    name = graph.op("Where", graph.constant(step.empty_, bool), graph.constant(0.0), value.name)
+    return Value(name, graph.op("Abs", name)) if value.magnitude else Value(name)
+
+
+def _prepared(graph: Graph, value: Value, step: Any) -> Value:
+    return transformed(graph, transformed(graph, value, step.plain_), step.encode_)
+
+
+def _kernel_features(graph: Graph, value: Value, step: Any) -> Value:
+    """Nystroem's features of the kernel exp(-gamma |x - c|^2)."""
+    if step.kernel != "rbf":
+        raise NotConvertible(f"Nystroem with kernel={step.kernel!r}")
+    centres = step.components_
+    gamma = 1.0 / centres.shape[1] if step.gamma is None else step.gamma
+    squares = graph.op(
+        "ReduceSum", graph.op("Mul", value.name, value.name), graph.constant([1], np.int64)
+    )
+    cross = graph.op("MatMul", value.name, graph.constant(-2.0 * centres.T))
+    total = graph.op(
+        "Add", graph.op("Add", squares, cross), graph.constant((centres**2).sum(axis=1))
+    )
+    kernel = graph.op("Exp", graph.op("Mul", graph.op("Relu", total), graph.constant(-gamma)))
+    return Value(graph.op("MatMul", kernel, graph.constant(step.normalization_.T)))
+
+
+def _spline_features(graph: Graph, value: Value, step: Any) -> Value:
+    """Piecewise polynomials: find the interval of every entry, then Horner's rule.
+
+    Beyond the first and the last knot the splines go on as straight lines, which are two more
+    intervals.
+    """
+    if step.extrapolation != "linear":
+        raise NotConvertible(f"splines with extrapolation={step.extrapolation!r}")
+    parts = []
+    for place, spline in enumerate(step.bsplines_):
+        column = graph.columns(value, [place]).name
+        starts, coefs = _pieces(spline, step.degree)
+        if not step.include_bias:
+            coefs = coefs[:, :, :-1]
+        above = graph.op("GreaterOrEqual", column, graph.constant(starts[None, 1:]))
+        piece = graph.op(
+            "ReduceSum", graph.cast(above, 7), graph.constant([1], np.int64), keepdims=0
+        )
+        offset = graph.op("Gather", graph.constant(starts), piece, axis=0)
+        ones = graph.constant([1], np.int64)
+        local = graph.op("Sub", column, graph.op("Unsqueeze", offset, ones))
+        total = graph.op("Gather", graph.constant(coefs[0]), piece, axis=0)
+        for coef in coefs[1:]:
+            own = graph.op("Gather", graph.constant(coef), piece, axis=0)
+            total = graph.op("Add", graph.op("Mul", total, local), own)
+        parts.append(Value(total))
+    return graph.joined(parts)
+
+
+def _pieces(spline: Any, degree: int) -> tuple[Any, Any]:
+    """Starts of the intervals, and coefficients of shape (degree + 1, n_intervals, n_splines)."""
+    knots = np.unique(spline.t[degree : -degree or None])
+    low, high = knots[0], knots[-1]
+    powers = range(degree, -1, -1)
+    inner = [spline(knots[:-1], nu=power) / math.factorial(power) for power in powers]
+    lines = [spline(knots[[0, -1]], nu=power) * (power < 2) for power in powers]
+    coefs = [np.vstack([line[:1], own, line[1:]]) for own, line in zip(inner, lines, strict=True)]
+    # The first interval reaches to minus infinity, but counts from the first knot.
+    return np.concatenate([[low], knots[:-1], [high]]), np.stack(coefs)
+
+
+OURS = (
+    *(AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC),
+    *(RegionReweighted, RegionStack),
+)
+Classifier = Callable[[Graph, Value, Any], Response]
+_CLASSIFIERS: dict[type, Classifier] = {
+    AUMClassifier: _linear,
+    LogisticRegression: _linear,
+    PartialAUCClassifier: _linear,
+    PartialAUCClassifierCV: _linear,
+    PartialAUCSVC: _linear,
+    **dict.fromkeys((*_FORESTS, *_TREES), _forest),
+    HistGradientBoostingClassifier: _boosting,
+    MLPClassifier: _network,
+    RegionReweighted: _reweighted,
+    RegionStack: _stack,
+}
+_TRANSFORMERS: dict[type, Callable[[Graph, Value, Any], Value]] = {
+    ColumnTransformer: _in_parallel,
+    LinearColumns: _prepared,
+    MaxAbsScaler: _scaled,
+    NamedColumns: lambda graph, value, step: value,
+    Nystroem: _kernel_features,
+    Pipeline: _chained,
+    PlainColumns: _numbers,
+    PortableSplines: _spline_features,
+    SimpleImputer: _imputed,
+    StandardScaler: _scaled,
+}

@@ -1,0 +1,168 @@
+"""Linear models as SQL, with the decision inside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from aucuba._columns._plain_columns import PlainColumns
+from aucuba._columns._table_columns import LinearColumns, NamedColumns
+from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba.threshold import (
+    AlertBudgetClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+)
+
+_LINEAR = (AUMClassifier, LogisticRegression, PartialAUCClassifier, PartialAUCClassifierCV)
+_LESS = (AlertBudgetClassifier, FixedFPRClassifier)
+_PROMISED = (*_LESS, FixedPrecisionClassifier, FixedTPRClassifier)
+_UNIT = 2.0**-53
+
+
+def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
+    """Write a fitted linear classifier as a SELECT statement that holds its decision.
+
+    The statement returns all columns of the table, the terms of the sum, ``score``, the decision
+    function in double precision, and ``flag``, 1 where the positive class is predicted and 0 elsewhere.
+    NULL is a missing value. For a promised limit of false positives, alerts or true positives the score
+    moves to the safe side by a proven bound on its rounding before it is compared, so that the rows
+    flagged are a subset (or, for true positives, a superset) of those that Python flags; a comment
+    names the promise.
+
+    Parameters
+    ----------
+    model : classifier or Pipeline
+        A linear model of this library or `LogisticRegression`, alone or as the base of a promised
+        threshold, behind scalers, imputers and `ColumnTransformer`; columns of numbers.
+    table : str, default="rows"
+        Name of the table.
+    columns : sequence of str, default=None
+        Names of the columns in the order of training; by default those that the model was fitted with,
+        or x0, x1, ....
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from aucuba import PartialAUCClassifier
+    >>> from aucuba.export import to_sql
+    >>> X, y = make_classification(200, 4, random_state=0)
+    >>> print(to_sql(PartialAUCClassifier((0.0, 0.2)).fit(X, y), "clients")[:30])
+    WITH "terms" AS (
+      SELECT *,
+    """
+    check_is_fitted(model)
+    names = [f"x{place}" for place in range(model.n_features_in_)]
+    if columns is None:
+        columns = getattr(model, "feature_names_in_", names)
+    if len(columns) != len(names):
+        raise ValueError(f"columns has {len(columns)} names; the model has {len(names)} columns.")
+    parts = [f"CAST({_quoted(name)} AS DOUBLE PRECISION)" for name in columns]
+    steps, last = _steps(model)
+    promised = last if isinstance(last, _PROMISED) else None
+    if promised is not None:
+        if promised.strata_.size:
+            raise ValueError(f"{type(promised).__name__} with strata cannot be written as SQL.")
+        inner, last = _steps(promised.estimator_)
+        steps += inner
+    for step in steps:
+        parts = _transformed(step, parts)
+    kernel = isinstance(last, PartialAUCSVC) and not hasattr(last, "coef_")
+    if not isinstance(last, (*_LINEAR, PartialAUCSVC)) or kernel or hasattr(last, "feature_map_"):
+        raise ValueError(f"{type(last).__name__} is not linear; only linear models become SQL.")
+    return _statement(parts, last, promised, table)
+
+
+def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
+    """Sum the terms in an outer query, so that none is written twice."""
+    owner = last if promised is None else promised
+    coef, intercept = last.coef_[0], float(last.intercept_[0])
+    positive = getattr(owner, "pos_label_", owner.classes_[1]) == owner.classes_[1]
+    if promised is not None and not positive:
+        coef, intercept = -coef, -intercept
+    limit = 0.0 if promised is None else float(promised.threshold_)
+    used = np.flatnonzero(coef)
+    terms = [f"  {float(coef[k])!r} * ({parts[k]}) AS {_quoted(f'term{k}')}" for k in used.tolist()]
+    named = [_quoted(f"term{k}") for k in used.tolist()]
+    total = " + ".join([*named, repr(intercept)])
+    side = 0 if promised is None else -1 if isinstance(promised, _LESS) else 1
+    side = 0 if isinstance(promised, FixedPrecisionClassifier) else side
+    # Each term has at most six roundings, and the sum one per term; twice, for both sums.
+    roundings = 2 * (len(named) + 16)
+    size = " + ".join([*(f"ABS({name})" for name in named), repr(abs(intercept))])
+    moved = f"{total} + {side * roundings * _UNIT!r} * ({size})" if side else total
+    better = ">" if promised is not None or positive else "<"
+    score = f"({total}) - {limit!r}" if promised is not None else total
+    if promised is not None and not positive:
+        score = f"-({score})"
+    promise = promised.promise_ if side and promised.guarantee_ else ""
+    comment = f"-- {promise}\n" if promise else ""
+    return (
+        f'{comment}WITH "terms" AS (\n  SELECT *,\n  '
+        + ",\n  ".join(terms or ['  0.0 AS "term"'])
+        + f"\n  FROM {_quoted(table)}\n)\n"
+        f'SELECT *,\n  {score} AS "score",\n'
+        f'  CASE WHEN {moved} {better} {limit!r} THEN 1 ELSE 0 END AS "flag"\n'
+        'FROM "terms"'
+    )
+
+
+def _steps(model: Any) -> tuple[list[Any], Any]:
+    steps: list[Any] = []
+    while isinstance(model, Pipeline):
+        steps += [step for _, step in model.steps[:-1]]
+        model = model.steps[-1][1]
+    return steps, model
+
+
+def _transformed(step: Any, parts: list[str]) -> list[str]:
+    """Write what a transformer makes of columns."""
+    if isinstance(step, str | NamedColumns) or getattr(step, "func", step) is None:
+        return parts
+    if isinstance(step, Pipeline):
+        for _, one in step.steps:
+            parts = _transformed(one, parts)
+        return parts
+    if isinstance(step, LinearColumns):
+        return _transformed(step.encode_, _transformed(step.plain_, parts))
+    if isinstance(step, PlainColumns) and not (len(step.categorical) or len(step.dates)):
+        return ["0.0" if empty else one for one, empty in zip(parts, step.empty_, strict=True)]
+    if isinstance(step, StandardScaler | MaxAbsScaler):
+        means = vars(step).get("mean_") if getattr(step, "with_mean", False) else None
+        if means is not None:
+            parts = [f"({one}) - {mean!r}" for one, mean in zip(parts, means.tolist(), strict=True)]
+        if step.scale_ is not None:
+            pairs = zip(parts, step.scale_.tolist(), strict=True)
+            parts = [f"({one}) / {scale!r}" for one, scale in pairs]
+        return parts
+    if isinstance(step, SimpleImputer) and not np.isnan(step.statistics_).any():
+        fills = zip(parts, step.statistics_.tolist(), strict=True)
+        filled = [f"COALESCE({one}, {fill!r})" for one, fill in fills]
+        marked = [] if step.indicator_ is None else step.indicator_.features_
+        empty = [f"CASE WHEN {parts[k]} IS NULL THEN 1.0 ELSE 0.0 END" for k in marked]
+        return filled + empty
+    if isinstance(step, ColumnTransformer):
+        listed = []
+        for name, part, _ in step.transformers_:
+            places = step._transformer_to_input_indices[name]
+            if len(places) and part != "drop":
+                listed += _transformed(part, [parts[place] for place in places])
+        return listed
+    raise ValueError(f"{type(step).__name__} cannot be written as SQL; use columns of numbers.")
+
+
+def _quoted(name: str) -> str:
+    escaped = str(name).replace('"', '""')
+    return f'"{escaped}"'

@@ -1,0 +1,363 @@
+"""ONNX graphs: the scores, flags and promises of the model, in another runtime."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from aucuba import (
+    AlertBudgetClassifier,
+    AUMClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+    PartialAUCSVC,
+    RegionReweighted,
+    RegionStack,
+)
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+from aucuba.export import check_onnx, to_onnx
+from aucuba.export._graph import Graph, NotConvertible
+from aucuba.export._onnx import _model, _one_per_row, _session
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+RANGE = (0.0, 0.2)
+
+
+def rows(n_rows=800, seed=0):
+    X, y = make_classification(n_rows, 5, weights=[0.8], flip_y=0.05, random_state=seed)
+    return X.astype(np.float32).astype(np.float64), y
+
+
+def with_gaps(X):
+    X = X.copy()
+    X[::7, 1] = np.nan
+    return X
+
+
+TEST = np.random.default_rng(1).normal(size=(3_000, 5)) * 3
+BOOSTING = HistGradientBoostingClassifier(max_iter=8, random_state=0)
+FOREST = RandomForestClassifier(12, max_depth=6, random_state=0)
+PREPARED = ColumnTransformer(
+    [
+        (
+            "a",
+            make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler()),
+            [0, 1],
+        ),
+        ("b", MaxAbsScaler(), [4, 2]),
+        ("c", "passthrough", [3]),
+    ]
+)
+MODELS = {
+    "anchored": PartialAUCClassifier(RANGE),
+    "cv": PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
+    "cv, first class": PartialAUCClassifierCV(RANGE, cv=2, random_state=0, pos_label=0),
+    "svc": PartialAUCSVC(RANGE),
+    "aum": AUMClassifier(),
+    "logistic": LogisticRegression(),
+    "pipeline": make_pipeline(PREPARED, PartialAUCClassifier(RANGE)),
+    "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
+    "stump": DecisionTreeClassifier(max_depth=1, random_state=0),
+    "leaf": DecisionTreeClassifier(min_samples_leaf=500, random_state=0),
+    "forest": FOREST,
+    "extra trees": ExtraTreesClassifier(7, random_state=0),
+    "boosting": BOOSTING,
+    "network": MLPClassifier((6, 3), max_iter=20, random_state=0),
+    "tanh network": MLPClassifier((4,), activation="tanh", max_iter=20, random_state=0),
+    "reweighted": RegionReweighted(BOOSTING, RANGE, cv=2, random_state=0),
+    "reweighted, first class": RegionReweighted(FOREST, RANGE, cv=2, random_state=0, pos_label=0),
+    "stack": RegionStack(
+        RANGE,
+        estimators=["splines_logistic", "nystroem_logistic", ("boosting", BOOSTING), "linear"],
+        cv=2,
+        random_state=0,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_flags_and_labels(name):
+    X, y = rows()
+    model = MODELS[name].fit(with_gaps(X) if name == "pipeline" else X, y)
+    test = with_gaps(TEST) if name in ("pipeline", "boosting") else TEST
+    made = to_onnx(model)
+    found = check_onnx(made, model, test)
+    assert found.n_rows == len(test)
+    assert found.score_error < 1e-9
+    assert found.n_other_flags == 0
+    session = _session(made)
+    single = test.astype(np.float32)
+    label, *_ = session.run(["label"], {"X": single})
+    np.testing.assert_array_equal(label, model.predict(single.astype(np.float64)))
+    if hasattr(model, "predict_proba"):
+        (probability,) = session.run(["probability"], {"X": single})
+        expected = model.predict_proba(single.astype(np.float64))[:, 1]
+        np.testing.assert_allclose(probability, expected, atol=1e-9)
+
+
+def test_missing_values_take_the_way_of_training():
+    X, y = rows()
+    for model in (BOOSTING, FOREST, ExtraTreesClassifier(5, random_state=0)):
+        made = to_onnx(model.fit(with_gaps(X), y))
+        assert check_onnx(made, model, with_gaps(TEST)).n_other_flags == 0
+
+
+def test_text_labels_and_names_of_columns():
+    pd = pytest.importorskip("pandas")
+    X, y = rows()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = PartialAUCClassifier(RANGE, pos_label="bad").fit(frame, np.array(["bad", "ok"])[1 - y])
+    made = to_onnx(model)
+    facts = {one.key: one.value for one in made.metadata_props}
+    assert json.loads(facts["aucuba.columns"]) == list("abcde")
+    assert json.loads(facts["aucuba.classes"]) == ["bad", "ok"]
+    assert check_onnx(made, model, frame).n_other_flags == 0
+    (label,) = _session(made).run(["label"], {"X": X.astype(np.float32)})
+    np.testing.assert_array_equal(label, model.predict(frame))
+
+
+PROMISED = {
+    "fpr": FixedFPRClassifier(make_pipeline(StandardScaler(), LogisticRegression()), 0.1),
+    "several": FixedFPRClassifier(FOREST, [0.1, 0.2], on_failure="trivial"),
+    "alerts": AlertBudgetClassifier(PartialAUCClassifier(RANGE), 0.2),
+    "tpr": FixedTPRClassifier(BOOSTING, 0.6),
+    "tpr, first class": FixedTPRClassifier(LogisticRegression(), 0.6, pos_label=0),
+    "first class": FixedFPRClassifier(FOREST, 0.4, pos_label=0),
+}
+
+
+class TestPromises:
+    @pytest.mark.parametrize("name", PROMISED)
+    def test_without_calibration_the_safe_side_is_flagged(self, name):
+        X, y = rows(2_000)
+        model = PROMISED[name].set_params(random_state=0).fit(X, y)
+        made = to_onnx(model)
+        facts = {one.key: one.value for one in made.metadata_props}
+        assert facts["aucuba.promise"] == model.promise_
+        assert "proven bound" in facts["aucuba.promise_kept_by"]
+        assert check_onnx(made, model, TEST).n_other_flags == 0
+        level, flag = _session(made).run(["level", "flag"], {"X": TEST.astype(np.float32)})
+        single = TEST.astype(np.float32).astype(np.float64)
+        np.testing.assert_array_equal(level, model.decision_levels(single))
+        assert 0 < flag.sum() < len(flag)
+
+    @pytest.mark.parametrize(
+        ("kind", "inside"), [(FixedFPRClassifier, True), (FixedTPRClassifier, False)]
+    )
+    def test_rows_on_the_threshold_go_to_the_safe_side(self, kind, inside):
+        """Move the threshold of the model to the score of a row, less than the bound on rounding."""
+        X, y = rows(2_000)
+        model = kind(LogisticRegression(), 0.3, random_state=0).fit(X, y)
+        base = model.estimator_
+        single = TEST.astype(np.float32).astype(np.float64)
+        scores = base.decision_function(single)
+        place = np.argsort(scores)[len(scores) // 2]
+        for step in (-1, 0, 1):
+            limit = scores[place] + step * np.spacing(abs(scores[place]))
+            model.threshold_ = model.thresholds_ = np.float64(limit)
+            (flag,) = _session(to_onnx(model)).run(["flag"], {"X": TEST.astype(np.float32)})
+            python = scores > limit
+            # A subset of Python's flags for false positives, a superset for true positives.
+            assert not np.any(flag & ~python if inside else python & ~flag)
+            assert np.sum(flag != python) <= 1
+            assert flag[place] == (not inside)
+
+    @pytest.mark.parametrize("name", PROMISED)
+    @pytest.mark.parametrize("given", ["all", "held out"])
+    def test_calibration_recomputes_the_order_statistic(self, name, given):
+        X, y = rows(2_000)
+        model = PROMISED[name].set_params(random_state=0).fit(X, y)
+        if given == "held out":
+            held_out = held_out_rows(model, X, y)
+            order = np.random.default_rng(0).permutation(held_out)
+            made = to_onnx(model, calibration=(X[order], y[order]))
+        else:
+            made = to_onnx(model, calibration=(X, y))
+        facts = {one.key: one.value for one in made.metadata_props}
+        assert facts["aucuba.promise"] == model.promise_
+        assert "recomputed" in facts["aucuba.promise_kept_by"]
+        thresholds = json.loads(facts["aucuba.thresholds"])
+        np.testing.assert_allclose(thresholds, np.sort(np.atleast_1d(model.thresholds_)), rtol=1e-9)
+        assert check_onnx(made, model, TEST).score_error < 1e-9
+
+    def test_calibration_makes_a_promise_of_what_has_no_bound(self):
+        X, y = rows(2_000)
+        nested = RegionReweighted(FOREST, RANGE, cv=2, random_state=0)
+        for model in (
+            FixedFPRClassifier(nested, 0.1, random_state=0),
+            FixedPrecisionClassifier(LogisticRegression(), 0.3, 0.6, random_state=0),
+        ):
+            model.fit(X, y)
+            facts = {one.key: one.value for one in to_onnx(model).metadata_props}
+            assert facts["aucuba.promise"] == ""
+            assert facts["aucuba.promise_kept_by"].startswith("none")
+            made = to_onnx(model, calibration=(X, y))
+            facts = {one.key: one.value for one in made.metadata_props}
+            assert facts["aucuba.promise"].startswith(model.promise_[:20])
+            assert check_onnx(made, model, TEST).n_rows == len(TEST)
+
+    def test_other_rows_are_refused(self):
+        X, y = rows(1_000)
+        model = FixedFPRClassifier(LogisticRegression(), 0.1, random_state=0).fit(X, y)
+        other = X.copy()
+        other[0, 0] += 1
+        flipped = y.copy()
+        flipped[held_out_rows(model, X, y)[0]] ^= 1
+        for rows_given in ((other[::-1], y[::-1]), (X[:-1], y[:-1]), (X, flipped), (X[:1], y[:1])):
+            with pytest.raises(ValueError, match="are not those of the fit"):
+                to_onnx(model, calibration=rows_given)
+
+    def test_groups_and_weights_leave_no_digest(self):
+        X, y = rows(1_000)
+        model = FixedFPRClassifier(LogisticRegression(), 0.3, random_state=0)
+        model.fit(X, y, groups=np.arange(len(y)) // 2)
+        assert model.held_out_digest_ is None
+        with pytest.raises(ValueError, match="has no digest"):
+            to_onnx(model, calibration=(X, y))
+
+    def test_calibration_needs_a_promise(self):
+        X, y = rows()
+        with pytest.raises(ValueError, match=r"LogisticRegression has none"):
+            to_onnx(LogisticRegression().fit(X, y), calibration=(X, y))
+
+    def test_folds_promise_nothing(self):
+        X, y = rows(1_000)
+        model = FixedFPRClassifier(LogisticRegression(), 0.1, cv=3, random_state=0).fit(X, y)
+        facts = {one.key: one.value for one in to_onnx(model).metadata_props}
+        assert facts["aucuba.promise"] == ""
+
+
+def held_out_rows(model, X, y):
+    from aucuba._rows._splits import held_out_split
+
+    stratified = not isinstance(model, AlertBudgetClassifier)
+    return held_out_split(0.5, y, 0, stratified=stratified)[1]
+
+
+class TestBounds:
+    @pytest.mark.parametrize("n_columns", [1, 5, 60])
+    def test_against_exact_fractions(self, n_columns):
+        """The bound covers the rounding of graph and NumPy, with cancellation and huge ranges."""
+        from fractions import Fraction
+
+        rng = np.random.default_rng(0)
+        X = (
+            10.0 ** rng.uniform(-4, 4, (20, n_columns)) * rng.choice([-1, 1], (20, n_columns))
+        ).astype(np.float32)
+        mean, scale = rng.normal(size=n_columns) * 100, 10.0 ** rng.uniform(-3, 3, n_columns)
+        coef, shift = rng.normal(size=(n_columns, 1)), 3.7
+        graph = Graph()
+        value = graph.scaled(graph.shifted(graph.rows(), -mean), scale, divided=True)
+        value = graph.shifted(graph.product(value, coef), shift)
+        outputs = {
+            "s": (_one_per_row(graph, value.name), 11),
+            "m": (_one_per_row(graph, value.magnitude), 11),
+        }
+        scores, magnitude = _session(_model(graph, outputs, n_columns)).run(None, {"X": X})
+        numpy = ((X.astype(np.float64) - mean) / scale @ coef)[:, 0] + shift
+        for row, score, size, other in zip(X, scores, magnitude, numpy, strict=True):
+            exact = Fraction(shift) + sum(
+                (Fraction(float(x)) - Fraction(m)) / Fraction(s) * Fraction(w)
+                for x, m, s, w in zip(row, mean, scale, coef[:, 0], strict=True)
+            )
+            bound = value.error * size
+            assert abs(float(Fraction(float(score)) - exact)) <= bound
+            assert abs(float(Fraction(float(other)) - exact)) <= bound
+            # It is a bound of rounding, not of anything.
+            assert bound < 1e-12 * size
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("model", "words"),
+        [
+            (PartialAUCSVC(RANGE, kernel="rbf", loss="tight"), "kernel='rbf'"),
+            (HistGradientBoostingClassifier(categorical_features=[0], max_iter=2), "categories"),
+            (FixedFPRClassifier(LogisticRegression(), 0.4, strata=4, random_state=0), "strata"),
+        ],
+        ids=["kernel", "categories", "strata"],
+    )
+    def test_what_cannot_be_converted_is_named(self, model, words):
+        X, y = rows()
+        X[:, [0, 4]] = X[:, [0, 4]] > 0
+        with pytest.raises(NotConvertible, match=words):
+            to_onnx(model.fit(X, y))
+
+    def test_unfitted(self):
+        from sklearn.exceptions import NotFittedError
+
+        with pytest.raises(NotFittedError):
+            to_onnx(PartialAUCClassifier(RANGE))
+
+    def test_the_check_fails_for_another_model(self):
+        X, y = rows()
+        model, other = (LogisticRegression(C=C).fit(X, y) for C in (1.0, 0.01))
+        with pytest.raises(ValueError, match="differ from the model's by up to"):
+            check_onnx(to_onnx(model), other, TEST)
+
+    def test_the_check_sees_flags(self):
+        X, y = rows()
+        model = LogisticRegression().fit(X, y)
+        made = to_onnx(model)
+        (node,) = [one for one in made.graph.node if one.op_type == "Greater"]
+        node.op_type = "Less"
+        with pytest.raises(ValueError, match="flagged by only one"):
+            check_onnx(made, model, TEST)
+
+
+class TestSkl2onnx:
+    def test_other_classifiers_are_left_to_it(self):
+        pytest.importorskip("skl2onnx")
+        X, y = rows(2_000)
+        model = GaussianNB().fit(X, y)
+        assert check_onnx(to_onnx(model), model, TEST).score_error < 1e-5
+        promised = FixedFPRClassifier(model, 0.1, cv="prefit").fit(X, y)
+        facts = {one.key: one.value for one in to_onnx(promised).metadata_props}
+        assert facts["aucuba.promise"] == ""
+        facts = {one.key: one.value for one in to_onnx(promised, calibration=(X, y)).metadata_props}
+        assert facts["aucuba.promise"] == promised.promise_
+
+    def test_our_converters_in_its_pipelines(self):
+        skl2onnx = pytest.importorskip("skl2onnx")
+        from skl2onnx.common.data_types import FloatTensorType
+        from sklearn.decomposition import PCA
+
+        from aucuba.export import register_converters
+
+        register_converters()
+        X, y = rows(1_000)
+        given = [("X", FloatTensorType([None, 5]))]
+        for last in (
+            PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
+            FixedFPRClassifier(LogisticRegression(), 0.1, random_state=0),
+        ):
+            model = make_pipeline(PCA(3), last).fit(X, y)
+            made = skl2onnx.to_onnx(model, initial_types=given)
+            session = _session(made)
+            score, label = session.run(["score", "label"], {"X": X.astype(np.float32)})
+            expected = model.decision_function(X)
+            np.testing.assert_allclose(score, expected, atol=1e-5)
+            far = np.abs(expected) > 1e-5
+            np.testing.assert_array_equal(label[far], model.predict(X)[far])
+        forest = make_pipeline(PCA(3), RegionReweighted(FOREST, RANGE, cv=2)).fit(X, y)
+        with pytest.raises(NotConvertible, match="trees"):
+            skl2onnx.to_onnx(forest, initial_types=given)
