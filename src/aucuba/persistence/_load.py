@@ -69,7 +69,7 @@ class _Decoder:
             for n_features, n_classes, block in description["trees"]
         ]
         block = description["predictors"]
-        self._predictors = [] if block is None else predictors_of(self._block(block))
+        self._boosted = [] if block is None else predictors_of(self._block(block))
 
     def built(self, node: Any) -> Any:
         """Build what a node of the description means; its names are known or trusted."""
@@ -175,7 +175,7 @@ class _Decoder:
         demand(
             type(block) is type(place) is int and block >= 0 <= place, "a tree that is not there"
         )
-        return self._trees[block][place] if "tree" in node else self._predictors[place]
+        return self._trees[block][place] if "tree" in node else self._boosted[place]
 
     _build_predictor = _build_tree
 

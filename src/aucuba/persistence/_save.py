@@ -67,7 +67,7 @@ class _Encoder:
         # Places by identity; the items are kept so that no identity is used twice.
         self._places: dict[int, tuple[Any, Any]] = {}
         self._trees: dict[tuple[int, ...], list[Any]] = {}
-        self._predictors: list[Any] = []
+        self._boosted: list[Any] = []
 
     def file(self, header: Any, content: dict[str, Any]) -> bytes:
         """Describe a model, and pack the description with its arrays."""
@@ -81,7 +81,7 @@ class _Encoder:
             [n_features, n_classes, self._block(tree_block(trees))]
             for (n_features, *n_classes), trees in self._trees.items()
         ]
-        predictors = self._predictors and self._block(predictor_block(self._predictors))
+        predictors = self._boosted and self._block(predictor_block(self._boosted))
         table, arrays = array_bytes(self._arrays)
         blocks = {"trees": trees, "predictors": predictors or None, "arrays": table}
         return packed(header, {"content": described, **blocks}, arrays)
@@ -129,7 +129,7 @@ class _Encoder:
 
     def _tree(self, item: Any) -> Any:
         """Add a tree to the block of its columns and classes, and return its place there."""
-        tag, number, block = "predictor", 0, self._predictors
+        tag, number, block = "predictor", 0, self._boosted
         if full_name(type(item)) == TREE:
             key = item.n_features, *item.n_classes.tolist()
             block = self._trees.setdefault(key, [])
