@@ -23,6 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from aucuba import (
     AlertBudgetClassifier,
     AUMClassifier,
+    FalseDiscoverySelector,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
@@ -31,6 +32,7 @@ from aucuba import (
     PartialAUCSVC,
     RegionReweighted,
     RegionStack,
+    TriageClassifier,
 )
 from aucuba._columns._table_columns import Columns, NamedColumns
 from aucuba.changepoint import (
@@ -86,6 +88,7 @@ def classifiers():
             LogisticRegression(), 0.3, 0.5, random_state=0
         ),
         "FixedTPRClassifier": FixedTPRClassifier(LogisticRegression(), 0.7, random_state=0),
+        "TriageClassifier": TriageClassifier(LogisticRegression(), 0.3, 0.7, random_state=0),
         "PartialAUCClassifier": PartialAUCClassifier(RANGE),
         "PartialAUCSVC": PartialAUCSVC(RANGE),
         "PartialAUCSVC-rbf": PartialAUCSVC(RANGE, loss="tight", kernel="rbf"),
@@ -107,6 +110,8 @@ def on_arrays():
     model = PartialAUCSVC(RANGE, kernel="precomputed")
     model.fit(kernel, y)
     yield "PartialAUCSVC-precomputed", model, "decision_function", kernel[:2].tolist()
+    model = FalseDiscoverySelector(LogisticRegression(), 0.4, random_state=0).fit(X, y)
+    yield "FalseDiscoverySelector", model, "select", X[:N_SCORED].tolist()
 
 
 def on_tables():
@@ -222,7 +227,8 @@ def scores_of(model, answers):
     elif isinstance(model, StructuredRanker):
         size = len(rows[0])
         rows = [RankingGraph(row, [[k, k + 1] for k in range(size - 1)]) for row in rows]
-    return getattr(model, answers["method"])(rows)
+    found = getattr(model, answers["method"])(rows)
+    return found.p_values if answers["method"] == "select" else found
 
 
 if __name__ == "__main__":
