@@ -29,7 +29,8 @@ help:  ## Show the targets
 TORCH ?= torch==2.13.0
 .venv/.torch: .venv/.testall
 	@echo "Installing $(or $(TORCH),no PyTorch) ..."
-	@test -z "$(TORCH)" || $(PIP) install $(TORCH) || echo "PyTorch cannot be had here: its tests skip."
+	@test -z "$(TORCH)" || { $(PIP) install $(TORCH) && $(PIP) install -e ".[test-torch]"; } \
+	  || echo "PyTorch cannot be had here: its tests skip."
 	@touch $@
 
 .venv/.chromium: .venv/.base

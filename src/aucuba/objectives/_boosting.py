@@ -156,7 +156,8 @@ class PartialAUCMetric:
 
     For LightGBM ``LGBMClassifier.fit(..., eval_metric=metric.lightgbm)`` and
     ``lightgbm.train(..., feval=metric.native)``; for XGBoost ``XGBClassifier(eval_metric=metric)`` and
-    ``xgboost.train(..., custom_metric=metric.xgboost)``. Both libraries maximise it in early stopping,
+    ``xgboost.train(..., custom_metric=metric.xgboost)``; for CatBoost
+    ``CatBoostClassifier(eval_metric=metric.catboost)``. All three maximise it in early stopping,
     XGBoost because its name begins with "auc".
 
     Parameters
@@ -224,6 +225,32 @@ class PartialAUCMetric:
     def xgboost(self, y_pred: FloatArray, data: Any) -> tuple[str, float]:
         """Return (name, value) for ``xgboost.train``."""
         return _METRIC_NAME, self(data.get_label(), y_pred, *_weight_and_group(data))
+
+    @property
+    def catboost(self) -> Any:
+        """The metric as the object that ``CatBoostClassifier(eval_metric=...)`` takes."""
+        return _CatBoostMetric(self)
+
+
+class _CatBoostMetric:
+    """A metric for CatBoost, which sets attributes of its own on it."""
+
+    def __init__(self, metric: PartialAUCMetric) -> None:
+        self.metric = metric
+
+    def is_max_optimal(self) -> bool:
+        """Tell that higher is better."""
+        return True
+
+    def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
+        """Return (value, 1) for a whole data set."""
+        (scores,) = approxes
+        weights = None if weight is None or len(weight) == 0 else np.asarray(weight)
+        return self.metric(np.asarray(target), np.asarray(scores), weights), 1.0
+
+    def get_final_error(self, error: float, weight: float) -> float:
+        """Return the value to report."""
+        return error
 
 
 def _weight_and_group(data: Any) -> tuple[FloatArray | None, Any]:

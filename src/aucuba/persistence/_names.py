@@ -69,6 +69,12 @@ TYPES = frozenset(f"{home}.{name}" for home in _TYPES for name in _TYPES[home].s
 # Histogram boosting keeps the check of its input as a partial function of this one.
 CHECK = "sklearn.utils.validation.check_array"
 SPARSE = ("csc_array", "csc_matrix", "csr_array", "csr_matrix")
+# Types of models of this library that skops does not trust by itself.
+_SKOPS_ASKS_FOR = (
+    *("functools.partial", "numpy.dtype", CHECK, "sklearn.tree._tree.Tree"),
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+)
 
 
 def located(name: str) -> Any:
@@ -92,3 +98,27 @@ def stored_names() -> dict[type, str]:
 def full_name(item: type) -> str:
     """Return module and name of a class."""
     return f"{item.__module__}.{item.__name__}"
+
+
+def trusted_types() -> list[str]:
+    """List the types that skops must be told to trust to load models of this library.
+
+    For tools that save models by skops, MLflow among them:
+    ``mlflow.sklearn.save_model(model, path, skops_trusted_types=trusted_types())``.
+
+    Returns
+    -------
+    list of str
+        Full names of the estimators of this library, and of the parts of scikit-learn in them that
+        skops does not trust by itself.
+
+    Examples
+    --------
+    >>> from aucuba.persistence import trusted_types
+    >>> "aucuba.linear._partial_auc.PartialAUCClassifier" in trusted_types()
+    True
+    """
+    ours = [
+        full_name(located(STORED_NAMES[name])) for name in STORED_NAMES if name[:7] == "aucuba."
+    ]
+    return sorted({*ours, *_SKOPS_ASKS_FOR})
