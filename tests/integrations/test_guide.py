@@ -53,7 +53,9 @@ def test_weights_reach_the_metric_in_catboost():
     X, y, weight = rng.normal(size=(400, 3)), np.arange(400) % 4 == 0, rng.integers(1, 5, 400)
     X[:, 0] += y
     metric = PartialAUCMetric((0.0, 0.3))
-    model = catboost.CatBoostClassifier(iterations=5, eval_metric=metric.catboost, verbose=False)
+    model = catboost.CatBoostClassifier(
+        iterations=5, eval_metric=metric.catboost, verbose=False, allow_writing_files=False
+    )
     pool = catboost.Pool(X, y.astype(int), weight=weight)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
