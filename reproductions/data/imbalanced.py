@@ -74,3 +74,10 @@ def load_fingerprints(target: int) -> tuple[Any, BoolArray]:
         raise ValueError(f"Unknown target {target!r}; the targets are {known.tolist()}.")
     rows = np.flatnonzero((targets == 0) | (targets == target))
     return X[rows].astype(np.float64), targets[rows] == target
+
+
+def load_tweets() -> tuple[Any, BoolArray]:
+    """Load sentence embeddings of 12,000 tweets: 512 columns; positive is hate speech."""
+    path = data_file("embeddings", "tweets_512.npz")
+    with reading(path), path.open("rb") as stream, np.load(stream) as file:
+        return np.asarray(file["X"], dtype=np.float64), np.asarray(file["label"]) == 0

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -61,13 +62,14 @@ def test_the_weight_grows_with_the_lead_in_errors(seed):
     scores = scores_of(y, 1.0, 0.7, 0.6, seed=seed)
     gated = gate(scores, y, [False, False, True])
     every, plain = (blended(columns, y, gated.shrinkage) for columns in (scores, scores[:, :2]))
-    expected = np.clip((1.0 + lead_by_delong(y, every, plain)) / 2.0, 0.0, 1.0)
+    lead = lead_by_delong(y, every, plain)
+    expected = max(stats.norm.cdf(lead) - stats.norm.sf(lead), 0.0)
     assert gated.region_weight == pytest.approx(expected)
 
 
 def test_both_ends_are_reached():
     y = np.random.default_rng(1).random(200) < 0.3
-    assert gate(scores_of(y, 0.5, 4.0), y, [False, True]).region_weight == 1.0
+    assert gate(scores_of(y, 0.5, 4.0), y, [False, True]).region_weight == pytest.approx(1.0)
     noise = np.column_stack([scores_of(y, 1.0), scores_of(y, *[0.0] * 30, seed=5)])
     assert gate(noise, y, [False] + [True] * 30).region_weight == 0.0
 
@@ -92,7 +94,7 @@ def test_the_merged_blend_is_between_the_two_on_the_log_odds_scale():
 
 def test_the_cross_fitted_scores_are_merged_as_the_blend_is():
     y = np.random.default_rng(2).random(120) < 0.3
-    scores = scores_of(y, 1.0, 0.7, 0.6, seed=2)
+    scores = scores_of(y, 0.7, 0.6, 0.9, seed=2)
     gated = gate(scores, y, [False, False, True])
     every, plain = (blended(columns, y, gated.shrinkage) for columns in (scores, scores[:, :2]))
     w = gated.region_weight
@@ -133,10 +135,10 @@ def test_groups_are_the_units_of_the_error():
 
     def lead(group):
         gated = gate(scores[twice], y[twice], [False, True], splits=splits, group=group)
-        return 2.0 * gated.region_weight - 1.0
+        return stats.norm.ppf((1.0 + gated.region_weight) / 2.0)
 
     # Copies halve the variance of rows; that of groups stays, up to its divisor.
-    assert 0 < lead(group) < lead(None) < 1
+    assert 0 < lead(group) < lead(None)
     assert lead(None) / lead(group) == pytest.approx(np.sqrt(2), rel=0.02)
 
 

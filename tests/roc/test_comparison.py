@@ -102,7 +102,7 @@ def test_comparison_is_paired_and_counts_weights_as_rows():
     alone = standard_error(Sample(y), influence, meaning="replication")
     assert 0 < weighted.error(0, 1) < 0.7 * alone
     assert weighted.error(0, 0) == 0
-    assert not weighted.lead(0, 0).exceeds(0.0)
+    assert not weighted.lead(0, 0).is_clear(0.0)
 
 
 def test_queries_are_compared_by_their_means():
@@ -114,7 +114,7 @@ def test_queries_are_compared_by_their_means():
     for row, value in zip(scores, comparison.values, strict=True):
         want = partial_auc_score(y, row, fpr_range=(0, 0.2), qid=group)
         assert value == pytest.approx(want)
-    assert comparison.lead(0, 1).exceeds(2.0)
+    assert comparison.lead(0, 1).is_clear(2.0)
 
 
 @pytest.mark.parametrize("n_queries", [3, 20])
@@ -146,53 +146,54 @@ def test_one_query_is_compared_by_its_rows():
 
 
 @pytest.mark.parametrize("lead", [0.0, 0.1, 0.25])
-def test_chance_is_the_fraction_of_resamples_in_which_a_scorer_is_ahead(lead):
+def test_the_weight_is_how_much_more_often_a_scorer_is_ahead_than_behind_in_resamples(lead):
     rng = np.random.default_rng(7)
     y, score = draw(rng, 150, 600)
     scores = np.stack([score, score + lead * y + 0.5 * rng.normal(size=y.size)])
-    chance = RegionComparison(Sample(y), scores, region()).lead(1, 0).probability()
+    compared = RegionComparison(Sample(y), scores, region())
+    weight = compared.lead(1, 0).weight - compared.lead(0, 1).weight
     ahead = []
     for _ in range(1000):
         rows = np.concatenate([rng.integers(150, size=150), 150 + rng.integers(600, size=600)])
         both = [partial_auc_score(y[rows], row[rows], fpr_range=(0, 0.2)) for row in scores]
         ahead.append(both[1] > both[0])
-    # 1,000 resamples give the fraction to .016; the rest is the normal approximation.
-    assert chance == pytest.approx(np.mean(ahead), abs=0.05)
+    # 1,000 resamples give the difference to .03; the rest is the normal approximation.
+    assert weight == pytest.approx(2 * np.mean(ahead) - 1, abs=0.1)
 
 
-def test_chance_is_the_normal_distribution_of_the_lead_in_errors():
+def test_the_weight_is_the_normal_distribution_of_the_lead_in_errors():
     rng = np.random.default_rng(8)
     y, score = draw(rng)
     comparison = RegionComparison(
         Sample(y), np.stack([score, score + 0.3 * rng.normal(size=y.size)]), region()
     )
     lead = (comparison.values[1] - comparison.values[0]) / comparison.error(1, 0)
-    assert comparison.lead(1, 0).probability() == pytest.approx((1 + erf(lead / np.sqrt(2))) / 2)
-    assert comparison.lead(0, 1).probability() == pytest.approx(
-        1 - comparison.lead(1, 0).probability()
-    )
+    both = (comparison.lead(1, 0).weight, comparison.lead(0, 1).weight)
+    assert max(both) == pytest.approx(erf(abs(lead) / np.sqrt(2)))
+    assert min(both) == 0
+    assert (both[0] > 0) == (lead > 0)
 
 
-def test_chance_grows_with_the_evidence_and_reaches_both_ends():
+def test_the_weight_grows_with_the_evidence_and_reaches_both_ends():
     rng = np.random.default_rng(9)
     y, score = draw(rng)
     noise = rng.normal(size=y.size)
     scores = np.stack([score] + [score + noise + lead * y for lead in np.linspace(-4, 14, 73)])
     comparison = RegionComparison(Sample(y), scores, region())
-    chances = np.array([comparison.lead(k, 0).probability() for k in range(1, len(scores))])
-    # The standard error moves too, so the chance may fall by a trifle where it is nearly 0 or 1.
-    assert np.diff(chances).min() > -1e-3
-    assert np.sum((chances > 0.01) & (chances < 0.99)) >= 2
-    assert (chances[0], chances[-1]) == (pytest.approx(0, abs=1e-9), 1)
+    weights = np.array([comparison.lead(k, 0).weight for k in range(1, len(scores))])
+    # The standard error moves too, so the weight may fall by a trifle where it is nearly 1.
+    assert np.diff(weights).min() > -1e-3
+    assert np.sum((weights > 0.01) & (weights < 0.99)) >= 1
+    assert (weights[0], weights[-1]) == (0, 1)
 
 
-def test_scorers_that_the_rows_do_not_tell_apart_have_no_chance_of_being_better():
+def test_scorers_that_the_rows_do_not_tell_apart_have_no_weight():
     y, score = draw(np.random.default_rng(10))
     # Without a standard error, whatever is ahead is ahead for sure.
     apart = np.stack([score, score, y.astype(float), -y.astype(float)])
     comparison = RegionComparison(Sample(y), apart, region())
-    assert comparison.lead(1, 0).probability() == comparison.lead(0, 1).probability() == 0
-    assert (comparison.lead(2, 3).probability(), comparison.lead(3, 2).probability()) == (1, 0)
+    assert comparison.lead(1, 0).weight == comparison.lead(0, 1).weight == 0
+    assert (comparison.lead(2, 3).weight, comparison.lead(3, 2).weight) == (1, 0)
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])
@@ -207,7 +208,7 @@ def test_weights_in_any_unit_give_the_same_comparison(factor):
     # Weights count as rows, so the error falls as they grow.
     assert np.isfinite(scaled.error(0, 1))
     assert (scaled.error(0, 1) > plain.error(0, 1)) == (factor < 1)
-    assert scaled.lead(0, 1).probability() == pytest.approx(0.5 if factor < 1 else 1)
+    assert scaled.lead(0, 1).weight == pytest.approx(0 if factor < 1 else 1, abs=1e-9)
 
 
 @pytest.mark.parametrize("group", [None, np.arange(4) // 2])
@@ -216,5 +217,5 @@ def test_rows_without_a_pair_are_no_comparison(group):
     labels = Sample(positive, None, group)
     comparison = RegionComparison(labels, np.zeros((2, labels.positive.size)), region())
     assert np.isnan(comparison.values).all()
-    assert not comparison.lead(1, 0).exceeds(0.5)
-    assert comparison.lead(1, 0).probability() == 0
+    assert not comparison.lead(1, 0).is_clear(0.5)
+    assert comparison.lead(1, 0).weight == 0

@@ -1,8 +1,9 @@
-"""How far one of two models is ahead on the same rows, and the rules that act on it.
+"""How far one of two models is ahead on the same rows, and the one rule that acts on it.
 
 Every choice between two models goes through `Lead`: the penalty C and the blend of the linear models,
 the shrinkage and the weight of the region in a stack, the guard of the changepoint detector, and the
-probe of the command line. To change how sure a choice must be, change a rule here.
+probe of the command line. The rule was chosen in ``benchmarks/results/one_comparison.md``; to change
+how sure a choice must be, change it here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import erf
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Lead:
     difference : float
         Above 0 where the model in question is better.
     error : float
-        Standard error of the difference. Both are nan where the rows allow no comparison, and then no
-        rule favours the model.
+        Standard error of the difference. Both are nan where the rows allow no comparison, and then
+        nothing favours the model.
     """
 
     difference: float
@@ -35,23 +36,21 @@ class Lead:
         with np.errstate(divide="ignore"):
             return 0.0 if self.difference == 0.0 else float(np.divide(self.difference, self.error))
 
-    def exceeds(self, n_errors: float) -> bool:
-        """Tell whether z is above a number, and the difference above 0."""
+    @property
+    def weight(self) -> float:
+        r"""The weight of the model in question beside the other: 0 unless it leads, then
+
+        .. math:: \Phi(z) - \Phi(-z) = 2 \Phi(z) - 1,
+
+        the probability that the model is better on new rows minus the probability that it is worse, by
+        the normal approximation. It is .38 at half a standard error, .68 at one and .95 at two. With
+        the probability alone, noise would have the weight 1/2.
+        """
+        return float(erf(self.z / np.sqrt(2.0))) if self.difference > 0 else 0.0
+
+    def is_clear(self, n_errors: float = 1.0) -> bool:
+        """Tell whether the model leads by more than a number of standard errors.
+
+        This is the rule where one of the two must be taken.
+        """
         return bool(self.difference > 0 and self.difference > n_errors * self.error)
-
-    def probability(self) -> float:
-        """Compute the probability that the model is better on new rows, ``Phi(z)``.
-
-        This is the normal approximation of the fraction of resamples of the rows in which the model is
-        ahead: 1/2 where neither is. It is 0 where the rows do not tell the two apart at all.
-        """
-        if not self.error > 0:
-            return float(self.difference > 0)
-        return float(ndtr(self.difference / self.error))
-
-    def ramp(self) -> float:
-        """Compute the weight ``(1 + z) / 2``, limited to 0 and 1.
-
-        A difference within its error gives the model a part of the weight.
-        """
-        return float(np.clip((1.0 + self.z) / 2.0, 0.0, 1.0))

@@ -147,7 +147,7 @@ class Comparison:
 
     def pays(self, standard_errors: float) -> bool:
         """Tell whether the second model is better by more than so many standard errors."""
-        return Lead(self.before - self.after, self.error).exceeds(standard_errors)
+        return Lead(self.before - self.after, self.error).is_clear(standard_errors)
 
     def describe(self, unit: str) -> str:
         """Describe both totals and the standard error of their difference."""

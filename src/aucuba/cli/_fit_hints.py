@@ -36,8 +36,6 @@ _ROWS_PER_CATEGORY = 20
 _FEWEST_TO_PROBE = 30
 _FOLDS = 3
 _ROUNDS = 60
-# Boosted trees must be ahead by this many paired standard errors.
-_ERRORS = 2.0
 
 
 def warn_of_leaks(table: LabelledTable, random_state: int) -> None:
@@ -110,8 +108,8 @@ class Probe:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the trees are ahead by more than two paired standard errors."""
-        return Lead(self.boosting - self.linear, self.standard_error).exceeds(_ERRORS)
+        """Whether the trees are ahead by more than one paired standard error."""
+        return Lead(self.boosting - self.linear, self.standard_error).is_clear()
 
 
 def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: int) -> Probe | None:

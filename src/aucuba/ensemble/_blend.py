@@ -109,13 +109,13 @@ class StackedBlend:
     On the log-odds scale, the second has the weight
 
     .. math::
-        w = \min\Bigl(1, \max\Bigl(0, \frac{1 + z}{2}\Bigr)\Bigr), \qquad
+        w = \max\bigl(0,\, 2 \Phi(z) - 1\bigr), \qquad
         z = \frac{A_{\mathrm{all}} - A_{\mathrm{plain}}}{\mathrm{se}}
 
     with their cross-fitted partial AUC and the paired standard error, whose units are groups where
-    there are any. Members trained for the region gain on most tables and lose on some, above all where
-    positives are few; a difference within its error moves the blend only part of the way, so that no
-    single row decides.
+    there are any (`Lead.weight`). Members trained for the region gain on most tables and lose on some,
+    above all where positives are few; a difference within its error moves the blend only part of the
+    way, so that no single row decides.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class StackedBlend:
         if 0 < plain.size < for_region.size:
             others = CrossFittedBlend.from_scores(scores, sample, splits, shrinkage, plain)
             rivals = np.array([log_odds, others.log_odds(scores, splits)])
-            weight = RegionComparison(sample, rivals, region, sample.group).lead(0, 1).ramp()
+            weight = RegionComparison(sample, rivals, region, sample.group).lead(0, 1).weight
             if weight < 1.0:
                 pairs = zip(folds.blends, others.blends, strict=True)
                 merged = [one.merged(other, plain, weight) for one, other in pairs]
@@ -209,7 +209,7 @@ def _chosen_shrinkage(
     )
     of_drawn, of_plain = (one.log_odds(scores, splits) for one in (drawn, plain))
     mean, sd = mean_and_scale(_losses(of_drawn, sample) - _losses(of_plain, sample), sample.weight)
-    if Lead(float(mean), float(sd / np.sqrt(sample.weights.sum()))).exceeds(1.0):
+    if Lead(float(mean), float(sd / np.sqrt(sample.weights.sum()))).is_clear():
         return 0.0, plain, of_plain
     return _SHRINKAGE, drawn, of_drawn
 

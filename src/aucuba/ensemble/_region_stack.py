@@ -122,8 +122,8 @@ class RegionStack(FittedStack):
         is within one standard error of that of 0, else 0.
     region_weight_ : float
         Weight, from 0 to 1, of the blend of all members against that of the members trained by
-        log-loss alone: 1/2 where both have the same cross-fitted partial AUC, 1 from one paired
-        standard error above, 0 from one below. It is 1 where all members are of one kind.
+        log-loss alone: 0 unless its cross-fitted partial AUC is higher, .68 at one paired standard
+        error above, .95 at two. It is 1 where all members are of one kind.
     plan_ : list of dict
         What was fitted: ``"member"`` and its settings, such as ``"max_rounds"`` of boosting and
         ``"n_trees"`` of forests.

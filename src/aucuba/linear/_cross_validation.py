@@ -32,11 +32,6 @@ _N_FOLDS = 5
 _N_HALVINGS, _FEWEST_HALVINGS = 10, 2
 _ROWS_FOR_ALL_HALVINGS = 10_000
 
-# Another C replaces the one of best log-loss if it leads in the region by this many paired standard
-# errors. With few positives near the top the analytic error is too small: one standard error let
-# noise choose C on satimage-2.
-_ERRORS_FOR_C = 2.0
-
 
 def Cs_to_try(Cs: Any) -> FloatArray:
     """Return the values of C in rising order; an integer asks for that many from 1e-3 to 1e3."""
@@ -201,7 +196,7 @@ class ChosenBlend:
     def from_scores(
         cls, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray
     ) -> ChosenBlend:
-        """Weigh the region's own model by the probability that it ranks new rows better.
+        """Weigh the region's own model by its lead on the rows left out, `Lead.weight`.
 
         A step from one model to the other would be decided by noise wherever the two are close; this
         weight moves with the evidence, and has no constant to choose.
@@ -209,7 +204,7 @@ class ChosenBlend:
         first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
         comparison = RegionComparison(tested, np.stack([first, second]), region)
         lead = comparison.lead(1, 0)
-        weight = lead.probability()
+        weight = lead.weight
         blended = RegionComparison(tested, ((1 - weight) * first + weight * second)[None], region)
         plain, best = map(float, comparison.values)
         values = {"logistic": plain, "blend": float(blended.values[0]), "region": best}
@@ -218,10 +213,10 @@ class ChosenBlend:
                 "Logistic regression kept: no held-out positive has a negative to compare with."
             )
         else:
+            verb = "leads" if lead.difference > 0 else "does not lead"
             status = (
-                f"The region's own model has weight {weight:.2f}, the probability that it is better "
-                f"than logistic regression: {lead.difference:+.4f} of held-out partial AUC, standard "
-                f"error {lead.error:.4f}."
+                f"The region's own model has weight {weight:.2f}: it {verb} logistic regression "
+                f"({lead.difference:+.4f} of held-out partial AUC, standard error {lead.error:.4f})."
             )
         return cls(weight, status, values, {"region - logistic": lead.error})
 
@@ -240,7 +235,7 @@ def choose_C(
     best = int(np.argmin(losses))
     # Standard errors are slow to compute and matter only for values of C that are ahead.
     better = np.flatnonzero(comparison.values > comparison.values[best])
-    ahead = [int(k) for k in better if comparison.lead(int(k), best).exceeds(_ERRORS_FOR_C)]
+    ahead = [int(k) for k in better if comparison.lead(int(k), best).is_clear()]
     return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best, results
 
 
