@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +26,7 @@ from aucuba.ensemble._distill import (
     student_for,
     taught,
 )
+from aucuba.ensemble._few_row_scores import FEW_ROWS, FewRowScorer
 from aucuba.ensemble._importances import region_importances
 from aucuba.ensemble._members import FittedMember
 from aucuba.ensemble._scores import log_odds
@@ -79,8 +81,10 @@ class FittedStack(RegionEnsemble):
         return self._member_scores(X)
 
     def _member_scores(self, X: Any) -> FloatArray:
-        X = as_rows(X)
-        return np.column_stack([log_odds(model, X) for _, model in self.members_])
+        X, models = as_rows(X), [model for _, model in self.members_]
+        if X.shape[0] <= FEW_ROWS and not sparse.issparse(X):
+            return FewRowScorer.of(self, models).scores(X)
+        return np.column_stack([log_odds(model, X) for model in models])
 
     def _log_odds(self, scores: FloatArray) -> FloatArray:
         # The blend is fitted by log-loss.
