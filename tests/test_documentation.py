@@ -1,8 +1,10 @@
 """The checker of the documentation's links, and what continuous integration keeps of the pages."""
 
 import importlib.util
+import inspect
 import itertools
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+import aucuba.objectives
 from aucuba import PartialAUCClassifierCV
 from aucuba.demo import two_kinds_of_fraud
 from aucuba.metrics import make_metric_scorer
@@ -67,6 +70,36 @@ def test_pictures_of_examples_that_were_not_run(tmp_path, broken_links):
 def test_a_folder_without_pages_is_an_error(tmp_path, broken_links):
     with pytest.raises(ValueError, match="no html page below"):
         broken_links(tmp_path)
+
+
+def test_fenced_output_of_a_result_stays_as_it_is():
+    spec = importlib.util.spec_from_file_location(
+        "results_pages", ROOT / "docs" / "_ext" / "results_pages.py"
+    )
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    try:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.pop(0)
+    text = "# A\n\nA *star*:\n\n```\n== 2 passed ==\n# a_b | c\n```\n\nMore.\n"
+    assert module.restructured(text).splitlines() == [
+        *("A", "=", "", "A \\*star\\*:", "", ".. code-block:: text", ""),
+        *("   == 2 passed ==", "   # a_b | c", "", "", "More."),
+    ]
+
+
+@pytest.mark.parametrize("name", ["PartialAUCLoss", "AUMLoss"])
+def test_the_reference_lists_the_parameters_of_the_losses(name):
+    pytest.importorskip("torch")
+    text = (ROOT / "docs" / "api" / "objectives.rst").read_text(encoding="utf-8")
+    entry = text.partition(f".. py:class:: {name}(")[2].partition(".. py:class::")[0]
+    signature = inspect.signature(getattr(aucuba.objectives, name))
+    assert re.findall(r":param (\w+):", entry) == list(signature.parameters)
+    shown = " ".join(entry.partition(")\n")[0].replace("\\", " ").split())
+    for one in signature.parameters.values():
+        default = f'"{one.default}"' if isinstance(one.default, str) else one.default
+        assert f"{one.name}={default}" in shown
 
 
 def test_pages_install_from_a_checkout():

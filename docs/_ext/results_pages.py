@@ -20,12 +20,18 @@ _UNDERLINES = {"#": "=", "##": "-", "###": "^"}
 
 
 def restructured(text: str) -> str:
-    """Translate headings, paragraphs, lists and pipe tables of Markdown."""
+    """Translate headings, paragraphs, lists, pipe tables and fenced output of Markdown."""
     lines = text.splitlines()
     found: list[str] = []
+    is_output = False
     for place, line in enumerate(lines):
         mark, _, title = line.partition(" ")
-        if mark in _UNDERLINES:
+        if line.startswith("```"):
+            is_output = not is_output
+            found += [".. code-block:: text", ""] if is_output else [""]
+        elif is_output:
+            found.append(f"   {line}".rstrip())
+        elif mark in _UNDERLINES:
             found += [_prose(title), _UNDERLINES[mark] * len(_prose(title))]
         elif line.startswith("|"):
             if place + 1 < len(lines) and RULE.match(lines[place + 1]):
