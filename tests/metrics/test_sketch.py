@@ -312,3 +312,47 @@ def test_batches_of_tensors():
         labels, scores, weights = columns
         got.update(labels, scores.requires_grad_(), weights)
     assert got.to_json() == want.to_json()
+
+
+@pytest.mark.parametrize("kind", [list, np.array])
+@pytest.mark.parametrize("pos_label", [None, "fraud"])
+def test_rows_one_by_one_give_the_same_bits(kind, pos_label):
+    rng = np.random.default_rng(0)
+    y, score = rng.random(300) < 0.2, rng.integers(0, 40, 300) / 7
+    labels = y.astype(int) if pos_label is None else np.where(y, "fraud", "ok")
+    options = {"capacity": 60, "pos_label": pos_label}
+    at_once = RocSketch((0.0, 0.2), **options).update(labels, score)
+    slow = RocSketch((0.0, 0.2), **options)
+    for k in range(0, 300, 3):
+        slow.update(kind(labels[k : k + 3].tolist()), kind(score[k : k + 3].tolist()))
+        if k % 60 == 0:
+            assert slow.n_rows == k + 3
+    assert slow.to_json() == at_once.to_json()
+
+
+def test_answers_follow_updates():
+    sketch = RocSketch((0.0, 1.0), capacity=100).update([0, 1, 0, 1], [1, 2, 3, 4])
+    assert sketch.partial_auc() == sketch.partial_auc() == 0.75
+    sketch.update([1], [0.5])
+    assert sketch.partial_auc() == 0.5
+    assert sketch.partial_auc(fpr_range=(0.0, 0.5)) == pytest.approx(1 / 3)
+    assert sketch.threshold(0.5) == 2.0
+    sketch.update([0], [9.0])
+    assert sketch.threshold(0.0) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "message"),
+    [
+        ([0, 2], [1.0, 2.0], "name the positive one as pos_label"),
+        ([0, None], [1.0, 2.0], "missing"),
+        ([0, 1], [1.0, np.nan], "NaN or infinite"),
+        ([0, 1], [1, 2**60], "integers above"),
+        ([0, 1], [1.0, 2.0, 3.0], "2 entries for 3 rows"),
+    ],
+)
+def test_few_rows_are_checked_like_many(labels, scores, message):
+    sketch = RocSketch((0.0, 1.0), capacity=100)
+    with pytest.raises(ValueError, match=message):
+        sketch.update(labels, scores)
+    assert sketch.n_rows == 0

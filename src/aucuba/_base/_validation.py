@@ -181,6 +181,8 @@ def identifiers(
     if column.dtype.kind in "US" and isinstance(values, list | tuple):
         # NumPy would write numbers and missing entries of a list as text.
         column = np.array(values, dtype=object)
+    if column.dtype.kind == "c":
+        raise ValueError(f"{name} must not be complex, got dtype {column.dtype}.")
     if column.dtype.kind not in "fmMO":
         return column
     missing = missing_entries(column)
@@ -261,8 +263,8 @@ def row_weights(
     name = "sample_weight"
     column = one_per_row(sample_weight, n_rows, name, unit=unit)
     try:
-        # NumPy would read dates as numbers of days, and None as NaN.
-        weight = None if column.dtype.kind in "mM" else column.astype(np.float64)
+        # NumPy would read dates as numbers of days, None as NaN, and drop imaginary parts.
+        weight = None if column.dtype.kind in "mMc" else column.astype(np.float64)
     except (TypeError, ValueError):
         weight = None
     if weight is None:

@@ -170,7 +170,7 @@ def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 
     reached = start < beta
     mean_above = range_average(curve, np.where(reached, start, alpha), beta) - min_tpr
     part = (beta - start) / ((1 - min_tpr) * (beta - alpha))
-    return np.where(reached, mean_above * part, 0.0)
+    return np.clip(np.where(reached, mean_above * part, 0.0), 0.0, 1.0)
 
 
 def at_vertex(values: FloatArray, vertex: Any) -> FloatArray:

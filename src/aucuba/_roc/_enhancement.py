@@ -20,13 +20,22 @@ _STEP = 1e-5
 
 def initial_enhancement(curve: RocCurve, alpha: float) -> FloatArray:
     """Robust initial enhancement: mean of ``exp(-alpha u)`` over the positives, relative to chance."""
+    return _mean_decay(curve, curve.true_positive, alpha)
+
+
+def _mean_decay(curve: RocCurve, cumulated: FloatArray, alpha: float) -> FloatArray:
+    """Mean over the rows of a class, relative to the mean over all rows.
+
+    Weights of blocks are taken within their class, where a light row is not lost beside heavy ones.
+    """
     ranked = n_ranked(curve)
-    place = ranked / ranked[..., -1:]
-    decay = -np.diff(np.exp(-alpha * place))
-    mass = np.diff(place)
-    of_block = np.diff(curve.true_positive) / curve.true_positive[..., -1:]
-    mean_decay = decay / np.where(mass > 0, mass, 1.0)
-    mean: FloatArray = np.sum(of_block * mean_decay, axis=-1) / -np.expm1(-alpha)
+    total = ranked[..., -1:]
+    mass = (np.diff(curve.true_positive) + np.diff(curve.false_positive)) / total
+    # The mean of exp(-alpha u) over a block, which for a light one is the value at its start.
+    within = -np.expm1(-alpha * mass) / np.where(mass > 0, mass, 1.0)
+    decay = np.exp(-alpha * ranked[..., :-1] / total) * np.where(mass > 0, within, alpha)
+    of_block = np.diff(cumulated) / cumulated[..., -1:]
+    mean: FloatArray = np.sum(of_block * decay, axis=-1) / -np.expm1(-alpha)
     return mean
 
 
@@ -39,11 +48,19 @@ def enhancement_limits(prevalence: FloatArray, alpha: float) -> tuple[FloatArray
 
 
 def bedroc(curve: RocCurve, alpha: float) -> FloatArray:
-    """Robust initial enhancement on a scale from 0 (positives last) to 1 (positives first)."""
-    prevalence = curve.true_positive[..., -1] / n_ranked(curve)[..., -1]
-    least, most = enhancement_limits(prevalence, alpha)
-    value = (initial_enhancement(curve, alpha) - least) / (most - least)
-    return np.clip(value, 0.0, 1.0)
+    """Robust initial enhancement on a scale from 0 (positives last) to 1 (positives first).
+
+    The scale of the rarer class is used, since the limits of a class that is nearly everything meet:
+    positives come first exactly where negatives come last.
+    """
+    total = n_ranked(curve)[..., -1]
+    found = []
+    for cumulated in (curve.true_positive, curve.false_positive):
+        part = cumulated[..., -1] / total
+        least, most = enhancement_limits(np.minimum(part, 0.5), alpha)
+        found.append((_mean_decay(curve, cumulated, alpha) - least) / (most - least))
+    is_rarer = curve.true_positive[..., -1] <= curve.false_positive[..., -1]
+    return np.clip(np.where(is_rarer, found[0], 1.0 - found[1]), 0.0, 1.0)
 
 
 def enhancement_effects(sample: RankingSample, alpha: float) -> FloatArray:

@@ -60,7 +60,14 @@ def standard_error(
     if cluster is not None:
         sums = np.bincount(cluster, terms)
         return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
-    squares = [(terms[rows] ** 2).sum() * _debias(rows) for rows in _classes(sample)]
+    # One row has no spread to learn from.
+    counts = [int(rows.sum()) for rows in _classes(sample)]
+    if min(counts) < 2:
+        return np.inf
+    squares = [
+        float(np.sum(terms[rows] ** 2)) * n / (n - 1)
+        for rows, n in zip(_classes(sample), counts, strict=True)
+    ]
     return float(np.sqrt(sum(squares)))
 
 
@@ -85,12 +92,6 @@ def effective_rows(weight: FloatArray) -> float:
 
 def _classes(sample: Sample) -> tuple[BoolArray, BoolArray]:
     return sample.positive, ~sample.positive
-
-
-def _debias(rows: BoolArray) -> float:
-    """``n / (n - 1)``; infinite for one row, which has no spread."""
-    n = int(rows.sum())
-    return n / (n - 1) if n > 1 else np.inf
 
 
 def _by_class(

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from aucuba._base._arrays import is_tensor
+from aucuba._base._arrays import is_tensor, on_host
 from aucuba._base._typing import ArrayLike
-from aucuba._base._validation import binary_target, check_fpr_range, check_positive_number
+from aucuba._base._validation import (
+    binary_target,
+    check_fpr_range,
+    check_positive_number,
+    finite_scores,
+)
 from aucuba._roc._curve import counted_range_average
 from aucuba._roc._region import FprWeight
 from aucuba.metrics._measures import evaluate
@@ -111,6 +116,9 @@ def _of_tensors(y_true: Any, y_score: Any, fpr_range: tuple[float, float], pos_l
             f"y_score lives on {y_score.device} and y_true on {y_true.device}; move both to one "
             "device."
         )
+    if not y_score.is_floating_point():
+        # Reuse the array check: it refuses complex numbers, and integers that doubles cannot hold.
+        finite_scores(on_host(y_score).reshape(-1))
     labels, score = y_true.detach().reshape(-1), y_score.detach().reshape(-1).double()
     if len(labels) != len(score):
         raise ValueError(f"{len(score)} scores for {len(labels)} labels.")

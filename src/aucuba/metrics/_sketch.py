@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import json
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._arrays import on_host
-from aucuba._base._typing import AnyArray, ArrayLike, BoolArray
+from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import (
     check_fpr_range,
     check_fraction,
@@ -27,6 +26,7 @@ from aucuba._roc._region import FprWeight
 from aucuba.metrics._intervals import ScoreInterval, model_limits
 from aucuba.metrics._measures import RocMeasure, bind
 from aucuba.metrics._operating_points import point_at
+from aucuba.metrics._stream import check_label, few_rows_of, is_positive
 from aucuba.metrics._study import check_level, few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
 
@@ -92,8 +92,10 @@ class RocSketch:
     ) -> None:
         self.fpr_range = check_fpr_range(fpr_range)
         self.capacity = int(check_positive_number(capacity, "capacity", integer=True))
-        self.pos_label = _check_label(pos_label)
+        self.pos_label = check_label(pos_label)
         self._rows = TopRows(self.capacity)
+        # Answers since the last update.
+        self._answers: dict[Any, Any] = {}
 
     @property
     def n_negatives(self) -> int:
@@ -137,6 +139,11 @@ class RocSketch:
         RocSketch
             The sketch itself.
         """
+        self._answers.clear()
+        few = None if sample_weight is not None else few_rows_of(y_true, y_score, self.pos_label)
+        if few is not None:
+            self._rows.add_few(few)
+            return self
         y_true, y_score = on_host(y_true), on_host(y_score)
         score = finite_scores(y_score)
         y = identifiers(y_true, "y_true", score.size)
@@ -146,7 +153,7 @@ class RocSketch:
         # A chunk of a stream may consist of rows of zero weight.
         counts = score.size > 0 and (weight is None or weight.any())
         if counts:
-            self._rows.add(self._is_positive(y), score, row_weights(weight, score.size))
+            self._rows.add(is_positive(y, self.pos_label), score, row_weights(weight, score.size))
         return self
 
     def merge(self, *others: RocSketch) -> RocSketch:
@@ -193,8 +200,11 @@ class RocSketch:
         -------
         float
         """
-        measure = self._measure(fpr_range, min_tpr, fpr_weight)
-        return float(measure.of_curve(self._curve(), self.n_rows))
+        key = ("partial_auc", repr(fpr_range), min_tpr, fpr_weight)
+        if key not in self._answers:
+            measure = self._measure(fpr_range, min_tpr, fpr_weight)
+            self._answers[key] = float(measure.of_curve(self._curve(), self.n_rows))
+        return float(self._answers[key])
 
     def tpr_at_fpr(self, fpr: float | None = None, *, attainable: bool = False) -> float:
         """Compute the true positive rate at one false positive rate, as `tpr_at_fpr_score` does.
@@ -228,7 +238,9 @@ class RocSketch:
         float
         """
         limit, curve = self._rate(fpr), self._curve()
-        return point_at(curve, vertex_within_fpr(curve, limit, self.n_rows)).threshold
+        threshold = point_at(curve, vertex_within_fpr(curve, limit, self.n_rows)).threshold
+        # Of rows below all kept negatives only the number is known; those above are flagged by these.
+        return threshold if threshold > -np.inf else float(curve.threshold[-2])
 
     def interval(
         self,
@@ -301,7 +313,7 @@ class RocSketch:
                 tuple(state["fpr_range"]), capacity=state["capacity"], pos_label=state["pos_label"]
             )
             sketch._rows = TopRows.from_json(sketch.capacity, state)
-        except (KeyError, TypeError, ValueError, binascii.Error) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"This is not the JSON text of a RocSketch of version {_VERSION} ({error}); write it "
                 "again with to_json."
@@ -323,17 +335,13 @@ class RocSketch:
             "pos_label": self.pos_label,
         }
 
-    def _is_positive(self, y: AnyArray) -> BoolArray:
-        if self.pos_label is not None:
-            return np.asarray(y == self.pos_label, dtype=bool)
-        if y.dtype.kind not in "biuf" or not np.isin(y, (-1, 0, 1)).all():
-            raise ValueError(
-                f"y_true has labels such as {y[0].item()!r}; name the positive one as pos_label, or "
-                "give 0 and 1."
-            )
-        return np.asarray(y == 1, dtype=bool)
-
     def _curve(self) -> RocCurve:
+        if "curve" not in self._answers:
+            self._answers["curve"] = self._new_curve()
+        curve: RocCurve = self._answers["curve"]
+        return curve
+
+    def _new_curve(self) -> RocCurve:
         for name, seen in zip(CLASSES, self._rows.totals, strict=True):
             if seen.count == 0:
                 raise ValueError(f"The sketch has seen no {name} rows; a ROC curve needs both.")
@@ -390,11 +398,3 @@ class RocSketch:
             f"{fpr:g} was asked for. After {seen.count} negatives this takes capacity={needed}, not "
             f"{self.capacity}; sketch the rows again with it."
         )
-
-
-def _check_label(label: Any) -> Any:
-    """Return a label that JSON can hold."""
-    label = label.item() if isinstance(label, np.generic) else label
-    if label is not None and not isinstance(label, str | int | float | bool):
-        raise ValueError(f"pos_label must be text, a number or a boolean, got {label!r}.")
-    return label

@@ -18,6 +18,8 @@ from aucuba._rows._sample import RankingSample
 CLASSES = ("negative", "positive")
 # Rows are buffered up to this number, so that short updates cost little.
 _MOST_WAITING = 1_000_000
+_MOST_FEW = 4096
+_TINY = 1e-300
 # Stored as eight bytes, little-endian.
 _DTYPES = {"score": "<f8", "count": "<i8", "weight": "<f8", "square": "<f8"}
 
@@ -48,8 +50,17 @@ class Totals:
     def from_json(cls, saved: dict[str, Any]) -> Totals:
         """Read and check sums that were written as JSON."""
         read = cls(int(saved["count"]), float(saved["weight"]), float(saved["square"]))
-        if not all(0 <= one < np.inf for one in vars(read).values()):
+        if not all(0 <= one < np.inf for one in vars(read).values()) or read.count >= 2**63:
             raise ValueError("sums that are not numbers")
+        # Of positive weights w: sum(w^2) <= (sum w)^2 <= n sum(w^2), up to rounding and underflow.
+        most = read.count * read.square * (1 + 1e-9) + _TINY
+        squared = read.weight * read.weight
+        if (
+            (read.count == 0) != (read.weight == 0)
+            or squared > most
+            or read.square > 2 * squared + _TINY
+        ):
+            raise ValueError("sums that no weights have")
         return read
 
     def __add__(self, other: Totals) -> Totals:
@@ -214,19 +225,21 @@ class TopRows:
     ----------
     capacity : int
         Number of negatives to keep.
-
-    Attributes
-    ----------
-    totals : tuple of Totals
-        Sums over the negatives and over the positives seen.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         # All pairs are in the order of `CLASSES`.
-        self.totals = (Totals(), Totals())
+        self._totals = (Totals(), Totals())
         self._levels = (NO_LEVELS, NO_LEVELS)
         self._waiting: list[tuple[Levels, Levels]] = []
+        self._few: list[tuple[bool, float]] = []
+
+    @property
+    def totals(self) -> tuple[Totals, Totals]:
+        """Sums over the negatives and over the positives seen."""
+        self._count_few()
+        return self._totals
 
     @property
     def n_rows(self) -> int:
@@ -239,6 +252,7 @@ class TopRows:
     @property
     def kept(self) -> tuple[Levels, Levels]:
         """The kept negatives and positives."""
+        self._count_few()
         if self._waiting:
             parts, self._waiting = [self._levels, *self._waiting], []
             negatives = Levels.from_parts([part[0] for part in parts])
@@ -247,6 +261,18 @@ class TopRows:
             lowest = self._lowest(negatives)
             self._levels = negatives, positives.highest(positives.n_at_or_above(lowest))
         return self._levels
+
+    def add_few(self, rows: list[tuple[bool, float]]) -> None:
+        """Add class and score of a few rows, to be counted together with others."""
+        self._few += rows
+        if len(self._few) > _MOST_FEW:
+            self._count_few()
+
+    def _count_few(self) -> None:
+        if self._few:
+            rows, self._few = self._few, []
+            positive, score = zip(*rows, strict=True)
+            self.add(np.array(positive, dtype=bool), np.array(score, dtype=np.float64), None)
 
     def add(self, positive: BoolArray, score: FloatArray, weight: FloatArray | None) -> None:
         """Add rows; those of zero weight do not count."""
@@ -307,7 +333,7 @@ class TopRows:
         return rows
 
     def _append(self, totals: tuple[Totals, Totals], levels: tuple[Levels, Levels]) -> None:
-        self.totals = (self.totals[0] + totals[0], self.totals[1] + totals[1])
+        self._totals = (self._totals[0] + totals[0], self._totals[1] + totals[1])
         self._waiting.append(levels)
 
     def _lowest(self, negatives: Levels) -> float:

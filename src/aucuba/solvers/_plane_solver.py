@@ -146,7 +146,8 @@ class PlaneSolver(ABC):
             status=status,
             objective=objective,
             lower_bound=lower_bound,
-            gap=distance / self.C,
+            # Below 0 by rounding alone.
+            gap=max(distance / self.C, 0.0),
             scores=scores,
         )
 
@@ -229,7 +230,7 @@ class PlaneSolver(ABC):
             n_iter=len(run.history),
             objective=state.objective,
             lower_bound=state.bound.certified,
-            gap=gap,
+            gap=max(gap, 0.0),
             history=run.history,
             warm_start=state.planes,
             scores=state.scores,
