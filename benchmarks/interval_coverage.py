@@ -47,7 +47,7 @@ BLOCK = 100
 # Weights of so many slots are drawn and evaluated together.
 SLOTS_AT_ONCE = 10_000_000
 LOWEST, MOST_BEYOND = 92.5, 5.0
-STAGES = (200, 500, 1_000, 2_000)
+STAGES = (500, 1_000, 2_000)
 OTHER_WORLDS = ("wide", "misses")
 
 
@@ -354,7 +354,7 @@ def report(found: dict[str, Counter]) -> str:
             f".9985. {N_RESAMPLES} resamples. Numbers of either class are fixed for measures of the "
             "ROC curve and random with these means for the others and in clusters. Ties: scores "
             "rounded to one decimal. Weights: uniform from .2 to 3, with so many more rows that the "
-            "effective rows are those named. Clusters: at least 40, of about 1.5, eight or 20 rows, "
+            "effective rows are those named. Clusters: at least 40, of about eight or 20 rows, "
             "intraclass correlation .3, drawn whole. k is a twentieth of all rows (by weight); recall "
             "is asked for at the precision that a recall of .7 has; the fixed threshold is 1.25. "
             "*wide* and *misses* lie outside the rule: positives have 1.5 times the spread of "

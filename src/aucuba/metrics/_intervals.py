@@ -235,9 +235,12 @@ def _limits_of_clustered_rate(
     study: Study, value: float, error: float, tail: float
 ) -> tuple[float, float]:
     """Binomial limits of the rows that a rate of clustered rows counts for (Korn and Graubard 1998)."""
-    n = study.degrees_of_freedom + 1
+    one, params = study.samples[0], study.measure.params
+    behind = one.weights[_rows_behind(one, params["rate"], params["threshold"])]
+    n, most = study.degrees_of_freedom + 1, effective_rows(behind) if behind.size else 1.0
     if error > _NO_SPREAD:
-        n = min(max(value * (1 - value) / error**2, 1.0), study.n_effective())
+        n = max(value * (1 - value) / error**2, 1.0)
+    n = min(n, most)
     return clopper_pearson(value * n, n, tail)
 
 

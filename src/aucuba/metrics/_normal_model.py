@@ -30,8 +30,9 @@ from aucuba.metrics._measures import RocMeasure
 _DISTANCES = np.concatenate([np.arange(-3.0, 0.0), np.arange(0.0, 5.0, 0.4), [5.5, 6.5, 8.0]])
 # Vertices of the model's curve, which is straight between them.
 _CUTS = np.linspace(13.0, -8.0, 420)
-# Cells of either class that are made heavier and lighter together, finer towards the ends.
-_EDGES = norm.cdf(np.linspace(-2.9, 2.9, 23))
+# Cells of either class that are made heavier and lighter together, from the highest scores down; fine
+# at the top, where few negatives decide about low rates and precisions near 1.
+_EDGES = norm.cdf(np.concatenate([np.arange(-5.2, -3.0, 0.3), np.linspace(-2.9, 2.9, 23), [3.4]]))
 _STEP = 0.2
 # A ratio beyond it says that the model has no variance left at the value, not that the rows have more.
 _MOST_RATIO = 4.0

@@ -33,9 +33,10 @@ _FEWEST_FOR_NORMAL = 200
 # With fewer positives, or fewer of them misplaced, limits that rest on the rows seen are too narrow.
 _POSITIVES_FOR_NORMAL = 100
 _MISPLACED_FOR_NORMAL = 10
-# Below these numbers of effective rows some measures left the limits of coverage in our simulations.
+# Below these numbers of effective rows, in the range positives and negatives, some measures left the
+# limits of coverage in our simulations.
 FEWEST_POSITIVES = 30
-FEWEST_IN_RANGE = 3
+FEWEST_IN_RANGE = (3, 6)
 FEWEST_UNITS = 10
 
 
@@ -293,12 +294,13 @@ def _as_if(sampling: str) -> str:
 
 def few_rows(n_positives: float, positives: float, negatives: float) -> list[str]:
     """Say whether the positives, or the rows of a class that decide, are too few to keep the level."""
-    if n_positives >= FEWEST_POSITIVES and min(positives, negatives) >= FEWEST_IN_RANGE:
+    of_positives, of_negatives = FEWEST_IN_RANGE
+    if n_positives >= FEWEST_POSITIVES and positives >= of_positives and negatives >= of_negatives:
         return []
     return [
         f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in the "
-        f"range; with fewer than {FEWEST_POSITIVES} positives in all, or {FEWEST_IN_RANGE} of either "
-        "class in the range, intervals are too narrow."
+        f"range; with fewer than {FEWEST_POSITIVES} positives in all, {of_positives} positives or "
+        f"{of_negatives} negatives in the range, intervals are too narrow."
     ]
 
 
