@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule
 from aucuba.threshold._promise import ALERTS, PRECISION
+from aucuba.threshold._rows_needed import target_range
 from aucuba.threshold._rules import MonotoneRule, Rule
 from aucuba.threshold._units import Population
 
@@ -27,7 +28,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     promise; ``trivial_`` reports it.
 
     The promise is for the prevalence at which the held-out rows were drawn, so they are a plain
-    random part, not a stratified one.
+    random part, not a stratified one; for another, give ``target_prevalence``.
 
     Parameters
     ----------
@@ -41,6 +42,11 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         Probability, over the draw of the held-out rows, that the rate is kept; in (0, 1).
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Which rows are held out, as in :class:`FixedFPRClassifier`.
+    target_prevalence : float or pair of float, default=None
+        Promise the precision at this prevalence of positives, or at every one in an interval that is
+        taken as known, instead of that of the held-out rows. It assumes label shift: within each class
+        scores are distributed as in the held-out rows. Then precision >= t at prevalence p means
+        FPR <= TPR p (1 - t) / ((1 - p) t), which exact limits of both rates show at every candidate.
     joint : bool, default=True
         Whether several rates, or several strata, hold together at ``confidence``.
     strata : str, int or callable, default=None
@@ -118,6 +124,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         confidence: float = 0.95,
         cv: Any = 0.5,
         *,
+        target_prevalence: Any = None,
         joint: bool = True,
         strata: Any = None,
         group_rate: str = "mean",
@@ -132,6 +139,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         random_state: Any = None,
     ) -> None:
         self.min_precision = min_precision
+        self.target_prevalence = target_prevalence
         super().__init__(
             estimator,
             confidence,
@@ -158,7 +166,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
             )
         rates = PRECISION.allowed_rates(self.min_precision)
         generator = check_random_state(self.random_state)
-        return PrecisionRule(PRECISION, rates, population, self.joint, generator)
+        target = None if self.target_prevalence is None else target_range(self.target_prevalence)
+        return PrecisionRule(PRECISION, rates, population, self.joint, generator, target)
 
 
 class AlertBudgetClassifier(PromisedThresholdClassifier):

@@ -21,14 +21,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr
+from scipy.special import bdtr, betainccinv, betaincinv
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import finite_scores
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold._betting import bets_against, log_wealth
 from aucuba.threshold._order_statistic import raised_by_rounding
-from aucuba.threshold._rows_needed import N_STARTS, PLACING, units_to_promise
+from aucuba.threshold._rows_needed import (
+    N_STARTS,
+    PART_OF_FPR,
+    PLACING,
+    fpr_per_tpr,
+    negatives_at_prevalence,
+    units_to_promise,
+)
 from aucuba.threshold._rules import Cut, RateRule
 from aucuba.threshold._units import Units
 
@@ -38,6 +45,10 @@ _FEWEST_PLACING = 20
 # the first very likely flags enough rows, the second leaves room for negatives among them. Of one to
 # four starts between 1.5 and 30 these certified the most over 36 simulated populations.
 _MARGINS = (2.0, 6.0)
+# With a target prevalence: thresholds are tested once so many times the fewest negatives may be flagged
+# that a test can pass with, or half-way to all that there may be. One start at 1.8 certified the most
+# of one or two starts at 1.1 to 3.
+_MARGIN_OF_FPR = 1.8
 # Finer steps change little, and each is a chance to fail.
 _MOST_THRESHOLDS = 400
 
@@ -52,10 +63,27 @@ class PrecisionRule(RateRule):
     """
 
     random_state: np.random.RandomState | None = None
+    target: tuple[float, float] | None = None
+
+    @property
+    def words(self) -> str:
+        if self.target is None:
+            return super().words
+        low, high = self.target
+        shown = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        return f"{super().words} at a prevalence of {shown}"
 
     def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
         units = self.population.units_of(rows, self.promise)
+        if self.target is not None and not units.is_exact:
+            raise ValueError(
+                "target_prevalence promises the precision of single rows that weigh the same; leave "
+                "groups and weighted_promise out."
+            )
         n_testing = units.n_units - _n_placing(units.n_units)
+        if self.target is not None:
+            # How the classes fall into the parts is not known yet.
+            n_testing = int(np.sum(~units.rows.positive))
         return [
             self._problem(units, rate, error)
             for rate in self.rates
@@ -66,10 +94,28 @@ class PrecisionRule(RateRule):
         assert self.random_state is not None
         units = self.population.units_of(rows, self.promise)
         finite_scores(units.rows.score, "The base score")
+        if self.target is not None:
+            return self._cut_at_prevalence(units, self.target[0], error)
         order = self.random_state.permutation(units.n_units)
         is_placing = np.isin(np.arange(units.n_units), order[: _n_placing(units.n_units)])
         placing, testing = units.take(is_placing), units.take(~is_placing)
         levels = np.array([self._lowest(placing, testing, rate, error) for rate in self.rates])
+        return self._found(levels, units, testing, error)
+
+    def _cut_at_prevalence(self, units: Units, prevalence: float, error: float) -> Cut:
+        assert self.random_state is not None
+        # Precision rises with the prevalence, so the lower end of an interval is the hardest.
+        positives = self.random_state.permutation(np.flatnonzero(units.rows.positive))
+        is_placing = np.zeros(units.n_units, dtype=bool)
+        is_placing[positives[: _n_placing(positives.size)]] = True
+        placing, testing = units.take(is_placing), units.take(~is_placing)
+        single, levels = self.error_of_one(error), np.full(len(self.rates), np.nan)
+        if placing.n_units:
+            odds = [fpr_per_tpr(rate, prevalence) for rate in self.rates]
+            levels = np.array([lowest_at_prevalence(placing, testing, o, single) for o in odds])
+        return self._found(levels, units, testing, error)
+
+    def _found(self, levels: FloatArray, units: Units, testing: Units, error: float) -> Cut:
         problems = [
             self._problem(units, rate, error)
             for rate, level in zip(self.rates, levels, strict=True)
@@ -88,10 +134,21 @@ class PrecisionRule(RateRule):
         return np.nan if last is None else float(levels[last])
 
     def _needed(self, units: Units, rate: float, error: float) -> int:
+        if self.target is not None:
+            return negatives_at_prevalence(rate, self.target[0], self.error_of_one(error))
         single = self.error_of_one(error) / N_STARTS
         return units_to_promise(rate, single, is_exact=units.is_exact)
 
     def _problem(self, units: Units, rate: float, error: float) -> str:
+        if self.target is not None:
+            n_negatives = int(np.sum(~units.rows.positive))
+            return (
+                f"No threshold has a {self.words} with confidence={1 - error:g} on these "
+                f"{units.n_units} held-out rows, of which {n_negatives} are negative. It takes at "
+                f"least {self._needed(units, rate, error)} negatives of which none is flagged, and "
+                "more where some are, or where few positives are flagged. Hold out more negatives, "
+                "promise less, or use a better base."
+            )
         return (
             f"No threshold has a precision of at least min_precision={1 - rate:g} with "
             f"confidence={1 - error:g} on these {units.n_units} held-out {units.noun}, of which "
@@ -148,6 +205,31 @@ def binomial_tests(
     n_flagged = _n_above(units.rows.score, levels)
     n_negatives = _n_above(units.rows.score[~units.rows.positive], levels)
     return lambda test: binomial_p_value(int(n_negatives[test]), int(n_flagged[test]), rate)
+
+
+def lowest_at_prevalence(placing: Units, testing: Units, odds: float, error: float) -> float:
+    """Return the lowest threshold whose precision is certified at another prevalence, or nan.
+
+    Scores within each class are as in the held-out rows (label shift), so the precision is kept where
+    FPR <= ``odds`` TPR. Exact limits of the two rates show it, from the strictest threshold downwards
+    in a fixed sequence with one start. Positives alone place the thresholds, so all negatives test.
+    """
+    levels = _strictest_first(placing)
+    negatives, positives = (
+        testing.rows.score[testing.rows.positive == one] for one in (False, True)
+    )
+    fpr_error, tpr_error = PART_OF_FPR * error, (1.0 - PART_OF_FPR) * error
+    k, n = _n_above(negatives, levels), negatives.size
+    fpr = np.where(k < n, betainccinv(k + 1, np.maximum(n - k, 1), fpr_error), 1.0)
+    k, m = _n_above(positives, levels), positives.size
+    tpr = np.where(k > 0, betaincinv(np.maximum(k, 1), m - k + 1, tpr_error), 0.0)
+    # If none of n negatives is flagged, the limit of FPR is about log(1 / error) / n.
+    expected = odds * n * _n_above(placing.rows.score, levels) / placing.n_units
+    fewest = math.log(1.0 / fpr_error)
+    start = int(np.searchsorted(expected, min(_MARGIN_OF_FPR * fewest, (fewest + odds * n) / 2)))
+    passed = (fpr <= odds * tpr)[start:]
+    n_passed = int(np.argmin(np.append(passed, False)))
+    return float(levels[start + n_passed - 1]) if n_passed else np.nan
 
 
 def betting_tests(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
+from typing import Any
 
 from aucuba._base._validation import check_choice, check_fraction, check_positive_number
 from aucuba.threshold._betting import units_needed
@@ -15,6 +17,8 @@ from aucuba.threshold._units import Units
 # test, from this many starts.
 PLACING = 0.1
 N_STARTS = 2
+# With a target prevalence the limit of FPR has this part of the error: flagged negatives are few.
+PART_OF_FPR = 0.9
 
 
 def rows_needed(
@@ -23,6 +27,7 @@ def rows_needed(
     confidence: float | None = 0.95,
     prevalence: float | None = None,
     *,
+    target_prevalence: Any = None,
     group_rate: str | None = None,
     batch_size: int | None = None,
     n_alerts: int | None = None,
@@ -47,6 +52,9 @@ def rows_needed(
     prevalence : float, default=None
         Fraction of positives among the rows, in (0, 1). For precision the number assumes that every
         positive is flagged.
+    target_prevalence : float or pair of float, default=None
+        For ``"precision"``: the prevalence for which it is promised, whatever that of the held-out
+        rows. The number is then of negatives, again if every positive is flagged.
     group_rate : {"mean", "any", "row"}, default=None
         Count independent groups (``groups`` of ``fit``) in place of rows; for ``"row"``, groups
         of the largest size.
@@ -89,6 +97,16 @@ def rows_needed(
                 "A precision can be promised for group_rate='mean' or 'row', not 'any'."
             )
         error /= N_STARTS
+    if target_prevalence is not None:
+        if promised is not PRECISION or group_rate is not None:
+            raise ValueError(
+                f"target_prevalence goes with promise='precision' of single rows, not with {promise!r}"
+                f"{'' if group_rate is None else ' of groups'}."
+            )
+        low, _ = target_range(target_prevalence)
+        needed = negatives_at_prevalence(allowed, low, 1.0 - confidence)
+        of_all = 1.0 if prevalence is None else 1.0 - check_fraction(prevalence, "prevalence")
+        return math.ceil(round(needed / of_all, 9))
     needed = units_to_promise(allowed, error, is_exact=group_rate not in ("mean", "row"))
     if prevalence is None:
         return needed
@@ -100,6 +118,34 @@ def rows_needed(
         ALERTS: 1.0,
     }
     return math.ceil(round(needed / counted[promised], 9))
+
+
+def target_range(target_prevalence: Any) -> tuple[float, float]:
+    """Return the ends of a prevalence that is one number, or an interval taken as known."""
+    ends = target_prevalence
+    if isinstance(ends, Real):
+        ends = (ends, ends)
+    if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
+        raise ValueError(
+            f"target_prevalence must be a number or a pair (low, high), got {target_prevalence!r}."
+        )
+    low, high = (
+        check_fraction(end, "target_prevalence", low_open=True, high_open=True) for end in ends
+    )
+    if low > high:
+        raise ValueError(f"target_prevalence has its ends in falling order: {target_prevalence!r}.")
+    return low, high
+
+
+def fpr_per_tpr(allowed: float, prevalence: float) -> float:
+    """Return the largest FPR per TPR at which at most ``allowed`` of the flagged rows are negative."""
+    return prevalence * allowed / ((1.0 - prevalence) * (1.0 - allowed))
+
+
+def negatives_at_prevalence(allowed: float, prevalence: float, error: float) -> int:
+    """Return the fewest negatives that show a precision at a prevalence, all positives flagged."""
+    odds = fpr_per_tpr(allowed, prevalence)
+    return rows_for_a_rank(odds, PART_OF_FPR * error) if odds < 1 else 1
 
 
 def _negatives_for_fdr(
