@@ -10,12 +10,16 @@ from aucuba.cli._fit_record import SIGNAL_WRITER, described_signals, fit_record,
 from aucuba.cli._options import InfoOptions
 from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import load_model
+from aucuba.threshold import PromiseLedger
 
 _KIND_NAMES = {"number": "numeric", "category": "categorical", "date": "dates"}
 
 
 def run(options: InfoOptions) -> None:
-    """Print what a model file holds."""
+    """Print what a model file, or a ledger of promises, holds."""
+    if options.model.suffix == ".json":
+        _print_ledger(options)
+        return
     saved = load_model(options.model)
     record = fit_record(saved, options.model) if was_fitted_here(saved) else None
     facts = fit_facts(saved.model if record is None else saved.model[-1])
@@ -47,3 +51,15 @@ def run(options: InfoOptions) -> None:
         grid.add_line(f"written with {name}", str(version))
     result: dict[str, Any] = {"model": str(options.model), "versions": saved.versions}
     emit({**result, "metadata": saved.metadata, "fit": facts}, grid, as_json=options.json)
+
+
+def _print_ledger(options: InfoOptions) -> None:
+    """Recompute what a ledger has spent of its error."""
+    ledger = PromiseLedger.from_json(options.model.read_text(encoding="utf-8"))
+    result = {
+        "confidence": ledger.confidence,
+        "spent": ledger.spent,
+        "is_guaranteed": ledger.is_guaranteed,
+        "entries": [{**entry, "monitor": None} for entry in ledger.entries],
+    }
+    emit(result, Grid(), ledger.summary(), as_json=options.json)

@@ -414,7 +414,7 @@ class MonitorOptions(FileOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class InfoOptions(Options):
-    """Print what a model file holds and which columns it needs, without data."""
+    """Print what a model file holds and which columns it needs, or what a ledger has spent."""
 
     model: Path = _model_file()
 
