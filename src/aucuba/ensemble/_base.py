@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._typing import FloatArray
+from aucuba._columns._kinds import as_table
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._table import check_columns, is_of_dask
@@ -69,6 +70,7 @@ class RegionEnsemble(BinaryClassifier):
             check_dask_columns(self, X, reset=False)
             scores: FloatArray = DaskBlocks.scored(X, self._scores)
             return scores
+        X = as_table(X)
         check_columns(self, X)
         n_rows = _num_samples(X)
         if n_rows <= _ROWS_AT_ONCE:

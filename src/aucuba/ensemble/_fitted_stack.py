@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucuba._base._parallel import draw_seed, one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
 from aucuba._base._warnings import FewRowsWarning
+from aucuba._columns._kinds import as_table
 from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import partition
 from aucuba._rows._sample import Sample
@@ -77,6 +78,7 @@ class FittedStack(RegionEnsemble):
         ndarray of shape (n_samples, n_members)
         """
         check_is_fitted(self)
+        X = as_table(X)
         check_columns(self, X)
         return self._member_scores(X)
 

@@ -18,6 +18,7 @@ from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._parallel import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import check_positive_number
+from aucuba._columns._kinds import as_table
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import KeptRows, rows_to_fit
@@ -74,8 +75,8 @@ def make_table(
             f"{type(estimator).__name__} takes tables in memory, got a Dask collection. Compute it, or "
             "use RegionReweighted or a linear classifier, which leave it in its blocks."
         )
+    given = X = as_table(X)
     check_columns(estimator, X, reset=True)
-    given = X
     (X,) = indexable(as_rows(X))
     n_rows = _num_samples(X)
     if n_rows == 0:

@@ -72,7 +72,7 @@ class Graph:
     def op(self, kind: str, *inputs: str, n_outputs: int = 1, **attributes: Any) -> str:
         """Add a node and return the name of its first output."""
         names = [self.new_name(kind) for _ in range(n_outputs)]
-        self.nodes.append(helper.make_node(kind, inputs, names, **attributes))
+        self.nodes.append(helper.make_node(kind, inputs, names, name=names[0], **attributes))
         return names[0]
 
     def cast(self, name: str, to: int) -> str:

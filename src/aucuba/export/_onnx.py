@@ -303,7 +303,10 @@ def _n_columns(model: Any) -> int:
 def _model(graph: Graph, outputs: Outputs, n_columns: int) -> ModelProto:
     """Wrap nodes into a model whose outputs have the names asked for."""
     given = helper.make_tensor_value_info(graph.given, TensorProto.FLOAT, [None, n_columns])
-    named = [helper.make_node("Identity", [inner], [name]) for name, (inner, _) in outputs.items()]
+    named = [
+        helper.make_node("Identity", [inner], [name], name=name)
+        for name, (inner, _) in outputs.items()
+    ]
     shown = [
         helper.make_tensor_value_info(name, kind, [None]) for name, (_, kind) in outputs.items()
     ]

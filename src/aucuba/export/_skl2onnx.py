@@ -68,7 +68,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     graph = Graph(operator.inputs[0].full_name, scope.get_unique_variable_name("aucuba"))
     found = _outputs(graph, operator.raw_operator)
     renamed = [
-        helper.make_node("Identity", [inner], [variable.full_name])
+        helper.make_node("Identity", [inner], [variable.full_name], name=variable.full_name)
         for (inner, _), variable in zip(found.values(), operator.outputs, strict=True)
     ]
     container.initializers.extend(graph.constants)

@@ -13,6 +13,7 @@ from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_positive_number, largest_entry
 from aucuba._base._warnings import Remedy, ScaleAdvice, warn_user
+from aucuba._columns._kinds import as_table
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.design import RowDesign, TableDesign
@@ -54,7 +55,7 @@ class ArrayInput:
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
-        given = X
+        given = X = as_table(X)
         X = validate_data(
             estimator,
             X,
@@ -70,6 +71,7 @@ class ArrayInput:
         return TableDesign(X, largest), sample, kept, classes
 
     def scores(self, estimator: Any, X: Any) -> Any:
+        X = as_table(X)
         X = validate_data(
             estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )

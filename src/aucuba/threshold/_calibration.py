@@ -25,6 +25,7 @@ from aucuba._base._validation import (
     row_weights,
     time_index,
 )
+from aucuba._columns._kinds import as_table
 from aucuba._columns._row_digest import row_digest
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
@@ -147,7 +148,7 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any, is_detector: bool
     ) -> tuple[Any, AnyArray, Sample]:
         """Return rows that can be indexed, checked labels and the sample; set the classes."""
-        (X,) = indexable(X)
+        (X,) = indexable(as_table(X))
         n_rows = _num_samples(X)
         may_lack_labels = not self._needs_labels or self._takes_normal_rows
         if y is None and is_detector and may_lack_labels:

@@ -22,6 +22,7 @@ from aucuba._base._validation import (
     check_fraction,
 )
 from aucuba._base._warnings import warn_user
+from aucuba._columns._kinds import as_table
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._held_out import (
@@ -157,6 +158,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
             zero too.
         """
         check_is_fitted(self, "threshold_")
+        X = as_table(X)
         scores = self._checked_scores(X)
         return self._oriented(scores - np.atleast_1d(self.threshold_)[self._strata_of(X)])
 
@@ -174,6 +176,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
             Numbers from 0 to the number of promised rates.
         """
         check_is_fitted(self, "threshold_")
+        X = as_table(X)
         scores = self._checked_scores(X)
         limits = np.atleast_2d(self.thresholds_)[self._strata_of(X)]
         return np.asarray(np.sum(scores[:, None] > limits, axis=1))
@@ -193,7 +196,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
             Probabilities in the order of ``classes_``.
         """
         check_is_fitted(self, "threshold_")
-        return np.asarray(self.estimator_.predict_proba(X))
+        return np.asarray(self.estimator_.predict_proba(as_table(X)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

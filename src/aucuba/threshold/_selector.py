@@ -16,6 +16,7 @@ from aucuba._base._estimator import all_or_nothing
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import check_choice, check_fraction, identifiers, query_index
 from aucuba._base._warnings import FewRowsWarning, warn_user
+from aucuba._columns._kinds import as_table
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._conformal import NegativeScores, p_values, selected, smallest_p_value
@@ -227,6 +228,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
             ``mask`` and ``p_values``, one entry per row; rows of a group share both.
         """
         check_is_fitted(self, "calibration_scores_")
+        X = as_table(X)
         score = self._checked_scores(X)
         sample = Sample(
             np.zeros(score.size, dtype=bool), group=self._new_groups(groups, score.size)
