@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from aucuba._roc._curve import region_average, roc_curve, top_of_curve
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
+from aucuba.metrics._measures import bind
 
 
 @given(
@@ -34,3 +35,29 @@ def test_rows_below_are_not_sorted():
     assert top.threshold.size < 250
     assert (top.false_positive[-1], top.true_positive[-1]) == (1900, 100)
     assert top.false_positive[-2] == 95
+
+
+@pytest.mark.parametrize("ties", [False, True], ids=["distinct", "ties"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["counted", "weighted"])
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("precision_at_k", {"k": 7}),
+        ("precision_at_k", {"k": 500}),
+        ("recall_at_k", {"k": 30}),
+        ("auc_at_k", {"k": 12}),
+        ("auc_at_k", {"k": 12, "in_bin_credit": 1.0}),
+        ("rate_at_threshold", {"rate": "precision", "threshold": 0.5}),
+        ("rate_at_threshold", {"rate": "npv", "threshold": 9.0}),
+        ("rate_at_threshold", {"rate": "alert_rate", "threshold": -9.0}),
+    ],
+    ids=str,
+)
+def test_measures_of_a_part_of_the_curve_equal_those_of_the_whole(name, params, weighted, ties):
+    rng = np.random.default_rng(5)
+    score = np.round(rng.normal(size=200), 0 if ties else 9)
+    weight = rng.uniform(0.5, 2.0, size=200) if weighted else None
+    sample = RankingSample(rng.random(200) < 0.3, weight, score=score)
+    measure = bind(name, params)
+    whole = float(measure.of_curve(roc_curve(sample), sample.n_rows))
+    np.testing.assert_allclose(measure.of_query(sample), whole, rtol=1e-13 if weighted else 0)

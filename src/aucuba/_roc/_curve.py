@@ -99,12 +99,42 @@ def top_of_curve(sample: RankingSample, fpr: float) -> RocCurve:
     beyond = n_negatives - int(np.ceil(fpr * n_negatives))
     if sample.weight is not None or beyond <= 0:
         return roc_curve(sample)
-    last = np.partition(sample.score[~sample.positive], beyond)[beyond]
+    return _curve_down_to(sample, np.partition(sample.score[~sample.positive], beyond)[beyond])
+
+
+def top_rows_of_curve(sample: RankingSample, k: int) -> RocCurve:
+    """Return the curve of the k highest rows and those equal to the last, then a line to its end.
+
+    Without weights only these rows are sorted.
+    """
+    beyond = sample.n_rows - k
+    if sample.weight is not None or beyond <= 0:
+        return roc_curve(sample)
+    return _curve_down_to(sample, np.partition(sample.score, beyond)[beyond])
+
+
+def curve_at_threshold(sample: RankingSample, threshold: float) -> RocCurve:
+    """Return the curve with one vertex between its ends, where rows from a threshold on are flagged.
+
+    Nothing is sorted.
+    """
+    flagged, positive, weight = sample.score >= threshold, sample.positive, sample.weights
+    vertices = [
+        [0.0, float(weight[rows & flagged].sum()), float(weight[rows].sum())]
+        for rows in (~positive, positive)
+    ]
+    return RocCurve(np.array(vertices[0]), np.array(vertices[1]), np.array([threshold, -np.inf]))
+
+
+def _curve_down_to(sample: RankingSample, last: float) -> RocCurve:
+    """Return the curve of counted rows from the top to a score, then a line to its end."""
     rows = np.flatnonzero(sample.score >= last)
     part = roc_curve(RankingSample(sample.positive[rows], score=sample.score[rows]))
-    n_positives = sample.n_rows - n_negatives
+    if rows.size == sample.n_rows:
+        return part
+    n_positives = int(np.count_nonzero(sample.positive))
     return RocCurve(
-        np.append(part.false_positive, n_negatives),
+        np.append(part.false_positive, sample.n_rows - n_positives),
         np.append(part.true_positive, n_positives),
         np.append(part.threshold, sample.score.min()),
     )

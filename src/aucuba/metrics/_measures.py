@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
@@ -17,7 +18,14 @@ from aucuba._base._validation import (
     check_k,
     check_positive_number,
 )
-from aucuba._roc._curve import RocCurve, at_vertex, region_average, roc_curve
+from aucuba._roc._curve import (
+    RocCurve,
+    at_vertex,
+    curve_at_threshold,
+    region_average,
+    roc_curve,
+    top_rows_of_curve,
+)
 from aucuba._roc._enhancement import (
     bedroc,
     bedroc_effects,
@@ -100,6 +108,8 @@ class RocMeasure:
         Why no sample size can be planned; empty where one can.
     is_modelled : bool
         Whether the normal model of `aucuba.metrics._normal_model` can compute it.
+    summary : callable
+        The part of a sample's ROC curve that decides, where less than a sort of all rows gives it.
     """
 
     name: str
@@ -119,6 +129,7 @@ class RocMeasure:
     incomparable: str = ""
     unplannable: str = ""
     is_modelled: bool = True
+    summary: Callable[[RankingSample], RocCurve] = roc_curve
 
     @property
     def is_smooth(self) -> bool:
@@ -139,7 +150,7 @@ class RocMeasure:
 
     def of_query(self, query: RankingSample) -> float:
         """Compute the value of one query."""
-        return float(self.of_curve(roc_curve(query), query.n_rows))
+        return float(self.of_curve(self.summary(query), query.n_rows))
 
     def by_query(self, sample: RankingSample) -> FloatArray:
         """Compute one value per query that counts."""
@@ -305,6 +316,7 @@ def _precision_at_k(*, k: Any) -> RocMeasure:
         precision,
         sampling="random",
         needs="any",
+        summary=partial(top_rows_of_curve, k=rows),
         unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
     )
 
@@ -316,6 +328,7 @@ def _recall_at_k(*, k: Any) -> RocMeasure:
         lambda curve, _: hits_in_top(curve, rows) / curve.true_positive[..., -1],
         sampling="random",
         needs="positive",
+        summary=partial(top_rows_of_curve, k=rows),
         unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
     )
 
@@ -360,6 +373,8 @@ def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
         sampling="random",
         unplannable=_COUNTS_ROWS.format("k"),
         is_modelled=False,
+        # Another credit depends on the ties among all rows.
+        summary=partial(top_rows_of_curve, k=rows) if credit == 0.5 else roc_curve,
     )
 
 
@@ -415,7 +430,13 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> RocMeasure:
     params = {"rate": rate, "threshold": float(threshold)}
     cuts = (float(threshold),)
     return RocMeasure(
-        "rate_at_threshold", value, sampling=unit, is_rate=True, cuts=cuts, params=params
+        "rate_at_threshold",
+        value,
+        sampling=unit,
+        is_rate=True,
+        cuts=cuts,
+        params=params,
+        summary=partial(curve_at_threshold, threshold=float(threshold)),
     )
 
 

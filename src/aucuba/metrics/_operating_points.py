@@ -9,14 +9,13 @@ import numpy as np
 
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_k
-from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._curve import RocCurve, curve_at_threshold, roc_curve
 from aucuba._roc._points import (
     RATES,
     n_ranked,
     precision_of,
     vertex_flagging,
     vertex_of_precision,
-    vertex_of_threshold,
     vertex_reaching_tpr,
     vertex_within_fpr,
 )
@@ -286,11 +285,10 @@ def rates_at_threshold(
     (0.5, 0.5, 0.5, 0.5, 0.5)
     """
     sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
-    curve = roc_curve(sample)
-    vertex = vertex_of_threshold(curve, float(threshold))
+    curve = curve_at_threshold(sample, float(threshold))
     rates = {}
     for name in ("tpr", "fpr", "precision", "npv", "alert_rate"):
-        hits, rows = RATES[name](curve, vertex)
+        hits, rows = RATES[name](curve, 1)
         rates[name] = float(hits / rows) if rows > 0 else np.nan
     return Rates(**rates)
 
