@@ -182,59 +182,79 @@ def weighted_select(values: Any, weights: Any, target: float) -> Any:
 
 @compiled
 def _one_sided_slope(
-    slope: Any, fp: Any, fn: Any, threshold: Any, center: float, side: float, scratch: Any
+    ties: Any, n_ties: int, drift: float, balance: float, side: float, scratch: Any
 ) -> Any:
     """Compute the derivative of a monotone AUM on one side (``side`` is 1 or -1) of a step.
 
     AUM is ``min_t h(step, t)`` with ``h`` jointly convex, so its derivative is
     ``min_tau h'((step, center); (side, tau))``: lines below ``center`` stay below, lines above
-    stay above, and lines that tie with it are split by ``tau``, another weighted quantile.
+    stay above (``drift`` and ``balance`` are their sums), and lines that tie with it are split by
+    ``tau``, another weighted quantile. Rows of ``ties`` are their slopes and steps of FP and FN.
     """
-    ties, tied_fn, drift, balance = 0, 0.0, 0.0, 0.0
-    for b in range(slope.shape[0]):
-        if threshold[b] < center:
-            drift -= fp[b] * slope[b]
-            balance += fp[b]
-        elif threshold[b] > center:
-            drift -= fn[b] * slope[b]
-            balance += fn[b]
-        else:
-            scratch[0, ties] = side * slope[b]
-            scratch[1, ties] = fp[b] - fn[b]
-            tied_fn -= fn[b]
-            ties += 1
-    tau = weighted_select(scratch[0, :ties], scratch[1, :ties], tied_fn - balance)
+    tied_fn = 0.0
+    for b in range(n_ties):
+        scratch[0, b] = side * ties[0, b]
+        scratch[1, b] = ties[1, b] - ties[2, b]
+        tied_fn -= ties[2, b]
+    tau = weighted_select(scratch[0, :n_ties], scratch[1, :n_ties], tied_fn - balance)
     total = side * drift + balance * tau
-    for b in range(slope.shape[0]):
-        if threshold[b] == center:
-            ahead = tau - side * slope[b]
-            total += max(fp[b] * ahead, fn[b] * ahead)
+    for b in range(n_ties):
+        ahead = tau - side * ties[0, b]
+        total += max(ties[1, b] * ahead, ties[2, b] * ahead)
     return side * total
 
 
 @compiled
 def monotone_tangents(
-    intercept: Any, slope: Any, fp: Any, fn: Any, step: float, threshold: Any, scratch: Any
+    intercept: Any,
+    slope: Any,
+    fp: Any,
+    fn: Any,
+    step: float,
+    low: float,
+    high: float,
+    ties: Any,
+    scratch: Any,
 ) -> Any:
-    """Compute AUM at ``step`` and its slopes to the left and right, for monotone errors, in O(B).
+    """Compute AUM at ``step``, its slopes to the left and right, and the best ``t``, in O(B).
 
-    ``AUM = min_t sum_b fp_b (t - T_b)_+ - fn_b (T_b - t)_+``; the best ``t`` is a weighted
-    quantile. ``threshold`` (B) and ``scratch`` (2, B) are overwritten.
+    ``AUM = min_t sum_b fp_b (t - T_b)_+ - fn_b (T_b - t)_+`` for monotone errors; the best ``t`` is a
+    weighted quantile, which is looked for between ``low`` and ``high`` first. ``ties`` (3, B) and
+    ``scratch`` (2, B) are overwritten.
     """
-    total_fn = 0.0
+    center, is_found = 0.0, False
+    while not is_found:
+        n_near, below, near, total_fn = 0, 0.0, 0.0, 0.0
+        for b in range(intercept.shape[0]):
+            threshold, weight = intercept[b] + step * slope[b], fp[b] - fn[b]
+            total_fn -= fn[b]
+            # Sides change at random from line to line: selected numbers cost less than branches.
+            below += weight if threshold < low else 0.0
+            if low <= threshold <= high:
+                near += weight
+                scratch[0, n_near] = threshold
+                scratch[1, n_near] = weight
+                n_near += 1
+        # All thresholds are near in the end: rounding may leave the target beyond their sum.
+        everything = n_near == intercept.shape[0]
+        is_found = everything or (n_near > 0 and below < total_fn < below + near)
+        if is_found:
+            center = weighted_select(scratch[0, :n_near], scratch[1, :n_near], total_fn - below)
+        low, high = -np.inf, np.inf
+    value, drift, balance, n_ties = 0.0, 0.0, 0.0, 0
     for b in range(intercept.shape[0]):
-        threshold[b] = intercept[b] + step * slope[b]
-        scratch[0, b] = threshold[b]
-        scratch[1, b] = fp[b] - fn[b]
-        total_fn -= fn[b]
-    center = weighted_select(scratch[0], scratch[1], total_fn)
-    value = 0.0
-    for b in range(intercept.shape[0]):
-        ahead = center - threshold[b]
-        value += max(fp[b] * ahead, fn[b] * ahead)
-    left = _one_sided_slope(slope, fp, fn, threshold, center, -1.0, scratch)
-    right = _one_sided_slope(slope, fp, fn, threshold, center, 1.0, scratch)
-    return value, left, right
+        ahead = center - (intercept[b] + step * slope[b])
+        if ahead != 0.0:
+            change = fp[b] if ahead > 0.0 else fn[b]
+            value += change * ahead
+            drift -= change * slope[b]
+            balance += change
+        else:
+            ties[0, n_ties], ties[1, n_ties], ties[2, n_ties] = slope[b], fp[b], fn[b]
+            n_ties += 1
+    left = _one_sided_slope(ties, n_ties, drift, balance, -1.0, scratch)
+    right = _one_sided_slope(ties, n_ties, drift, balance, 1.0, scratch)
+    return value, left, right, center
 
 
 @compiled

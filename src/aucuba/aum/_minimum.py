@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,9 @@ from aucuba.aum import _path
 from aucuba.aum._error_functions import ErrorFunctions
 from aucuba.aum._lines import PRODUCT_ROUNDING, Segment
 
+# The best threshold is looked for this near to a straight line between those of neighbouring steps,
+# relative to their distance.
+_WINDOW = 0.25
 # Relative rounding of a sum over all breakpoints: tangents closer than this have met.
 _ROUNDING = 1e-13
 
@@ -56,30 +60,53 @@ class _MonotoneAUM:
     def __init__(self, segment: Segment) -> None:
         self.intercept, self.slope = segment.intercept, segment.slope
         self.fp, self.fn = segment.errors.fp_diff, segment.errors.fn_diff
-        self._threshold = np.empty(self.intercept.size)
+        self._ties = np.empty((3, self.intercept.size))
         self._scratch = np.empty((2, self.intercept.size))
+        # Steps evaluated so far, in order, the best ``t`` at each, and AUM there.
+        self._steps: list[float] = []
+        self._centers: list[float] = []
+        self.values: dict[float, float] = {}
         self.n_evaluations = 0
 
     def tangents(self, step: float) -> tuple[_Tangent, _Tangent]:
         """Compute the left and right tangents at a step."""
-        value, left, right = self._evaluate(self.intercept, self.slope, step)
+        low, high = self._window(step)
+        value, left, right, center = self._evaluate(self.intercept, self.slope, step, low, high)
+        place = bisect(self._steps, step)
+        self._steps.insert(place, step)
+        self._centers.insert(place, center)
+        self.values[step] = value
         return _Tangent(step, value, left), _Tangent(step, value, right)
+
+    def _window(self, step: float) -> tuple[float, float]:
+        """Predict limits of the best ``t`` from those of the steps on either side."""
+        after = bisect(self._steps, step)
+        if not 0 < after < len(self._steps):
+            return -np.inf, np.inf
+        (a, b), (at_a, at_b) = (
+            self._steps[after - 1 : after + 1],
+            self._centers[after - 1 : after + 1],
+        )
+        middle = at_a + (at_b - at_a) * (step - a) / (b - a)
+        reach = _WINDOW * abs(at_b - at_a)
+        return middle - reach, middle + reach
 
     def asymptote(self) -> _Tangent:
         """Compute the tangent for large steps, ``s * AUM(slope) + AUM'(slope; intercept)``."""
-        value, _, right = self._evaluate(self.slope, self.intercept, 0.0)
+        value, _, right, _ = self._evaluate(self.slope, self.intercept, 0.0, -np.inf, np.inf)
         return _Tangent(0.0, right, value)
 
     def _evaluate(
-        self, intercept: FloatArray, slope: FloatArray, step: float
-    ) -> tuple[float, float, float]:
+        self, intercept: FloatArray, slope: FloatArray, step: float, low: float, high: float
+    ) -> tuple[float, float, float, float]:
         from aucuba.aum import _loops
 
         self.n_evaluations += 1
-        value, left, right = _loops.monotone_tangents(
-            intercept, slope, self.fp, self.fn, step, self._threshold, self._scratch
+        found = _loops.monotone_tangents(
+            intercept, slope, self.fp, self.fn, step, low, high, self._ties, self._scratch
         )
-        return float(value), float(left), float(right)
+        value, left, right, center = (float(one) for one in found)
+        return value, left, right, center
 
 
 def minimize_aum(
@@ -125,9 +152,8 @@ def first_minimum(segment: Segment) -> AUMMinimum:
     if segment.errors.is_monotone:
         function = _MonotoneAUM(segment)
         step = _tangent_search(function)
-        count = function.n_evaluations
-    else:
-        step, count = _first_minimum_on_path(segment)
+        return AUMMinimum(step, function.values[step], function.n_evaluations)
+    step, count = _first_minimum_on_path(segment)
     return AUMMinimum(step, segment.at(step).aum, count)
 
 
