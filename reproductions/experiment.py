@@ -30,8 +30,8 @@ class Experiment:
     ----------
     reproduces : str
         Paper, section, table or figure.
-    data : tuple of str
-        Folders that it reads from the data directory.
+    data, optional : tuple of str
+        Folders of the data directory that it needs, and those that it reads where they are.
     settings : mapping
         One object with the sizes of the protocol per entry of `SIZES`: "full" is what is committed,
         "quick" takes less than two minutes, "tiny" a few seconds.
@@ -42,8 +42,14 @@ class Experiment:
         the settings alone, so that an interrupted run continues with the same values.
     report : callable
         The text of the Markdown file from all rows, without its signature.
+    tolerance : mapping
+        How far a number of each column may be from the committed one when its cell is computed again:
+        0 for counts and choices (the default), 1e-6 for what is deterministic, else the spread over
+        paths of the solver. Times are not compared.
     draw : callable, optional
         A matplotlib figure from all rows.
+    cheap : tuple, optional
+        The cell that `check` computes again; the first by default.
     """
 
     reproduces: str
@@ -51,8 +57,11 @@ class Experiment:
     cells: Callable[[Any], Sequence[Cell]]
     compute: Callable[[Cell, Any], list[Row]]
     report: Callable[[list[Row], Any], str]
+    tolerance: Mapping[str, float]
     draw: Callable[[list[Row]], Any] | None = None
     data: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    cheap: Cell | None = None
 
 
 Listener = Callable[[int, int, str], None]
@@ -93,7 +102,7 @@ def run(
     rows = read_rows(kept) if kept.exists() else []
     done = {row["cell"] for row in rows}
     for number, cell in enumerate(cells):
-        key = " / ".join(map(str, cell))
+        key = key_of(cell)
         if listen is not None:
             listen(number, len(cells), key)
         if key not in done:
@@ -112,6 +121,45 @@ def run(
         experiment.draw(rows).savefig(path.with_suffix(".png"), dpi=110)
     kept.unlink(missing_ok=True)
     return path
+
+
+def key_of(cell: Cell) -> str:
+    """Name a cell in the files."""
+    return " / ".join(map(str, cell))
+
+
+def check(name: str, experiment: Experiment, *, results: Path = RESULTS) -> list[str]:
+    """Compute the cheap cell of an experiment again; list what differs from the committed rows.
+
+    Every number must be within the tolerance of its column, and every text the same.
+    """
+    settings = experiment.settings["full"]
+    cell = experiment.cheap or experiment.cells(settings)[0]
+    committed = [row for row in read_rows(results / f"{name}.csv") if row["cell"] == key_of(cell)]
+    found = experiment.compute(cell, settings)
+    if len(found) != len(committed):
+        return [f"{key_of(cell)}: {len(found)} rows, committed are {len(committed)}"]
+    differences = []
+    for number, (new, old) in enumerate(zip(found, committed, strict=True)):
+        for column in sorted({*new, *old} - {"cell"}):
+            if not is_time(column) and not _agree(experiment, column, new, old):
+                seen = f"{old.get(column)!r} committed, {new.get(column)!r} computed"
+                differences.append(f"{key_of(cell)}, row {number}, {column}: {seen}")
+    return differences
+
+
+def is_time(column: str) -> bool:
+    """Tell whether a column holds what is measured anew in every run."""
+    return "seconds" in column or column.endswith("_ms")
+
+
+def _agree(experiment: Experiment, column: str, new: Row, old: Row) -> bool:
+    if column not in new or column not in old:
+        return False
+    one, other = new[column], old[column]
+    if isinstance(one, str) or isinstance(other, str):
+        return bool(one == other)
+    return bool(abs(one - other) <= experiment.tolerance.get(column, 0))
 
 
 def _write(path: Path, rows: list[Row]) -> None:

@@ -10,10 +10,17 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import ArrayLike
-from aucuba._base._validation import binary_target, check_positive_number, query_index
+from aucuba._base._validation import (
+    binary_target,
+    check_choice,
+    check_positive_number,
+    query_index,
+)
 from aucuba.design import TableDesign
 from aucuba.risks import Region, Sample, make_risk
-from aucuba.solvers import BundleSolver, Solution
+from aucuba.solvers import BundleSolver, CuttingPlaneSolver, Solution
+
+SOLVERS = {"bundle": BundleSolver, "cutting_plane": CuttingPlaneSolver}
 
 
 def svm_rank(
@@ -24,6 +31,8 @@ def svm_rank(
     fpr_range: tuple[float, float] = (0.0, 1.0),
     C: float = 1.0,
     tol: float = 1e-4,
+    rtol: float | None = 1e-3,
+    solver: str = "bundle",
     max_iter: int = 1000,
     pos_label: Any = None,
 ) -> Solution:
@@ -42,8 +51,10 @@ def svm_rank(
         Query of every item; queries with one class are left out.
     fpr_range : (float, float), default=(0.0, 1.0)
         False positive rates, within a query, that count.
-    C, tol, max_iter
+    C, tol, rtol, max_iter
         As in `aucuba.solvers.BundleSolver`.
+    solver : {"bundle", "cutting_plane"}, default="bundle"
+        The second is Algorithm 2 of the ICML paper, with ``rtol=None`` with its stopping rule.
     pos_label : label, optional
 
     Returns
@@ -62,6 +73,7 @@ def svm_rank(
     if len(features) != positive.size:
         raise ValueError(f"X has {len(features)} rows for {positive.size} labels.")
     labels = Sample(positive, None, query_index(qid, positive.size))
-    solver = BundleSolver(check_positive_number(C, "C"), tol, max_iter)
     risk = make_risk("structural", labels, Region.from_params(fpr_range))
-    return solver.solve(TableDesign(features), risk)
+    kind = SOLVERS[check_choice(solver, "solver", list(SOLVERS))]
+    settings = kind(check_positive_number(C, "C"), tol, max_iter, rtol)
+    return settings.solve(TableDesign(features), risk)

@@ -1,4 +1,4 @@
-"""CIFAR10 and STL10 from their original binary files; neither is in the data directory by default."""
+"""CIFAR10 and STL10 from their original binary files, and CIFAR10 from JPEG copies."""
 
 from __future__ import annotations
 
@@ -22,6 +22,24 @@ def load_cifar10() -> Bunch:
             parts.append(_records(np.fromfile(path, dtype=np.uint8), 1 + 3 * 1024))
     records = np.concatenate(parts)
     return Bunch(data=records[:, 1:].astype(np.float32) / 255, target=records[:, 0].astype(np.intp))
+
+
+def load_cifar10_jpeg() -> Bunch:
+    """Read 4,000 test images of CIFAR10, 400 per class, that went through JPEG, which loses detail.
+
+    Reads ``cifar10/test_4000.npz``: ``X`` (4000, 32, 32, 3) and ``y``; rows are red, green, blue, as in
+    the binary files.
+    """
+    with (
+        reading(data_file("cifar10", "test_4000.npz")) as path,
+        path.open("rb") as stream,
+        np.load(stream) as file,
+    ):
+        images, target = file["X"], file["y"]
+        if images.shape != (target.size, 32, 32, 3):
+            raise ValueError(f"images of shape {images.shape} for {target.size} classes")
+    data = images.transpose(0, 3, 1, 2).reshape(target.size, -1).astype(np.float32) / 255
+    return Bunch(data=data, target=target.astype(np.intp))
 
 
 def load_stl10() -> Bunch:

@@ -121,6 +121,7 @@ EXPERIMENT = Experiment(
         "quick": Settings(("sequenceID",), 4),
         "tiny": Settings(("sequenceID",), 24),
     },
+    tolerance={"auc": 1e-6},
     cells=cells,
     compute=compute,
     report=report,

@@ -2,7 +2,7 @@
 
 Five targets with 50 actives each and 1,892 inactives, 1021-bit fingerprints; the actives of the other
 targets are negative. Random 10 %-90 % splits per target that keep the fraction of positives; C and the
-number of boosting steps by 5-fold cross-validation, epsilon 1e-4, partial AUC in [0, 0.1].
+boosting by 5-fold cross-validation, epsilon 1e-4, partial AUC in [0, 0.1].
 
 ``python -m reproductions pauc_cheminformatics``
 """
@@ -19,10 +19,10 @@ from aucuba._base._typing import BoolArray, FloatArray
 from reproductions.data.imbalanced import load_fingerprint_subset
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.experiments import _partial_auc
-from reproductions.experiments._partial_auc import Tuning, folds, measured
+from reproductions.experiments._partial_auc import METHODS, Trial, Tuning, folds
 
 RANGE = (0.0, 0.1)
-METHODS = ("SVM_pAUC", "SVM_AUC", "pAUCBoost", "greedy", "logistic regression")
+TEST_OVER_TRAIN = 9.0
 PAPER: dict[str, float | str] = {
     "SVM_pAUC": "65.25",
     "SVM_AUC": "62.64 \\*",
@@ -67,9 +67,9 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
     train, test = train_test_split(
         np.arange(y.size), train_size=0.1, stratify=y, random_state=split
     )
-    data = (X[train], y[train], folds(y[train], split))
-    row = measured(method, data, (X[test], y[test]), RANGE, settings.tuning)
-    return [{"target": target, "split": split, **row}]
+    known = (X[train], y[train], folds(y[train], split))
+    trial = Trial(*known, (X[test], y[test]), RANGE, settings.tuning)
+    return [{"target": target, "split": split, **trial.measured(method)}]
 
 
 def report(rows: list[Row], settings: Settings) -> str:
@@ -78,14 +78,12 @@ def report(rows: list[Row], settings: Settings) -> str:
         [
             "# ICML 2013, Table 2: cheminformatics, on 2,142 compounds of chemistry_fp2 in place of "
             "Jorissen and Gilson's",
-            _partial_auc.report(rows, PAPER, "0, 0.1"),
+            _partial_auc.report(rows, PAPER, "0, 0.1", TEST_OVER_TRAIN),
             f"Means over {settings.n_targets} targets and {settings.n_splits} random 10 %-90 % splits "
-            "each (paper: 5 and 10). \\*: two-sided Wilcoxon test against SVM_pAUC, p < .05; "
-            "differences ± one standard error. C from "
-            + ", ".join(f"{C:g}" for C in settings.tuning.grid)
-            + f", up to {settings.tuning.n_steps} boosting steps (paper: 1000), both by 5-fold "
-            "cross-validation; epsilon 1e-4; greedy with H = 100. Logistic regression is ours, with C "
-            "by the same cross-validation. ASVM is not run: its article was not at hand.",
+            "each (paper: 5 and 10); tuning by 5-fold cross-validation. "
+            + _partial_auc.protocol(rows, settings.tuning, TEST_OVER_TRAIN)
+            + " "
+            + _partial_auc.NO_ASVM,
         ]
     )
 
@@ -94,10 +92,11 @@ EXPERIMENT = Experiment(
     reproduces="ICML 2013, Section 5.1 and Table 2: cheminformatics",
     data=("chemistry_fp2",),
     settings={
-        "full": Settings(5, 4, Tuning()),
-        "quick": Settings(2, 2, Tuning(grid=(0.1, 1.0, 10.0), n_steps=100, n_intervals=20)),
-        "tiny": Settings(1, 2, Tuning(grid=(1.0,), tol=1e-2, n_steps=5, n_intervals=2)),
+        "full": Settings(5, 10, Tuning()),
+        "quick": Settings(2, 2, _partial_auc.QUICK),
+        "tiny": Settings(1, 2, _partial_auc.TINY),
     },
+    tolerance=_partial_auc.TOLERANCE,
     cells=cells,
     compute=compute,
     report=report,

@@ -1,7 +1,8 @@
 """Cost of the most violated constraint (Narasimhan and Agarwal, ICML 2013, Figure 4), on OHSUMED.
 
 SVM_pAUC[0, beta] is trained with C = 10 and epsilon 0.1 for different beta. Timed are the calls that
-find the most violated constraint, which here is the value of the risk with a subgradient.
+find the most violated constraint, which here is the value of the risk with a subgradient. Algorithm 2
+stops by the paper's rule; both solvers also run to a certified gap of 1e-3 of the objective.
 
 ``python -m reproductions pauc_figure4``
 """
@@ -23,7 +24,12 @@ from reproductions.experiment import Cell, Experiment, Row
 from reproductions.experiments._queries import load, random_split
 from reproductions.tables import markdown_table
 
-SOLVERS = {"Algorithm 2": CuttingPlaneSolver, "bundle": BundleSolver}
+Kind = type[CuttingPlaneSolver] | type[BundleSolver]
+SOLVERS: dict[str, tuple[Kind, float | None]] = {
+    "Algorithm 2": (CuttingPlaneSolver, None),
+    "Algorithm 2, tight": (CuttingPlaneSolver, 1e-3),
+    "bundle, tight": (BundleSolver, 1e-3),
+}
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ def cells(settings: Settings) -> list[Cell]:
 
 
 def compute(cell: Cell, settings: Settings) -> list[Row]:
-    """Train by both solvers on one training set; one row per solver."""
+    """Train by every solver and rule on one training set; one row each."""
     beta, split = cell
     train, _, _ = random_split(load("OHSUMED"), split)
     sample = Sample(train.relevant, None, query_index(train.qid, train.qid.size))
@@ -75,9 +81,9 @@ def compute(cell: Cell, settings: Settings) -> list[Row]:
     # Compile and fill caches outside the clock.
     risk.value_and_gradient(np.zeros(train.qid.size))
     rows = []
-    for name, solver in SOLVERS.items():
+    for name, (solver, rtol) in SOLVERS.items():
         timed = TimedRisk(risk)
-        solver(settings.C, settings.tol).solve(TableDesign(train.X), timed)
+        solver(settings.C, settings.tol, rtol=rtol).solve(TableDesign(train.X), timed)
         row: Row = {"beta": beta, "split": split, "solver": name, "calls": len(timed.seconds)}
         rows.append(row | {"oracle_ms": 1e3 * float(np.mean(timed.seconds))})
     return rows
@@ -94,20 +100,22 @@ def means(rows: list[Row], solver: str, column: str) -> dict[float, float]:
 
 def report(rows: list[Row], settings: Settings) -> str:
     """Tabulate time and number of calls by beta."""
-    plain, bundle = (means(rows, name, "calls") for name in SOLVERS)
+    calls = {name: means(rows, name, "calls") for name in SOLVERS}
+    plain = calls["Algorithm 2"]
     taken = means(rows, "Algorithm 2", "oracle_ms")
     table = [
-        [f"{beta:g}", f"{taken[beta]:.2f}", f"{plain[beta]:.1f}", f"{bundle[beta]:.1f}"]
+        [f"{beta:g}", f"{taken[beta]:.2f}", *(f"{found[beta]:.1f}" for found in calls.values())]
         for beta in settings.betas
     ]
-    header = ["beta", "ms per call", "calls, Algorithm 2", "calls, bundle method"]
+    header = ["beta", "ms per call", *(f"calls, {name}" for name in SOLVERS)]
     return "\n\n".join(
         [
             "# ICML 2013, Figure 4: time and number of calls of the most violated constraint, on "
             "OHSUMED in place of TREC10",
             markdown_table(header, table),
             f"Means over {settings.n_splits} training sets of 60 % of the queries, C = {settings.C:g}, "
-            f"epsilon = {settings.tol:g}; processor time. The paper's statement: a call takes about "
+            f"epsilon = {settings.tol:g}; processor time. Tight: until the gap is certified to be at "
+            "most 1e-3 of the objective as well. The paper's statement: a call takes about "
             "the same time for every beta, and the number of calls grows as beta falls. Here the "
             f"longest mean time is {max(taken.values()) / min(taken.values()):.2f} times the shortest, "
             f"and Algorithm 2 needs {plain[min(plain)] / plain[max(plain)]:.1f} times as many calls "
@@ -133,7 +141,7 @@ def draw(rows: list[Row]) -> Any:
     return figure
 
 
-BETAS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+BETAS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 EXPERIMENT = Experiment(
     reproduces="ICML 2013, Section 5.4 and Figure 4: run time against beta",
     data=("ohsumed",),
@@ -142,6 +150,7 @@ EXPERIMENT = Experiment(
         "quick": Settings(BETAS[::2], 2),
         "tiny": Settings((0.1, 1.0), 1),
     },
+    tolerance={"beta": 0, "calls": 0},
     cells=cells,
     compute=compute,
     report=report,

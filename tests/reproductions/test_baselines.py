@@ -14,6 +14,7 @@ from reproductions.baselines.pauc_boost import (
     WeakLearners,
     natural_cubic_basis,
     range_weights,
+    spline_roughness,
 )
 
 BASELINES = [GreedyCombination, PAUCBoost]
@@ -51,9 +52,9 @@ def test_baselines_refuse_wrong_input(kind):
         kind().fit(X[:7], y)
     with pytest.raises(ValueError, match="fpr_range"):
         kind((0.5, 0.2)).fit(X, y)
-    parameter = set(kind().get_params()) - {"fpr_range"}
-    with pytest.raises(ValueError, match=parameter.pop()):
-        kind(**dict.fromkeys(set(kind().get_params()) - {"fpr_range"}, 0)).fit(X, y)
+    for parameter in set(kind().get_params()) - {"fpr_range"}:
+        with pytest.raises(ValueError, match=parameter):
+            kind(**{parameter: 0}).fit(X, y)
 
 
 # Greedy
@@ -122,7 +123,7 @@ def test_smooth_value_by_hand():
     # Phi(1) and Phi(-1) sum to one; the negative at -5 is outside the range.
     scores = np.array([1.0, -1.0, 0.0, -5.0])
     objective = SmoothPartialAUC.at(scores, np.array([True, True, False, False]), (0.0, 0.5))
-    assert objective.value_and_gradient(scores)[0] == pytest.approx(0.5)
+    assert objective.value(scores) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.2), (0.1, 0.33)])
@@ -133,13 +134,16 @@ def test_smooth_derivatives_by_finite_differences(fpr_range):
     objective = SmoothPartialAUC.at(scores, positive, fpr_range)
 
     def value(t):
-        return objective.value_and_gradient(scores + t * direction)[0]
+        return objective.value(scores + t * direction)
 
-    gradient = objective.value_and_gradient(scores)[1]
     h = 1e-4
-    assert gradient @ direction == pytest.approx((value(h) - value(-h)) / (2 * h), rel=1e-6)
-    second = (value(h) - 2 * value(0.0) + value(-h)) / h**2
-    assert objective.second_derivative(scores, direction) == pytest.approx(second, rel=1e-4)
+    for step in (0.0, 0.7):
+        first = (value(step + h) - value(step - h)) / (2 * h)
+        second = (value(step + h) - 2 * value(step) + value(step - h)) / h**2
+        found = objective.derivatives(scores, direction, step)
+        assert found == pytest.approx((first, second), rel=1e-4)
+        gradient = objective.gradient(scores + step * direction)
+        assert gradient @ direction == pytest.approx(first, rel=1e-6)
 
 
 def test_smooth_value_tends_to_the_partial_auc():
@@ -147,7 +151,7 @@ def test_smooth_value_tends_to_the_partial_auc():
     positive = rng.random(40) < 0.3
     scores = rng.normal(size=40) + positive
     objective = SmoothPartialAUC.at(scores, positive, (0.05, 0.4))
-    sharp = objective.value_and_gradient(1e6 * scores)[0]
+    sharp = objective.value(1e6 * scores)
     assert sharp == pytest.approx(partial_auc_score(positive, scores, fpr_range=(0.05, 0.4)))
 
 
@@ -165,16 +169,59 @@ def test_weak_classifiers():
     assert np.abs(np.diff(inside[:, 1:], n=2, axis=0)).max() > 0.1
 
 
+def test_roughness_of_stumps_is_that_of_second_differences():
+    few = WeakLearners.from_values(0, np.array([0.0, 1.0, 2.0, 3.0]))
+    for heights in np.eye(3), np.array([[2.0, -1.0, 0.5]]):
+        for height in heights:
+            levels = np.concatenate([[0, 0], np.cumsum(height), [height.sum()]])
+            expected = np.sum(np.diff(levels, n=2) ** 2)
+            assert height @ few.roughness() @ height == pytest.approx(expected)
+
+
+def test_roughness_of_splines_is_the_integral_of_the_squared_second_derivative():
+    knots = np.array([-1.0, 0.0, 0.5, 3.0])
+    weights = np.array([5.0, 1.0, -2.0])
+    places = np.linspace(-1.0, 3.0, 20_001)
+    values = natural_cubic_basis(places, knots) @ weights
+    # In units of the distance between the outer knots, 4, which is 20,000 intervals.
+    bend = np.diff(values, n=2) * 20_000.0**2
+    # The basis of scaled knots is that of the knots in units of 1 and of 4 ** 2.
+    scaled = weights * np.array([4.0, 16.0, 16.0])
+    assert scaled @ spline_roughness(knots) @ scaled == pytest.approx(np.mean(bend**2), rel=1e-3)
+
+
 def test_first_step_by_hand():
-    # One binary marker, which half of the positives and no negative have: the stump is the only weak
-    # classifier, all scores start equal, so the bend is zero and the first step has length one.
+    # One binary marker, which half of the positives and no negative have: the objective at step t is
+    # (Phi(t) + Phi(0)) / 2 - 2 roughness t ** 2.
     X = np.array([[1.0], [0.0], [0.0], [0.0]])
-    model = PAUCBoost((0.0, 1.0), n_steps=1).fit(X, [1, 1, 0, 0])
-    assert model.steps_ == [(0, 1.0)]
-    mean, spread = 0.25, np.sqrt(0.25 * 0.75)
-    np.testing.assert_allclose(
-        model.decision_function(X), [(1 - mean) / spread] + [-mean / spread] * 3
-    )
+    model = PAUCBoost((0.0, 1.0), n_steps=1, roughness=0.02).fit(X, [1, 1, 0, 0])
+    ((weak, step),) = model.steps_
+    assert weak == 0
+    slope = np.exp(-(step**2) / 2) / np.sqrt(2 * np.pi) / 2 - 4 * 0.02 * step
+    assert slope == pytest.approx(0.0, abs=1e-6)
+    np.testing.assert_allclose(model.decision_function(X), [step, 0, 0, 0])
+
+
+def test_newton_takes_five_steps_at_most():
+    # A perfect marker and hardly a penalty: the maximum is far, and five steps end before it.
+    X, y = np.repeat([[1.0], [0.0]], 3, axis=0), np.repeat([1, 0], 3)
+    ((_, step),) = PAUCBoost((0.0, 1.0), n_steps=1, roughness=1e-9).fit(X, y).steps_
+    expected = 1.0
+    for _ in range(5):
+        expected += 1 / expected
+    assert step == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_larger_penalty_gives_a_smoother_function():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 1))
+    y = (np.abs(X[:, 0]) < 0.7) ^ (rng.random(200) < 0.1)
+    places = np.linspace(-2, 2, 81)[:, None]
+    bends = []
+    for roughness in (1e-6, 1e-3, 1.0):
+        model = PAUCBoost((0.0, 0.5), n_steps=40, roughness=roughness).fit(X, y)
+        bends.append(np.abs(np.diff(model.decision_function(places), n=2)).max())
+    assert bends[0] > 2 * bends[1] > 4 * bends[2]
 
 
 def test_every_step_raises_the_objective_and_stages_end_at_the_model():
@@ -187,6 +234,5 @@ def test_every_step_raises_the_objective_and_stages_end_at_the_model():
     scores = np.zeros(len(y))
     for stage in stages:
         objective = SmoothPartialAUC.at(scores, positive, (0.0, 0.2))
-        before = objective.value_and_gradient(scores)[0]
-        assert objective.value_and_gradient(stage)[0] > before
+        assert objective.value(stage) > objective.value(scores) - 1e-6
         scores = stage

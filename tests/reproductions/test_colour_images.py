@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reproductions.data.colour_images import load_cifar10, load_stl10
+from reproductions.data.colour_images import load_cifar10, load_cifar10_jpeg, load_stl10
 from reproductions.experiments import aum_figure5
 
 
@@ -46,13 +46,25 @@ def test_stl10(home):
         load_stl10()
 
 
+def test_cifar10_from_jpeg(home):
+    images = np.random.default_rng(0).integers(0, 256, (3, 32, 32, 3), dtype=np.uint8)
+    path = home / "cifar10" / "test_4000.npz"
+    np.savez(path, X=images, y=np.array([0, 3, 9]))
+    data = load_cifar10_jpeg()
+    np.testing.assert_array_equal(data.target, [0, 3, 9])
+    # Colour by colour, then row by row.
+    assert data.data[2, 1024 + 32 * 5 + 7] == pytest.approx(images[2, 5, 7, 1] / 255)
+    np.savez(path, X=images, y=np.array([0, 3]))
+    with pytest.raises(ValueError, match="for 2 classes"):
+        load_cifar10_jpeg()
+
+
 def test_the_sets_run_where_their_files_are(home):
     settings = aum_figure5.EXPERIMENT.settings["full"]
-    assert {cell[0] for cell in aum_figure5.cells(settings)} == {
-        "MNIST",
-        "Fashion-MNIST",
-        "CIFAR10",
-        "STL10",
-    }
-    (home / "stl10").rmdir()
-    assert "STL10" not in {cell[0] for cell in aum_figure5.cells(settings)}
+    assert {cell[0] for cell in aum_figure5.cells(settings)} == {aum_figure5.DIGITS}
+    (home / "stl10" / "train_X.bin").write_bytes(b"")
+    (home / "cifar10" / "test_4000.npz").write_bytes(b"")
+    found = aum_figure5.cells(settings)
+    assert {cell[0] for cell in found} == {"CIFAR10 (JPEG)", "STL10", aum_figure5.DIGITS}
+    assert max(cell[2] for cell in found if cell[0] == aum_figure5.DIGITS) == 1_600
+    assert max(cell[2] for cell in found if cell[0] == "CIFAR10 (JPEG)") == 3_200
