@@ -83,7 +83,7 @@ def test_published_pairs_of_documents(needs):
 
 
 def test_measures_agree_where_bins_do_not_matter():
-    task = measures.Task(([], []), ([], []), 1, 3, 1.0)
+    task = measures.Task(([], []), ([], []), ([], []), 1, 3, (1.0,))
     y, s = np.array([True, False, True]), np.array([3.0, 2.0, 1.0])
     assert {name: score(y, s) for name, score in task.scores_by().items()} == pytest.approx(
         dict.fromkeys(task.scores_by(), 0.5)
