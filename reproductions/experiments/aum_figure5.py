@@ -121,7 +121,8 @@ def compiled() -> None:
 
 def sets_at_hand(settings: Settings) -> list[str]:
     """List the sets of the settings whose files are there."""
-    return [name for name in settings.sets if (data_home() / LOADERS[name][2]).exists()]
+    files = {name: LOADERS[name][2] for name in settings.sets}
+    return [name for name, file in files.items() if not file or (data_home() / file).exists()]
 
 
 def cells(settings: Settings) -> list[Cell]:

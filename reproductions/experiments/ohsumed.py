@@ -225,8 +225,8 @@ def report(rows: list[Row], settings: Settings) -> str:
             + ", ".join(f"{C:g}" for C in PRINTED_GRID)
             + ". Wilcoxon: over the test queries of all folds; corrected: Nadeau and Bengio's test "
             "over the folds, with a third as many test as training queries. The paper joins documents "
-            "by a text relation and has 20 text similarities per pair; neither is available. Here the 100 "
-            "pairs of a query with the largest cosine of the 45 features are joined. Ours: three "
+            "by a text relation and has 20 text similarities per pair; neither is available. Here the "
+            "100 pairs of a query with the largest cosine of the 45 features are joined. Ours: three "
             "features per pair, training for the AUC, joint features divided by the number of pairs of "
             'a relevant and another document; "as printed" they are not. The paper\'s protocol: an '
             "indicator and 20 similarities of the features per pair, training with bins of 20. All "

@@ -11,7 +11,8 @@ from reproductions.experiment import SIZES, Experiment, run
 def test_list_names_every_experiment(capsys):
     assert command.main(["--list"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in shown] == command.names()
+    assert [line.split()[0] for line in shown[:-1]] == command.names()
+    assert shown[-1].startswith("Data directory: ")
 
 
 @pytest.mark.parametrize("name", command.names())
@@ -67,6 +68,7 @@ class Interrupted:
             cells=lambda settings: [("a", 1), ("b", 2), ("c", 3)],
             compute=self.compute,
             report=lambda rows, settings: "\n".join(repr(row["value"]) for row in rows),
+            tolerance={},
         )
 
 

@@ -5,17 +5,13 @@ import re
 import pytest
 
 from reproductions import __main__ as command
-from reproductions.experiment import read_rows, run
+from reproductions.experiment import is_time, read_rows, run
 
 
 def without_times(rows):
     """Rows without what is measured anew in every run."""
     return [
-        {
-            key: value
-            for key, value in row.items()
-            if key != "cell" and "seconds" not in key and not key.endswith("_ms")
-        }
+        {key: value for key, value in row.items() if key != "cell" and not is_time(key)}
         for row in rows
     ]
 

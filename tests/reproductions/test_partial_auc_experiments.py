@@ -1,11 +1,14 @@
 """The partial AUC experiments tune, split and measure as the paper's supplement says."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from aucuba.metrics import partial_auc_score
 from aucuba.risks import PairwiseHinge, Sample
-from reproductions.baselines import svm_rank
+from reproductions.baselines import PAUCBoost, svm_rank
 from reproductions.experiments import (
     _partial_auc,
     _queries,
@@ -54,32 +57,67 @@ def test_five_folds_hold_out_every_row_once():
     assert all(y[test].sum() == 8 for _, test in splits)
 
 
-def test_the_number_of_steps_is_the_best_of_all_by_refitting():
+def test_steps_and_roughness_are_the_best_of_all_by_refitting():
     X, y = table(2, 100)
     splits = _partial_auc.folds(y, 0)
-    best = _partial_auc.best_number_of_steps(X, y, splits, (0.0, 0.3), 6)
-    means = []
-    for steps in range(1, 7):
-        values = []
-        for rows, held in splits:
-            model = _partial_auc.PAUCBoost((0.0, 0.3), n_steps=steps).fit(X[rows], y[rows])
-            scores = model.decision_function(X[held])
-            values.append(partial_auc_score(y[held], scores, fpr_range=(0.0, 0.3)))
-        means.append(np.mean(values))
-    assert means[best - 1] == pytest.approx(max(means), abs=1e-12)
+    tuning = _partial_auc.Tuning(n_steps=6, roughness=(1e-5, 1.0))
+    best = _partial_auc.best_boosting(X, y, splits, (0.0, 0.3), tuning)
+    means = {}
+    for roughness in tuning.roughness:
+        for steps in range(1, 7):
+            values = []
+            for rows, held in splits:
+                model = PAUCBoost((0.0, 0.3), n_steps=steps, roughness=roughness)
+                scores = model.fit(X[rows], y[rows]).decision_function(X[held])
+                values.append(partial_auc_score(y[held], scores, fpr_range=(0.0, 0.3)))
+            means[roughness, steps] = np.mean(values)
+    assert means[best] == pytest.approx(max(means.values()), abs=1e-12)
 
 
-def test_a_validation_set_is_not_trained_on():
-    X, y = table()
+def trial(y, splits, **tuning):
+    X, _ = table()
+    options = {"n_intervals": 10, "n_steps": 5, "grid": (0.1, 10.0), **tuning}
+    return _partial_auc.Trial(
+        X, y, splits, (X[::2], y[::2]), (0.0, 0.2), _partial_auc.Tuning(**options)
+    )
+
+
+@pytest.mark.parametrize("method", ["greedy", "pAUCBoost", "logistic regression", "SVM_pAUC"])
+def test_a_validation_set_is_not_trained_on(method):
+    _, y = table()
     rows, held = np.arange(100), np.arange(100, 200)
     spoiled = y.copy()
     spoiled[held] = ~y[held]
-    tuning = _partial_auc.Tuning(n_intervals=10)
-    fits = [
-        _partial_auc.fitted("greedy", X, labels, [(rows, held)], (0.0, 0.2), tuning)[0]
+    # One value each: there is nothing to choose by the spoiled labels.
+    tuning = {"n_steps": 1, "grid": (1.0,), "roughness": (1e-5,)}
+    test = (table()[0][::2], y[::2])
+    found = [
+        replace(trial(labels, [(rows, held)], **tuning), test=test).measured(method)["pauc"]
         for labels in (y, spoiled)
     ]
-    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    assert found[0] == found[1] > 0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_svms_are_solved_by_both_rules():
+    _, y = table()
+    splits = _partial_auc.folds(y, 0)
+    row = trial(y, splits, tol=0.1).measured("SVM_pAUC")
+    assert row["pauc"] != row["tight_pauc"]
+    paper = _partial_auc.svm((0.0, 0.2), _partial_auc.Tuning(), "paper")(3.0)
+    tight = _partial_auc.svm((0.0, 0.2), _partial_auc.Tuning(), "tight")(3.0)
+    assert (paper.solver, paper.tol, paper.rtol, paper.C) == ("cutting_plane", 1e-4, None, 3.0)
+    assert (tight.solver, tight.tol, tight.rtol, tight.C) == ("bundle", 1e-4, 1e-3, 3.0)
+
+
+def test_svm_rank_by_the_papers_rule_is_algorithm_2():
+    X, y = table()
+    options = {"C": 10, "fpr_range": (0.0, 0.2), "tol": 0.1}
+    early = svm_rank(X, y, solver="cutting_plane", rtol=None, **options)
+    tight = svm_rank(X, y, **options)
+    assert tight.gap < 1e-2 < early.gap <= 0.1
+    with pytest.raises(ValueError, match="solver must be one of 'bundle', 'cutting_plane'"):
+        svm_rank(X, y, solver="plane")
 
 
 def test_stars_and_differences():
@@ -92,12 +130,17 @@ def test_stars_and_differences():
             ("greedy", 0.5 + 0.01 * (-1) ** k),
         )
     ]
-    text = _partial_auc.report(rows, {"SVM_pAUC": "1", "ASVM": "2", "SVM_AUC": "3 \\*"}, "0, 1")
+    for row in rows[::3]:
+        row |= {"tight_pauc": row["pauc"] + 0.01, "planes_pauc": row["pauc"] + 0.03}
+    paper = {"SVM_pAUC": "1", "ASVM": "2", "SVM_AUC": "3 \\*"}
+    text = _partial_auc.report(rows, paper, "0, 1", 9.0)
     lines = {line.split(" | ")[0].strip("| "): line for line in text.splitlines()}
-    assert "| 50.45 |  | 1.0 | 1 |" in lines["SVM_pAUC"]
-    assert "| not run |  |  | 2 |" in lines["ASVM"]
-    assert "| 40.45 \\* | -10.00 ± 0.00 | 1.0 | 3 \\* |" in lines["SVM_AUC"]
-    assert "| 50.45 | +0.00 ± 0.33 | 1.0 |  |" in lines["greedy"]
+    assert "| 50.45 |  |  |  | 51.45 / 53.45 (2.00) | 1.0 | 1 |" in lines["SVM_pAUC"]
+    assert "| not run |  |  |  |  |  | 2 |" in lines["ASVM"]
+    assert re.search(
+        r"\| 40.45 \\\* \| -10.00 ± 0.00 \| 0.002 \| \S+ \|  \| 1.0 \|", lines["SVM_AUC"]
+    )
+    assert "| 50.45 | +0.00 ± 0.33 | 1 | 1 |  | 1.0 |  |" in lines["greedy"]
 
 
 def test_the_papers_example():
@@ -153,8 +196,9 @@ def test_sizes_of_the_splits(needs, monkeypatch):
     seen = {}
 
     def keep(name):
-        def measured(method, data, test, fpr_range, tuning):
-            seen[name] = (len(data[1]), [len(s[0]) for s in data[2]], len(test[1]), fpr_range)
+        def measured(trial, method):
+            parts = [len(rows) for rows, _ in trial.splits]
+            seen[name] = (len(trial.y), parts, len(trial.test[1]), trial.fpr_range)
             return {"method": method, "pauc": 0.5, "seconds": 0.0}
 
         return measured
@@ -164,7 +208,8 @@ def test_sizes_of_the_splits(needs, monkeypatch):
         (pauc_protein, (0, "greedy")),
         (pauc_medical, (0, "greedy")),
     ):
-        monkeypatch.setattr(module, "measured", keep(module.__name__.rpartition("_")[2]))
+        name = module.__name__.rpartition("_")[2]
+        monkeypatch.setattr(_partial_auc.Trial, "measured", keep(name))
         module.compute(cell, module.EXPERIMENT.settings["full"])
     rows, folds, test, _ = seen["cheminformatics"]
     assert (rows, len(folds), test) == (214, 5, 1928)
