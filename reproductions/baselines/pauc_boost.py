@@ -34,7 +34,8 @@ Decided here:
 - the roughness of a spline: the integral of the squared second derivative, with the marker in units
   of the distance between the outer knots;
 - :math:`\omega` is that of the ranking before the step; negatives of equal score have the mean of
-  theirs;
+  theirs. It changes with the ranking, so that the steps may cycle: their number is chosen on rows that
+  are held out;
 - a coefficient of Newton's method that does not raise the objective is halved until it does, from the
   first guess where its sign is wrong; boosting ends where nothing raises the objective.
 """

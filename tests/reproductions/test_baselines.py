@@ -1,5 +1,7 @@
 """Baselines against hand-computed cases, brute force and finite differences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -210,6 +212,34 @@ def test_newton_takes_five_steps_at_most():
     for _ in range(5):
         expected += 1 / expected
     assert step == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.1, 0.9)])
+def test_every_step_takes_the_steepest_ascent_of_the_penalised_objective(fpr_range):
+    # Discrete markers: the functions are stumps as they are, so the penalty is that of their heights.
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % 3 == 0
+    X = rng.integers(0, 4, (60, 3)) + (rng.random((60, 3)) < 0.4) * y[:, None]
+    model = PAUCBoost(fpr_range, n_steps=12, roughness=0.05).fit(X, y)
+    learners = [WeakLearners.from_values(k, X[:, k].astype(float)) for k in range(3)]
+    basis = np.column_stack([learner(X.astype(float)) for learner in learners])
+    ends = np.cumsum([0, *(learner.cuts.size for learner in learners)])
+    coef = np.zeros(basis.shape[1])
+
+    def penalty(heights):
+        parts = [heights[low:high] for low, high in pairwise(ends)]
+        return sum(part @ w.roughness() @ part for part, w in zip(parts, learners, strict=True))
+
+    for chosen, step in model.steps_:
+        objective = SmoothPartialAUC.at(basis @ coef, y, fpr_range)
+
+        def value(heights, objective=objective):
+            return objective.value(basis @ heights) - 0.05 * penalty(heights)
+
+        slopes = [(value(coef + h) - value(coef - h)) / 2e-6 for h in 1e-6 * np.eye(coef.size)]
+        assert abs(slopes[chosen]) == pytest.approx(np.abs(slopes).max(), abs=1e-6)
+        coef[chosen] += step
+    assert np.unique([chosen for chosen, _ in model.steps_]).size > 3
 
 
 def test_a_larger_penalty_gives_a_smoother_function():
