@@ -349,6 +349,7 @@ EXPERIMENT = Experiment(
     tolerance=dict.fromkeys(
         ("auc", "auc_error", "difference", "difference_error", "p", "p_t"), 1e-6
     ),
+    cheap=("nips", "basic"),
     cells=cells,
     compute=compute,
     report=report,
