@@ -1,5 +1,6 @@
 """One cell of every experiment, computed again, is what the committed table was made from."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,14 +11,18 @@ from reproductions.experiment import RESULTS, check, is_time, key_of, read_rows
 from reproductions.experiments import pauc_protein
 
 
-def cheap_cell(experiment):
-    settings = experiment.settings["full"]
-    return experiment.cheap or experiment.cells(settings)[0]
+def made_by_this_code(name):
+    """Skip a table that says which earlier code it comes from."""
+    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    earlier = re.search(r"^From commit \w{7}: .+$", text, re.MULTILINE)
+    if earlier:
+        pytest.skip(f"{name}: {earlier[0]}")
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", command.names())
 def test_a_cell_is_as_committed(name):
+    made_by_this_code(name)
     experiment = command.load(name)
     missing = [folder for folder in experiment.data if sources.missing(folder)]
     if missing:
@@ -31,6 +36,7 @@ def test_a_cell_is_as_committed(name):
 
 @pytest.mark.parametrize("name", command.names())
 def test_tolerances_are_declared_for_the_columns_there_are(name):
+    made_by_this_code(name)
     experiment = command.load(name)
     rows = read_rows(RESULTS / f"{name}.csv")
     columns = {column for row in rows for column in row}
