@@ -30,6 +30,7 @@ from reproductions.baselines import (
     svm_rank,
 )
 from reproductions.baselines.link_scores import entries
+from reproductions.baselines.svm_rank import EXACT
 from reproductions.data.coauthors import (
     Authorships,
     CoauthorNetwork,
@@ -267,7 +268,7 @@ def best_of_grid(
 def svm(C: float, graphs: list[RankingGraph], labels: list[BoolArray]) -> Scorer:
     qid = np.repeat(np.arange(len(graphs)), [graph.n_nodes for graph in graphs])
     X = np.concatenate([graph.node_features for graph in graphs])
-    coef = svm_rank(X, np.concatenate(labels), qid, C=C, tol=1e-3).coef
+    coef = svm_rank(X, np.concatenate(labels), qid, C=C, **EXACT).coef
     return lambda others: [graph.node_features @ coef for graph in others]
 
 

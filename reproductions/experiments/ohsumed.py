@@ -28,6 +28,7 @@ from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba.metrics import binned_auc_score
 from aucuba.structured import BinnedAUC, RankingGraph, StructuredRanker
 from reproductions.baselines import svm_rank
+from reproductions.baselines.svm_rank import EXACT
 from reproductions.data.ohsumed import N_FOLDS, Queries, ohsumed_split
 from reproductions.experiment import Cell, Experiment, Row
 from reproductions.paired import corrected_p, wilcoxon_p
@@ -149,7 +150,7 @@ def scorer(
         X, y = np.concatenate([graph.node_features for graph in graphs]), np.concatenate(labels)
         if name == REFERENCE:
             qid = np.repeat(np.arange(len(graphs)), [graph.n_nodes for graph in graphs])
-            coef = svm_rank(X, y, qid, C=C, tol=1e-3).coef
+            coef = svm_rank(X, y, qid, C=C, **EXACT).coef
         else:
             coef = LogisticRegression(C=C, max_iter=5000).fit(X, y).coef_[0]
         return lambda others: [graph.node_features @ coef for graph in others], 0.0
