@@ -27,10 +27,11 @@ class BinaryRanker(BaseEstimator, ABC):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on a dense table with two classes."""
         check_fpr_range(self.fpr_range)
-        table, positive = np.asarray(X, dtype=float), binary_target(y)
+        self.classes_: AnyArray = np.unique(np.asarray(y))
+        table = np.asarray(X, dtype=float)
+        positive = binary_target(y, self.classes_[-1])
         if table.ndim != 2 or len(table) != positive.size:
             raise ValueError(f"X of shape {table.shape} does not have {positive.size} rows.")
-        self.classes_: AnyArray = np.unique(np.asarray(y))
         self._learn(table, positive)
         scores = self.decision_function(table)
         self.threshold_ = threshold_for(scores, Sample(positive), self.fpr_range[1])
