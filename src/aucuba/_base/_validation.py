@@ -337,3 +337,8 @@ def _one_class(label: Any) -> str:
 def _shorten(labels: Any) -> str:
     shown = ", ".join(repr(_plain(label)) for label in labels[:5])
     return f"[{shown}{', ...' if len(labels) > 5 else ''}]"
+
+
+def is_of_dask(X: Any) -> bool:
+    """Tell a Dask collection without importing Dask."""
+    return type(X).__module__.partition(".")[0] == "dask"

@@ -11,10 +11,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._estimator import BinaryClassifier
 from aucuba._base._typing import FloatArray
+from aucuba._base._validation import is_of_dask
 from aucuba._columns._kinds import as_table
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample
-from aucuba.ensemble._table import check_columns, is_of_dask
+from aucuba.ensemble._table import check_columns
 
 # Rows scored at a time: splines and kernel features of a million rows would take gigabytes.
 _ROWS_AT_ONCE = 50_000

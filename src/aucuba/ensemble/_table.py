@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, validate_data
 from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._parallel import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import check_positive_number
+from aucuba._base._validation import check_positive_number, is_of_dask
 from aucuba._columns._kinds import as_table
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
@@ -91,11 +91,6 @@ def make_table(
 def as_rows(X: Any) -> Any:
     """Return sparse tables as CSR matrices, the form that every library reads; others as they are."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
-
-
-def is_of_dask(X: Any) -> bool:
-    """Tell a Dask collection without importing Dask."""
-    return type(X).__module__.partition(".")[0] == "dask"
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:

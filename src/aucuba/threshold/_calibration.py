@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from aucuba._base._parallel import map_parallel
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import (
     finite_scores,
+    is_of_dask,
     labels_of_rows,
     query_index,
     row_weights,
@@ -137,6 +139,7 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         # By which an export knows the rows again; those of folds, groups or weights set no threshold
         # on their own.
         alone = self.guarantee_ and sample.group is None and sample.weight is None
+        alone = alone and not is_of_dask(X)
         self.held_out_digest_ = row_digest(_safe_indexing(X, rows), y[rows]) if alone else None
         return scored, rows
 
@@ -148,6 +151,8 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         self, X: Any, y: Any, sample_weight: Any, groups: Any, time: Any, is_detector: bool
     ) -> tuple[Any, AnyArray, Sample]:
         """Return rows that can be indexed, checked labels and the sample; set the classes."""
+        if is_of_dask(X):
+            y, sample_weight, groups, time = self._gathered(X, y, sample_weight, groups, time)
         (X,) = indexable(as_table(X))
         n_rows = _num_samples(X)
         may_lack_labels = not self._needs_labels or self._takes_normal_rows
@@ -244,7 +249,28 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
             return 0
         return stratum_index(stratum_labels(self.strata, X), self.strata_)
 
+    def _gathered(self, X: Any, *vectors: Any) -> tuple[Any, ...]:
+        """Bring the columns that come with a Dask collection together; X stays in its blocks."""
+        if hasattr(X, "dtypes") and not self._is_prefit:
+            raise ValueError(
+                f"cv={self.cv!r} draws rows, which a Dask DataFrame does not allow. Fit the base on "
+                "other rows and give cv='prefit', or give X as a Dask array, "
+                "X.to_dask_array(lengths=True)."
+            )
+        if self.strata is not None:
+            raise ValueError("strata are for tables in memory, not for Dask collections.")
+        from aucuba.design import DaskBlocks
+
+        return DaskBlocks.gather(*vectors)
+
     def _positive_scores(self, estimator: Any, X: Any) -> AnyArray:
+        """Score rows towards the flagged end; the blocks of a Dask collection one by one."""
+        if is_of_dask(X):
+            from aucuba.design import DaskBlocks
+
+            lazy = DaskBlocks.scored(X, partial(self._positive_scores, estimator))
+            (scores,) = DaskBlocks.gather(lazy)
+            return np.asarray(scores)
         is_detector = flagged_end(self.estimator, self.score_direction)[1]
         towards = 1 if is_detector else int(self.classes_[1] == self.pos_label_)
         scores = positive_scores(estimator, X, towards, self.response_method)[0]
