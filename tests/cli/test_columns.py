@@ -201,6 +201,8 @@ class TestDates:
         assert "dates b (2023-11-01 to 2024-01-28)" in shown
         low, high = dated["a"].min(), dated["a"].max()
         assert f"numeric a ({low:.6g} to {high:.6g})" in shown
+        ranges = run("info", trained / "t.csv.aucuba", "--json").json["ranges"]
+        assert ranges == {"a": f"{low:.6g} to {high:.6g}", "b": "2023-11-01 to 2024-01-28"}
 
     def test_later_rows_are_counted_and_not_extrapolated(self, run, trained, dated):
         words = ["predict", trained / "t.csv.aucuba", trained / "later.csv", "--json"]

@@ -23,7 +23,7 @@ def run(options: InfoOptions) -> None:
     saved = load_model(options.model)
     record = fit_record(saved, options.model) if was_fitted_here(saved) else None
     facts = fit_facts(saved.model if record is None else saved.model[-1])
-    grid = Grid()
+    grid, ranges = Grid(), dict[str, str]()
     if record is not None:
         training = record.training
         grid.add_line("target", f"{record.target} = {record.labels.positive}")
@@ -32,7 +32,7 @@ def run(options: InfoOptions) -> None:
             grid.add_line("lowest TPR", f"{record.min_tpr:g}")
         grid.add_line("trained on", f"{training['file']}, {training['rows']} rows")
         grid.add_line("columns", record.schema.described())
-        ranges = FarRows(saved.baseline).ranges()
+        ranges |= FarRows(saved.baseline).ranges()
         if training["outside"]:
             counted = f"{training['outside']} of {training['rows']} rows"
             grid.add_line("held out", f"{counted} lie far outside the ranges below")
@@ -50,6 +50,7 @@ def run(options: InfoOptions) -> None:
     for name, version in saved.versions.items():
         grid.add_line(f"written with {name}", str(version))
     result: dict[str, Any] = {"model": str(options.model), "versions": saved.versions}
+    result["ranges"] = ranges
     emit({**result, "metadata": saved.metadata, "fit": facts}, grid, as_json=options.json)
 
 

@@ -41,8 +41,8 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
     Parameters
     ----------
     model : classifier or Pipeline
-        A linear model of this library or `LogisticRegression`, alone or as the base of a promised
-        threshold, behind scalers, imputers and `ColumnTransformer`; columns of numbers.
+        A linear model of this library or ``LogisticRegression``, alone or as the base of a promised
+        threshold, behind scalers, imputers and ``ColumnTransformer``; columns of numbers.
     table : str, default="rows"
         Name of the table.
     columns : sequence of str, default=None
