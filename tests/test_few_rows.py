@@ -14,7 +14,7 @@ import aucuba
 from aucuba import FewRowsWarning
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
-from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import log_odds
 from aucuba.metrics import partial_auc_score, score_interval
 from aucuba.risks import make_risk
 

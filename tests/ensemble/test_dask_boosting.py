@@ -25,7 +25,7 @@ from aucuba._base._parallel import draw_seed
 from aucuba._rows._splits import fold_numbers
 from aucuba.design import DaskBlocks
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.ensemble._dask_boosting import Part, XGBoostOnDask, _groups_with_both_classes
+from aucuba.ensemble._dask_table import Part, XGBoostOnDask, _groups_with_both_classes
 from tests.ensemble.killing import (
     WATCHDOG_S,
     Killing,

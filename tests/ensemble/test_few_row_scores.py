@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from aucuba import RegionReweighted, RegionStack
 from aucuba.ensemble import _few_row_scores as module
 from aucuba.ensemble._few_row_scores import FEW_ROWS, FewRowScorer
-from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import log_odds
 from tests.ensemble.data import mixed_frame, numbers
 
 TREES = ("forest", "extra_trees", "boosting")

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from aucuba._roc._region import Region
 from aucuba._rows._splits import time_blocks
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.ensemble._weights import region_weights
+from aucuba.ensemble._reweighting import region_weights
 from aucuba.metrics import partial_auc_score, score_interval
 from aucuba.risks import Sample
 from tests.ensemble.data import blended, numbers
@@ -102,6 +102,7 @@ def test_groups_and_time_are_routed(model):
     assert np.array_equal(pipe[-1].oof_scores_, expected, equal_nan=True)
 
 
+@pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
 def test_groups_are_the_units_of_the_reported_error():
     X, y = numbers(300)
     groups = np.arange(300) // 3

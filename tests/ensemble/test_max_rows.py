@@ -12,9 +12,9 @@ from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.ensemble._reweighting import region_weights
 from aucuba.ensemble._sampling import sample_rows
 from aucuba.ensemble._table import TrainingTable
-from aucuba.ensemble._weights import region_weights
 from aucuba.metrics import partial_auc_score
 
 

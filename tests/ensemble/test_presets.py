@@ -12,9 +12,9 @@ from aucuba import PartialAUCClassifier
 from aucuba._columns._table_columns import Columns
 from aucuba._roc._region import Region
 from aucuba.ensemble import RegionStack
-from aucuba.ensemble._boosting_member import BoostingMember
 from aucuba.ensemble._defaults import PRESETS, NamedMembers
-from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._members import BoostingMember
+from aucuba.ensemble._table import log_odds
 from aucuba.metrics import partial_auc_score
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import mixed_frame, numbers

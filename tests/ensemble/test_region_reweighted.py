@@ -31,8 +31,8 @@ from aucuba import FewRowsWarning
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted
-from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._weights import region_weights
+from aucuba.ensemble._reweighting import region_weights
+from aucuba.ensemble._table import log_odds
 from tests.ensemble.data import mixed_frame, numbers
 
 RANGE = (0.0, 0.15)

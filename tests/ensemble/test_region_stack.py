@@ -21,8 +21,8 @@ from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._blend import StackedBlend
-from aucuba.ensemble._boosting_member import moving_mean
 from aucuba.ensemble._defaults import PRESETS, SPARSE_PRESETS
+from aucuba.ensemble._members import moving_mean
 from aucuba.metrics import partial_auc_score
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import blended, mixed_frame, numbers

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
-from aucuba.ensemble._weights import region_weights
+from aucuba.ensemble._reweighting import region_weights
 
 
 def up_to(upper_limit, min_tpr=0.0):

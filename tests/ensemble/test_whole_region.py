@@ -9,7 +9,7 @@ from aucuba._columns._table_columns import Columns
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.ensemble._weights import region_weights
+from aucuba.ensemble._reweighting import region_weights
 from aucuba.metrics import partial_auc_score
 from aucuba.persistence import load_model, save_model
 from tests.ensemble.data import mixed_frame, numbers

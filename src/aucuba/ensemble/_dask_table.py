@@ -1,21 +1,172 @@
-"""Rows of a Dask collection for meta-estimators: cut block by block, never gathered."""
+"""Rows of a Dask collection, never gathered, and the boosters of other packages that train on them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import dask
+import dask.array
+import dask.dataframe
+import distributed
 import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import _num_samples, validate_data
 
 from aucuba._base._estimator import BinaryClassifier, Classes
-from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._splits import KeptRows, rows_to_fit
 from aucuba.design import DaskBlocks
-from aucuba.ensemble._dask_boosting import BoosterOnDask
-from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import TrainingTable
+from aucuba.ensemble._table import TrainingTable, log_odds
+
+# Both are only partly typed, so a strict type check rejects direct calls.
+_dask: Any = dask
+_distributed: Any = distributed
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one block: a delayed table or its future, labels, and weights or None."""
+
+    X: Any
+    y: IntArray
+    weight: FloatArray | None
+
+
+class BoosterOnDask(ABC):
+    """A classifier that trains on the workers that hold its rows."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> BoosterOnDask:
+        """Choose by the package and class of the estimator."""
+        kind = type(estimator)
+        known = _KINDS.get(f"{kind.__module__}.{kind.__name__}")
+        if known is None:
+            raise ValueError(
+                "On Dask collections RegionReweighted takes xgboost.dask.DaskXGBClassifier or "
+                f"lightgbm.dask.DaskLGBMClassifier, got {kind.__name__}."
+            )
+        return known(estimator)
+
+    def fit(self, blocks: DaskBlocks, y: IntArray, weight: FloatArray | None) -> Any:
+        """Fit on the rows of some blocks; return a model without Dask."""
+        labels = blocks.split(y)
+        weights = [None] * len(labels) if weight is None else blocks.split(weight)
+        parts = [Part(*own) for own in zip(blocks.delayed(), labels, weights, strict=True)]
+        # The workers of a booster wait for each other, and for ever if one of them dies.
+        return blocks.with_all_workers(lambda client: self._fitted(client, parts, blocks.columns))
+
+    def _fitted(self, client: Any, parts: Sequence[Part], columns: Any) -> Any:
+        parts = self.arranged(client, parts)
+        X = _collection([part.X for part in parts], [part.y.size for part in parts], columns)
+        y = _column([part.y for part in parts])
+        weights = [part.weight for part in parts if part.weight is not None]
+        sample_weight = _column(weights) if weights else None
+        model = clone(self.estimator)
+        model.fit(X, y, sample_weight=sample_weight)
+        return self.local(model)
+
+    @abstractmethod
+    def arranged(self, client: Any, parts: Sequence[Part]) -> Sequence[Part]:
+        """Bring the parts into the form that the package needs."""
+
+    @abstractmethod
+    def local(self, model: Any) -> Any:
+        """Return the fitted model as a plain classifier."""
+
+
+class XGBoostOnDask(BoosterOnDask):
+    """``xgboost.dask.DaskXGBClassifier``."""
+
+    def arranged(self, client: Any, parts: Sequence[Part]) -> Sequence[Part]:
+        return parts
+
+    def local(self, model: Any) -> Any:
+        from xgboost import XGBClassifier
+
+        local = XGBClassifier(**{**model.get_params(), "n_jobs": 1})
+        local.load_model(model.get_booster().save_raw("ubj"))
+        return local
+
+
+class LightGBMOnDask(BoosterOnDask):
+    """``lightgbm.dask.DaskLGBMClassifier``, whose workers each need rows of both classes."""
+
+    def arranged(self, client: Any, parts: Sequence[Part]) -> Sequence[Part]:
+        """Join the parts into one per worker, with both classes, and place it there."""
+        workers = sorted(client.nthreads())[: len(parts)]
+        groups = _groups_with_both_classes(parts, len(workers))
+        joined = []
+        for worker, group in zip(workers, groups, strict=True):
+            blocks = [parts[number].X for number in group]
+            X = client.compute(_dask.delayed(_joined, pure=False)(blocks), workers=[worker])
+            weights = [w for w in (parts[number].weight for number in group) if w is not None]
+            weight = np.concatenate(weights) if weights else None
+            joined.append(Part(X, np.concatenate([parts[number].y for number in group]), weight))
+        _distributed.wait([part.X for part in joined])
+        return joined
+
+    def local(self, model: Any) -> Any:
+        return model.to_local().set_params(n_jobs=1)
+
+
+_KINDS: dict[str, type[BoosterOnDask]] = {
+    "xgboost.dask.DaskXGBClassifier": XGBoostOnDask,
+    "lightgbm.dask.DaskLGBMClassifier": LightGBMOnDask,
+}
+
+
+def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list[int]]:
+    """Deal the parts to groups of similar size that each have rows of both classes."""
+    groups: list[list[int]] = [[] for _ in range(n_groups)]
+    sizes = np.zeros(n_groups)
+    # Deal the blocks with positives first, one to every group; then always to the smallest group.
+    order = sorted(range(len(parts)), key=lambda number: -int(parts[number].y.any()))
+    for place, number in enumerate(order):
+        chosen = place if place < n_groups else int(np.argmin(sizes))
+        groups[chosen].append(number)
+        sizes[chosen] += parts[number].y.size
+    for group in groups:
+        labels = np.concatenate([parts[number].y for number in group])
+        if labels.all() or not labels.any():
+            raise ValueError(
+                f"LightGBM needs rows of both classes on each of {n_groups} workers, and the "
+                f"{len(parts)} blocks of X cannot be dealt that way; shuffle the rows or use fewer "
+                "workers."
+            )
+    return groups
+
+
+def _joined(blocks: list[Any]) -> Any:
+    if isinstance(blocks[0], pd.DataFrame):
+        return pd.concat(blocks)
+    return sparse.vstack(blocks, "csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+
+
+def _collection(blocks: Sequence[Any], lengths: Sequence[int], columns: Any) -> Any:
+    """Return blocks as one Dask collection of the kind of an empty table."""
+    if isinstance(columns, pd.DataFrame):
+        return dask.dataframe.from_delayed(list(blocks), meta=columns, verify_meta=False)
+    return _dask.array.concatenate(
+        [
+            _dask.array.from_delayed(block, (n_rows, columns.shape[1]), dtype=columns.dtype)
+            for block, n_rows in zip(blocks, lengths, strict=True)
+        ]
+    )
+
+
+def _column(parts: Sequence[AnyArray]) -> Any:
+    """Return a vector of the driver in the chunks of the parts."""
+    chunks = tuple(part.size for part in parts)
+    return _dask.array.from_array(np.concatenate(parts), chunks=(chunks,))
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds
 from aucuba._rows._sample import Sample
-from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import TrainingTable, fit_weighted, weight_keyword
+from aucuba.ensemble._table import TrainingTable, fit_weighted, log_odds, weight_keyword
 
 # Returns the log-odds of the rows of a table.
 Scorer = Callable[[Any], FloatArray]

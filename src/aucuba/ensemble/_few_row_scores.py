@@ -30,7 +30,7 @@ from aucuba._base._typing import FloatArray
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns
 from aucuba.ensemble._region_reweighted import RegionReweighted
-from aucuba.ensemble._scores import bounded_log_odds, log_odds
+from aucuba.ensemble._table import bounded_log_odds, log_odds
 from aucuba.linear import PartialAUCClassifier
 
 # With more rows the checks cost little, and the models' own loops run in parallel.
@@ -126,7 +126,11 @@ def _reweighted_scorer(model: RegionReweighted) -> PlainScorer | None:
 
 def _linear_columns(columns: LinearColumns) -> Callable[[FloatArray], FloatArray]:
     """Prepare plain columns without missing values as `LinearColumns` does."""
-    makers = {"numbers": _numbers, "splines": _splines, "categories": _categories}
+    makers: dict[str, Any] = {
+        "numbers": _numbers,
+        "splines": _splines,
+        "categories": lambda encoder: encoder.transform,
+    }
     parts = [(makers[name](part), list(at)) for name, part, at in columns.encode_.transformers_]
     return lambda table: np.concatenate([make(table[:, at]) for make, at in parts], axis=1)
 
@@ -186,16 +190,7 @@ def _splines(pipeline: Pipeline) -> Callable[[FloatArray], FloatArray]:
     return prepare
 
 
-def _categories(encoder: Any) -> Callable[[FloatArray], FloatArray]:
-    return lambda x: np.asarray(encoder.transform(x))
-
-
-def _logistic(model: LogisticRegression) -> PlainScorer:
-    coef, intercept = model.coef_[0], model.intercept_[0]
-    return lambda x: np.asarray(x @ coef + intercept)
-
-
-def _region_linear(model: PartialAUCClassifier) -> PlainScorer:
+def _linear(model: LogisticRegression | PartialAUCClassifier) -> PlainScorer:
     coef, intercept = model.coef_[0], model.intercept_[0]
     return lambda x: np.asarray(x @ coef + intercept)
 
@@ -204,7 +199,7 @@ def _nystroem(model: Pipeline) -> PlainScorer | None:
     features, last = (step for _, step in model.steps)
     if type(features) is not Nystroem or type(last) is not LogisticRegression:
         return None
-    landmarks, score = features.components_, _logistic(last)
+    landmarks, score = features.components_, _linear(last)
     square, gamma = np.einsum("ij,ij->i", landmarks, landmarks), features.gamma
     gamma = 1.0 / landmarks.shape[1] if gamma is None else gamma
     mixed = features.normalization_.T
@@ -272,8 +267,8 @@ def _boosting(model: HistGradientBoostingClassifier) -> PlainScorer | None:
 
 
 _MODELS: dict[type, Callable[[Any], PlainScorer | None]] = {
-    LogisticRegression: _logistic,
-    PartialAUCClassifier: _region_linear,
+    LogisticRegression: _linear,
+    PartialAUCClassifier: _linear,
     Pipeline: _nystroem,
     MLPClassifier: _network,
     RandomForestClassifier: _forest,

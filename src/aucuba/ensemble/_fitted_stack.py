@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._parallel import draw_seed, one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
@@ -30,8 +30,7 @@ from aucuba.ensemble._distill import (
 from aucuba.ensemble._few_row_scores import FEW_ROWS, FewRowScorer
 from aucuba.ensemble._importances import region_importances
 from aucuba.ensemble._members import FittedMember
-from aucuba.ensemble._scores import log_odds
-from aucuba.ensemble._table import TrainingTable, as_rows, check_columns, make_table
+from aucuba.ensemble._table import TrainingTable, as_rows, check_columns, log_odds, make_table
 
 
 class FittedStack(RegionEnsemble):
@@ -84,7 +83,7 @@ class FittedStack(RegionEnsemble):
 
     def _member_scores(self, X: Any) -> FloatArray:
         X, models = as_rows(X), [model for _, model in self.members_]
-        if X.shape[0] <= FEW_ROWS and not sparse.issparse(X):
+        if _num_samples(X) <= FEW_ROWS and not sparse.issparse(X):
             return FewRowScorer.of(self, models).scores(X)
         return np.column_stack([log_odds(model, X) for model in models])
 

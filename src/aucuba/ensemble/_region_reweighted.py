@@ -19,11 +19,11 @@ from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._reweighting import ReweightedPair, fit_reweighted
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
-from aucuba.ensemble._scores import log_odds
 from aucuba.ensemble._table import (
     check_columns,
     check_strength,
     checked_table,
+    log_odds,
     weight_keyword,
 )
 

@@ -18,9 +18,15 @@ from aucuba._roc._region import FprWeight
 from aucuba._rows._out_of_fold import partition
 from aucuba.ensemble._blend import StackedBlend
 from aucuba.ensemble._budget import Budget, fit_members
-from aucuba.ensemble._defaults import SPARSE_MEMBERS, NamedMembers
+from aucuba.ensemble._defaults import (
+    SPARSE_MEMBERS,
+    NamedMembers,
+    checked_limit,
+    chosen_members,
+    is_pair,
+    pairs_of,
+)
 from aucuba.ensemble._fitted_stack import FittedStack
-from aucuba.ensemble._plan import checked_limit, chosen_members, is_pair, pairs_of
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._sampling import check_max_rows, sample_rows
 from aucuba.ensemble._table import (

@@ -1,4 +1,4 @@
-"""Re-weight: score rows out of fold, weight those of the region, refit and score again."""
+"""Weights of the rows around the thresholds of a region, and the pair of models they give."""
 
 from __future__ import annotations
 
@@ -7,12 +7,82 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._arrays import mean_and_scale
 from aucuba._base._typing import FloatArray
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import first_beyond
+from aucuba._rows._sample import Sample
 from aucuba.ensemble._runner import Runner
 from aucuba.ensemble._table import TrainingTable
-from aucuba.ensemble._weights import region_weights
+
+# Widths of the bumps, in standard deviations of the scores.
+_NEGATIVE_WIDTH = 0.1
+_POSITIVE_WIDTH = 0.5
+
+
+def region_weights(
+    scores: FloatArray, sample: Sample, region: Region, strength: float
+) -> FloatArray:
+    r"""Weight the rows around the thresholds of a region.
+
+    For the upper limit b of the false positive rates and the lowest true positive rate r:
+
+    .. math::
+        v_j = 1 + (k - 1)\, \sigma\bigl((s_j - t_{2b}) / (0.1\, \mathrm{sd}(s))\bigr)
+        \ \text{(negatives)}, \qquad
+        v_i = 1 + (k - 1) \exp\bigl(-\tfrac12 ((s_i - e) / (0.5\, \mathrm{sd}(s)))^2\bigr)
+        \ \text{(positives)}
+
+    with :math:`t_u` the score of the first negative below the false positive rate u and
+    :math:`e = t_b`, the end of the region. Negatives that can enter the region count more, and so do
+    positives near its end, which may fall on either side of the threshold; each class is rescaled to
+    mean 1, which keeps the class priors. The lower limit of the range and the weights of the rates
+    inside it are not used: the lower limit changes the weights little, and ignoring it was at least as
+    good.
+
+    With r > 0 only the positives below the top fraction r count, the highest of which has the score
+    :math:`q`: then :math:`e = \min(t_b, q)`, and the bump of the positives is multiplied by
+    :math:`\sigma((q - s_i) / (0.1\, \mathrm{sd}(s)))`, which fades it out above q.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Scores of rows by models that have not seen them.
+    sample : Sample
+        Class and weight of the rows; a row of weight k counts as k rows.
+    region : Region
+    strength : float
+        ``k``, the largest weight before rescaling; 1 leaves all rows equal.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Factors, to be multiplied with the weights of the rows.
+    """
+    positive, weight = sample.positive, sample.weights
+    if np.all(scores == scores[0]):
+        return np.ones(scores.size)
+    sd = mean_and_scale(scores, weight)[1]
+    p, q = scores[positive], scores[~positive]
+    end, _ = first_beyond(q, weight[~positive], region.upper_limit)
+    twice, _ = first_beyond(q, weight[~positive], 2.0 * region.upper_limit)
+    highest = np.inf
+    if region.min_tpr > 0:
+        highest, _ = first_beyond(p, weight[positive], region.min_tpr)
+    bump = np.empty(scores.size)
+    bump[~positive] = _step((q - twice) / (_NEGATIVE_WIDTH * sd))
+    bump[positive] = np.exp(-0.5 * ((p - min(end, highest)) / (_POSITIVE_WIDTH * sd)) ** 2)
+    bump[positive] *= _step((highest - p) / (_NEGATIVE_WIDTH * sd))
+    factors = 1.0 + (strength - 1.0) * bump
+    for rows in (positive, ~positive):
+        factors[rows] /= np.average(factors[rows], weights=weight[rows])
+    return factors
+
+
+def _step(x: FloatArray) -> FloatArray:
+    """Compute the logistic function; tanh does not overflow."""
+    return 0.5 + 0.5 * np.tanh(x / 2)
+
 
 # The end of the region in a fold is found among at least this many negatives.
 _FEWEST_NEGATIVES = 20

@@ -22,8 +22,7 @@ from aucuba._rows._out_of_fold import Folds, OutOfFold
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import KeptRows, Split
 from aucuba.ensemble._sampling import ALL_ROWS, RowSampling
-from aucuba.ensemble._scores import final_step
-from aucuba.ensemble._table import TrainingTable, fit_weighted
+from aucuba.ensemble._table import TrainingTable, final_step, fit_weighted
 
 
 class OutOfTime(Exception):
