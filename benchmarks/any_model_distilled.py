@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from aucuba.ensemble import RegionStack
 from aucuba.ensemble._distill import student_for, taught
-from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import log_odds
 from aucuba.metrics import partial_auc_score
 from benchmarks.any_model_quality import RESULTS, SETS, halves, markdown, tuned_lightgbm
 from reproductions.tables import write_signed

@@ -29,7 +29,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.ensemble._defaults import PRESETS
-from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import log_odds
 from aucuba.metrics import partial_auc_score
 from reproductions.data.imbalanced import load_a9a, load_adbench
 from reproductions.paired import corrected_p

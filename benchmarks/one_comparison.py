@@ -60,9 +60,10 @@ trained for the region.
 CHOICES = """
 Where one of two models must be taken, the lead has to be above one standard error. The penalty C of
 the linear models and the probe of the command line took two until now, the shrinkage of the stack
-and the detector one. Two cost the detector accuracy, and one costs the linear models nothing. Below,
-the fits in which one error chooses another C than two, and what that changes. The shrinkage of the
-stack is given up in {shrinkage} cells.
+and the detector one. Two cost the detector accuracy. One moves the mean of the linear models over the
+60 development cells by +.07 and their worst cell from -.9 to -1.4 below logistic regression (both on
+satimage-2, which has 71 positives). Below, the fits in which one error chooses another C than two,
+and what that changes. The shrinkage of the stack is given up in {shrinkage} cells.
 """
 
 RULES = {

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from aucuba import RegionStack
 from aucuba.ensemble import _fitted_stack
-from aucuba.ensemble._scores import log_odds
+from aucuba.ensemble._table import log_odds
 from reproductions.tables import markdown_table, write_signed
 
 TABLE = Path(__file__).parent / "results" / "one_row.md"
