@@ -1,14 +1,13 @@
 """``aucuba predict --top`` and ``--sort``, hints that can be pasted, and help on 80 columns."""
 
 import shlex
-import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import aucuba.cli._formats
-from aucuba.cli import main
+import aucuba.cli._predict_command
 
 
 @pytest.fixture
@@ -42,32 +41,20 @@ def test_the_highest_rows_first(scores, monkeypatch, chunk):
     pd.testing.assert_frame_equal(predict("--top", 5, "--sort"), want[:5])
 
 
-def test_the_top_is_found_without_holding_the_file(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(12_000, 40))
-    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(40)])
-    frame["y"] = (X[:, 0] + rng.normal(size=len(X)) > 1.5).astype(int)
-    frame["name"] = [f"{k:0500}" for k in range(len(frame))]
-    for n_rows in (3000, 12_000):
-        frame[:n_rows].to_parquet(tmp_path / f"{n_rows}.parquet", row_group_size=1000)
-    frame[:400].to_csv(tmp_path / "train.csv", index=False)
-    words = ["fit", str(tmp_path / "train.csv"), "--cv", "0", "--no-probe", "--drop", "name"]
-    assert main([*words, "--out", str(tmp_path / "m.aucuba")]) == 0
-    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 1000)
+def test_the_top_is_found_without_holding_the_file(scores, monkeypatch):
+    everything, predict = scores
+    monkeypatch.setattr(aucuba.cli._formats, "CHUNK_ROWS", 7)
+    ranked, held = aucuba.cli._predict_command._ranked, []
 
-    def peak(n_rows):
-        out = ["--top", "10", "--id", "name", "--out", str(tmp_path / "s.csv")]
-        tracemalloc.start()
-        try:
-            data = str(tmp_path / f"{n_rows}.parquet")
-            assert main(["predict", str(tmp_path / "m.aucuba"), data, *out]) == 0
-            return tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
+    def counted(frames, top):
+        held.append(sum(map(len, frames)))
+        return ranked(frames, top)
 
-    peak(3000)
-    # The names of the later rows alone have 4.5 million characters.
-    assert peak(12_000) - peak(3000) < 1_000_000
+    monkeypatch.setattr(aucuba.cli._predict_command, "_ranked", counted)
+    assert len(predict("--top", 5)) == 5
+    # No more than those kept and the rows of one chunk.
+    assert len(held) > len(everything) // 7
+    assert max(held) == 5 + 7
 
 
 def test_what_does_not_fit(run, model, files, tmp_path):
