@@ -66,6 +66,7 @@ def run(module: str, title: str, text: str, cells: dict[str, Cell], argv: Iterab
     parser = argparse.ArgumentParser()
     parser.add_argument("--before", type=Path, help="the src folder of earlier code")
     parser.add_argument("--only", default="", help="part of the names of the cells to measure")
+    parser.add_argument("--rounds", type=int, default=N_ROUNDS)
     parser.add_argument("--cell")
     parser.add_argument("--which", choices=("ours", "both"))
     options = parser.parse_args(list(argv))
@@ -80,7 +81,8 @@ def run(module: str, title: str, text: str, cells: dict[str, Cell], argv: Iterab
     rows = json.loads(kept.read_text()) if kept.exists() else {}
     for name in cells:
         if options.only in name:
-            rows[name] = _row(module, name, options.before, rows.get(name, {}))
+            known = rows.get(name, {})
+            rows[name] = _row(module, name, options.before, known, options.rounds)
             print(name, rows[name], flush=True)
             kept.write_text(json.dumps(rows, indent=1) + "\n")
     lines = [_line(name, rows[name]) for name in cells if name in rows]
@@ -89,9 +91,11 @@ def run(module: str, title: str, text: str, cells: dict[str, Cell], argv: Iterab
     write_signed(result, f"# {title}\n\n{text.strip()}\n\n{table}", f"benchmarks {module}")
 
 
-def _row(module: str, name: str, before: Path | None, known: dict[str, float]) -> dict[str, float]:
+def _row(
+    module: str, name: str, before: Path | None, known: dict[str, float], n_rounds: int
+) -> dict[str, float]:
     rounds, earlier = [], []
-    for _ in range(N_ROUNDS):
+    for _ in range(n_rounds):
         rounds.append(_measured(module, name, "both", None))
         if before is not None and (not earlier or earlier[0] < ENOUGH_S):
             earlier += _measured(module, name, "ours", before)
@@ -108,9 +112,9 @@ def _line(name: str, row: dict[str, float]) -> list[str]:
     after, peer, before = row["after"], row["peer"], row.get("before")
     return [
         name,
-        "-" if before is None else f"{before:.4f}",
-        f"{after:.4f}",
-        f"{peer:.4f}",
+        "-" if before is None else f"{before:.3g}",
+        f"{after:.3g}",
+        f"{peer:.3g}",
         f"{after / peer:.2f}",
         "-" if before is None else f"{before / after:.1f}",
     ]

@@ -4,7 +4,8 @@
 risk and solver made anew in the clock) and, for the whole curve, beside dlib's ``svm_rank_trainer`` at
 the same C and a tolerance of 1e-3 on converted data. Made tables have Gaussian classes, one row in ten
 positive; real ones are scaled. ``--before`` names the ``src`` folder of earlier code, which is measured
-in the same run. Processor seconds of one thread, medians of three rounds in turn. Writes
+in the same run. Processor seconds of one thread, medians over repetitions in one interpreter; calls of
+a millisecond differ by a tenth from run to run. Writes
 ``benchmarks/results/fit_overhead.md``.
 """
 
