@@ -9,7 +9,8 @@ import numpy as np
 from scipy.stats import norm
 
 from aucuba._roc._curve import RocCurve
-from aucuba.metrics._measures import RocMeasure, bind
+from aucuba.metrics._measures import bind
+from aucuba.metrics._roc_measure import RocMeasure
 from aucuba.metrics._study import FEWEST_IN_RANGE
 
 SHIFT = 1.5

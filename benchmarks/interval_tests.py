@@ -175,7 +175,7 @@ def simulate_clusters(row, rng):
         base + 0.7 * rng.normal(size=len(sizes))[groups] + 0.7 * rng.normal(size=groups.size)
         for _ in range(2)
     )
-    options = {"n_resamples": 300, "random_state": int(rng.integers(2**31)), **params}
+    options = {"n_resamples": 200, "random_state": int(rng.integers(2**31)), **params}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewRowsWarning)
         return {
@@ -279,18 +279,18 @@ def _study_rows(rng, n_positives, n_negatives, is_random):
 # How a row is simulated, the rows, and the most simulations of each.
 STUDIES = {
     "clusters": (simulate_clusters, lambda: list(cluster_rows()), 5_000),
-    "plans": (simulate_plan, lambda: list(plan_rows()), 200),
+    "plans": (simulate_plan, lambda: list(plan_rows()), 100),
     "tests": (simulate_test, lambda: list(test_rows()), 2_000),
     "bands": (simulate_band, lambda: list(BANDS), 1_000),
 }
 
 
-def run(store, wanted, minutes):
+def run(store, wanted, minutes, only):
     """Add a block to every row in turn, saving after each."""
     end = time.monotonic() + 60 * minutes
     for target in sorted({min(wanted, one) for one in (100, 200, 500, 1_000, wanted)}):
         for study, (simulate, rows, most) in STUDIES.items():
-            for row in rows():
+            for row in rows() if only in (None, study) else ():
                 found = store.setdefault(f"{study} {row}", {"n": 0})
                 while found["n"] < min(most, target):
                     if time.monotonic() > end:
@@ -413,9 +413,10 @@ def main() -> None:
         "--simulations", type=int, default=5_000, help="per row, where its study has so many"
     )
     parser.add_argument("--minutes", type=float, default=120.0, help="time for this run")
+    parser.add_argument("--only", choices=tuple(STUDIES), help="one of the studies")
     options = parser.parse_args()
     store = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
-    run(store, options.simulations, options.minutes)
+    run(store, options.simulations, options.minutes, options.only)
     command = f"benchmarks {NAME} --simulations {options.simulations}"
     write_signed(RESULTS / f"{NAME}.md", report(store), command)
 

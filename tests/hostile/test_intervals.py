@@ -54,6 +54,16 @@ def test_weights_and_clusters_count_as_effective_rows():
         score_interval("partial_auc", y, score, groups=groups)
 
 
+def test_counts_name_the_class():
+    rng = np.random.default_rng(6)
+    y = np.arange(320) < 20
+    score, names = rng.normal(size=320) + y, np.where(y, "fraud", "ok")
+    with pytest.warns(FewRowsWarning, match=r"rests on 20 positives \('fraud'\) and 300 negatives"):
+        score_interval("partial_auc", names, score, pos_label="fraud")
+    with pytest.warns(FewRowsWarning, match=r"20 positives \('fraud'\)"):
+        compare_scores("partial_auc", names, score, -score, pos_label="fraud", method="delong")
+
+
 @pytest.mark.parametrize("method", ["auto", "delong", "bootstrap"])
 def test_a_difference_without_spread_is_open(method):
     """A perfect scorer against a constant: no resample differs, yet 30 positives do not prove it."""

@@ -15,8 +15,8 @@ from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics._measures import RocMeasure
 from aucuba.metrics._normal_model import NormalModel
+from aucuba.metrics._roc_measure import RocMeasure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 _SIDES = ("two-sided", "greater", "less")

@@ -24,7 +24,7 @@ from scipy.stats import norm
 
 from aucuba._base._typing import FloatArray
 from aucuba._roc._curve import RocCurve
-from aucuba.metrics._measures import RocMeasure
+from aucuba.metrics._roc_measure import RocMeasure
 
 # Standard deviations between the classes: from a reversed ranking to one without errors.
 _DISTANCES = np.concatenate([np.arange(-3.0, 0.0), np.arange(0.0, 5.0, 0.4), [5.5, 6.5, 8.0]])

@@ -12,9 +12,10 @@ from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba._roc._standard_error import row_terms
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba.metrics._measures import RocMeasure, bind
+from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._resampling import Draw, bootstrap
+from aucuba.metrics._roc_measure import RocMeasure
 from aucuba.metrics._study import Study, check_level, make_study
 
 # Bootstrap resamples of the pilot; the standard error is then known to 2 %.

@@ -14,7 +14,7 @@ from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba.metrics._measures import RocMeasure
+from aucuba.metrics._roc_measure import RocMeasure
 
 # A resample without one of the classes has no curve; give up after this many in a row.
 _MOST_TRIES = 1000

@@ -24,8 +24,9 @@ from aucuba._roc._curve import RocCurve, placements, roc_curve
 from aucuba._roc._points import tpr_within_fpr, vertex_within_fpr
 from aucuba._roc._region import FprWeight
 from aucuba.metrics._intervals import ScoreInterval, model_limits
-from aucuba.metrics._measures import RocMeasure, bind
+from aucuba.metrics._measures import bind
 from aucuba.metrics._operating_points import point_at
+from aucuba.metrics._roc_measure import RocMeasure
 from aucuba.metrics._stream import check_label, few_rows_of, is_positive
 from aucuba.metrics._study import check_level, few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
@@ -273,12 +274,10 @@ class RocSketch:
         value = float(measure.of_curve(self._curve(), self.n_rows))
         negatives, positives = self._rows.totals
         in_range = round(negatives.n_effective * measure.parts[1], 9)
-        for reason in few_rows(positives.n_effective, positives.n_effective, in_range):
+        n_positives = positives.n_effective
+        for reason in few_rows(n_positives, n_positives, in_range, self.pos_label):
             warn_user(reason, FewRowsWarning)
-        rows, totals = (
-            (negatives.n_effective, positives.n_effective),
-            (positives.weight, negatives.weight),
-        )
+        rows, totals = (negatives.n_effective, n_positives), (positives.weight, negatives.weight)
         error = self._error(measure)
         low, high = model_limits(measure, totals, value, error, rows, (1 - level) / 2)
         return ScoreInterval(value, low, high, level, 0, "wilson", measure.sampling)

@@ -22,8 +22,9 @@ from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve, placements
 from aucuba._roc._standard_error import effective_rows, error_of_mean, row_terms, standard_error
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba.metrics._measures import RocMeasure, bind
+from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means
+from aucuba.metrics._roc_measure import RocMeasure
 
 METHODS = ("auto", "delong", "normal", "bootstrap", "bca", "exact", "wilson", "conservative")
 # From this many rows on a bootstrap of a difference takes many seconds, and with this many of either
@@ -55,6 +56,8 @@ class Study:
         Number of each row's cluster.
     frequency : bool
         Whether weights are numbers of equal rows.
+    label : label or None
+        The positive class, if it was named.
     """
 
     measure: RocMeasure
@@ -62,6 +65,7 @@ class Study:
     sampling: str
     cluster: IntArray | None = None
     frequency: bool = False
+    label: Any = None
 
     @cached_property
     def values(self) -> FloatArray:
@@ -262,7 +266,7 @@ class Study:
                 f"p-values from fewer than {FEWEST_UNITS} are rough."
             )
         if self.sampling != "queries":
-            found += few_rows(self.n_effective(positive=True), *self._deciding())
+            found += few_rows(self.n_effective(positive=True), *self._deciding(), self.label)
         return found
 
     def warn_if_few_for(self, method: str) -> None:
@@ -292,14 +296,17 @@ def _as_if(sampling: str) -> str:
     return ", counted as if of equal size" if sampling == "clusters" else ""
 
 
-def few_rows(n_positives: float, positives: float, negatives: float) -> list[str]:
+def few_rows(
+    n_positives: float, positives: float, negatives: float, label: Any = None
+) -> list[str]:
     """Say whether the positives, or the rows of a class that decide, are too few to keep the level."""
     of_positives, of_negatives = FEWEST_IN_RANGE
     if n_positives >= FEWEST_POSITIVES and positives >= of_positives and negatives >= of_negatives:
         return []
+    named = "" if label is None else f" ({label!r})"
     return [
-        f"The uncertainty rests on {positives:.3g} positives and {negatives:.3g} negatives in the "
-        f"range; with fewer than {FEWEST_POSITIVES} positives in all, {of_positives} positives or "
+        f"The uncertainty rests on {positives:.3g} positives{named} and {negatives:.3g} negatives in "
+        f"the range; with fewer than {FEWEST_POSITIVES} positives in all, {of_positives} positives or "
         f"{of_negatives} negatives in the range, intervals are too narrow."
     ]
 
@@ -340,7 +347,7 @@ def make_study(
                 "qid names one query; the uncertainty of a mean over queries needs at least two. Leave "
                 "qid out to treat the rows as independent."
             )
-        study = Study(measure, samples, "queries", frequency=frequency)
+        study = Study(measure, samples, "queries", frequency=frequency, label=pos_label)
         if study.by_query.shape[1] < 2:
             raise ValueError("Only one query counts; the uncertainty of their mean needs two.")
         return study
@@ -351,9 +358,9 @@ def make_study(
             cluster = np.unique(cluster[kept], return_inverse=True)[1]
         if int(cluster.max()) < 1:
             raise ValueError("groups names one cluster; at least two are needed.")
-        return Study(measure, samples, "clusters", cluster, frequency)
+        return Study(measure, samples, "clusters", cluster, frequency, pos_label)
     unit = measure.sampling if sampling == "auto" else sampling
-    return Study(measure, samples, unit, frequency=frequency)
+    return Study(measure, samples, unit, frequency=frequency, label=pos_label)
 
 
 def check_level(confidence: Any) -> float:

@@ -1,0 +1,114 @@
+"""A measure of the ROC curve with its parameters bound, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from aucuba._base._typing import FloatArray
+from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._queries import query_values
+from aucuba._roc._region import Region
+from aucuba._rows._sample import RankingSample
+
+Sampling = Literal["by_class", "random"]
+OfCurve = Callable[[RocCurve, int], Any]
+
+
+@dataclass(frozen=True)
+class RocMeasure:
+    """A measure with its parameters checked and bound.
+
+    Parameters
+    ----------
+    name : str
+        As users type it, without ``_score``.
+    of_curve : callable
+        Value from the ROC curve of one query and its number of rows; with leading axes, a value per
+        resample.
+    region : Region or None
+        Where the measure is the (weighted) area in a region: placement values then exist.
+    sampling : {"by_class", "random"}
+        How a fresh sample would be drawn: fixed numbers of either class for measures of the ROC curve
+        alone, else random rows, so that the prevalence is uncertain too.
+    effects : callable or None
+        First-order effect of every row of a sample, for smooth measures that are not areas.
+    of_population : callable or None
+        The value of a curve without steps, where ``of_curve`` only looks at vertices.
+    smaller_is_better : bool
+    needs : {"both", "positive", "any"}
+        Which queries count: those with both classes, with a positive row, or all.
+    limits : (float, float)
+        The range of possible values.
+    slope : float
+        Change of the measure per change of the plain area in its region.
+    is_rate : bool
+        Whether it is a rate of rows at a threshold fixed beforehand: a binomial proportion.
+    parts : (float, float)
+        Fractions of the positives and of the negatives that decide the value.
+    cuts : tuple of float or None
+        Thresholds that matter besides the shape of the curve; None if every score matters.
+    params : mapping
+        The parameters that methods for this measure alone need.
+    incomparable : str
+        Why values of two scorers cannot be compared; empty where they can.
+    unplannable : str
+        Why no sample size can be planned; empty where one can.
+    is_modelled : bool
+        Whether the normal model of `aucuba.metrics._normal_model` can compute it.
+    summary : callable
+        The part of a sample's ROC curve that decides, where less than a sort of all rows gives it.
+    """
+
+    name: str
+    of_curve: OfCurve
+    region: Region | None = None
+    sampling: Sampling = "by_class"
+    effects: Callable[[RankingSample], FloatArray] | None = None
+    of_population: OfCurve | None = None
+    smaller_is_better: bool = False
+    needs: Literal["both", "positive", "any"] = "both"
+    limits: tuple[float, float] = (0.0, 1.0)
+    slope: float = 1.0
+    is_rate: bool = False
+    parts: tuple[float, float] = (1.0, 1.0)
+    cuts: tuple[float, ...] | None = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    incomparable: str = ""
+    unplannable: str = ""
+    is_modelled: bool = True
+    summary: Callable[[RankingSample], RocCurve] = roc_curve
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether small changes of the weights move the value by a little, so that BCa applies."""
+        return self.region is not None or self.effects is not None
+
+    def check_comparable(self) -> None:
+        """Refuse to compare the values of two scorers where they have no common scale."""
+        if self.incomparable:
+            raise ValueError(
+                f"Two scorers cannot be compared by {self.name!r}: {self.incomparable}"
+            )
+
+    def check_plannable(self) -> None:
+        """Refuse to plan a study of another size where the size changes the measure."""
+        if self.unplannable:
+            raise ValueError(f"No sample size can be planned for {self.name!r}: {self.unplannable}")
+
+    def of_query(self, query: RankingSample) -> float:
+        """Compute the value of one query."""
+        return float(self.of_curve(self.summary(query), query.n_rows))
+
+    def by_query(self, sample: RankingSample) -> FloatArray:
+        """Compute one value per query that counts."""
+        return query_values(sample, self.of_curve, self.needs)
+
+    def value(self, sample: RankingSample) -> float:
+        """Compute the value of a sample, or its mean over the queries that count."""
+        if sample.query is None:
+            return self.of_query(sample)
+        return float(np.mean(self.by_query(sample)))
