@@ -4,6 +4,8 @@ from itertools import combinations
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_flow
 
 
 def random_problem(rng, n_nodes, *, rounded=False, signed=False, strength=None):
@@ -132,3 +134,61 @@ def block_gaps(blocks):
         corner = C * (reference - worst)
         gaps.append(weights @ (vector - corner) - loss + C * worst_loss)
     return np.array(gaps)
+
+
+def side_by_scipy(excess, edges, weight):
+    """Source side of a minimum cut, with capacities rounded to 29 bits for SciPy's flow."""
+    n_nodes = excess.size
+    scale = 2.0**29 / max(np.bincount(edges.ravel(), np.repeat(weight, 2)).max(), 1e-300)
+    capacity = np.rint(weight * scale)
+    most = np.bincount(edges.ravel(), np.repeat(capacity, 2), minlength=n_nodes) + 1
+    terminal = np.minimum(np.rint(np.abs(excess) * scale), most)
+    nodes, above = np.arange(n_nodes), excess > 0
+    tails = np.concatenate([edges[:, 0], edges[:, 1], np.where(above, n_nodes, nodes)])
+    heads = np.concatenate([edges[:, 1], edges[:, 0], np.where(above, nodes, n_nodes + 1)])
+    values = np.concatenate([capacity, capacity, terminal]).astype(np.int32)
+    places = (tails.astype(np.int32), heads.astype(np.int32))
+    graph = csr_array((values, places), shape=(n_nodes + 2, n_nodes + 2))
+    residual = graph - maximum_flow(graph, n_nodes, n_nodes + 1).flow
+    residual.eliminate_zeros()
+    side = np.zeros(n_nodes + 2, dtype=bool)
+    side[breadth_first_order(residual, n_nodes, return_predecessors=False)] = True
+    return side[:n_nodes]
+
+
+def tv_by_scipy(unary, edges, coupling):
+    """Total variation by splitting connected blocks at their means, one block at a time."""
+    weight = np.asarray(coupling) / 2
+    gain = unary + np.bincount(edges.ravel(), np.repeat(weight, 2), minlength=len(unary))
+    score, alive = gain.copy(), np.ones(len(edges), dtype=bool)
+    queue = [np.arange(len(unary))]
+    while queue:
+        block = queue.pop()
+        number = np.full(len(unary), -1)
+        number[block] = np.arange(block.size)
+        own = np.flatnonzero(alive & (number[edges] >= 0).all(axis=1))
+        inner = number[edges[own]]
+        shape = (block.size, block.size)
+        graph = csr_array((np.ones(own.size), (inner[:, 0], inner[:, 1])), shape=shape)
+        count, part = connected_components(graph, directed=False)
+        if count > 1:
+            queue += [block[part == k] for k in range(count)]
+            continue
+        mean = gain[block].mean()
+        score[block] = mean
+        if block.size == 1:
+            continue
+        excess = gain[block] - mean
+        above = side_by_scipy(excess, inner, weight[own])
+        crossing = above[inner[:, 0]] != above[inner[:, 1]]
+        size = np.abs(excess).sum() + weight[own].sum()
+        if excess[above].sum() - weight[own][crossing].sum() <= 1e-9 * size or not crossing.any():
+            continue
+        for edge in own[crossing]:
+            one, other = edges[edge]
+            high, low = (one, other) if above[number[one]] else (other, one)
+            gain[high] -= weight[edge]
+            gain[low] += weight[edge]
+        alive[own[crossing]] = False
+        queue += [block[above], block[~above]]
+    return score

@@ -106,7 +106,7 @@ def teams(seed, n_graphs=8, n_teams=4, size=4, noise=1.5):
 
 
 def team_risk(graphs, labels, measure, objective="consistent"):
-    data = join(graphs, measure, "scipy")
+    data = join(graphs, measure)
     terms = AgreementTerms(data.terms, data.batch.edges)
     weight = np.full(len(graphs), 1 / len(graphs))
     return StructuredRisk(data.batch, terms, np.concatenate(labels), weight, objective)
@@ -236,7 +236,7 @@ def test_what_could_not_be_ranked_exactly_is_refused():
     graphs, labels = teams(5, n_graphs=2)
     with pytest.raises(ValueError, match=r"edge_weights='free'.*high-order terms"):
         StructuredRanker(edge_weights="free").fit(graphs, labels)
-    batch = join(graphs, AUC(), "scipy").batch
+    batch = join(graphs, AUC()).batch
     nodes, edges = batch.node_graph.size, len(batch.edges)
     with pytest.raises(ValueError, match="pairs that repel and high-order terms"):
         batch.predict(np.zeros(nodes), np.full(edges, -1.0))

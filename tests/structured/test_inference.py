@@ -1,5 +1,7 @@
 """Exact inference against brute force, Eq. (9) and itself in other clothes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -323,14 +325,49 @@ def test_scores_that_differ_by_rounding_are_merged_within_their_graph():
     np.testing.assert_array_equal(merged[2:], score[2:])
 
 
-def test_ortools_backend_agrees():
-    pytest.importorskip("ortools")
+def path_edges(n_nodes):
+    return np.stack([np.arange(n_nodes - 1), np.arange(1, n_nodes)], axis=1)
+
+
+SHAPES = {
+    "grid": grid_edges(20, 20),
+    "path": path_edges(300),
+    "star": np.stack([np.zeros(299, dtype=int), np.arange(1, 300)], axis=1),
+    "complete": np.stack(np.triu_indices(40, k=1), axis=1),
+    "tree": np.stack([(np.arange(1, 300) - 1) // 2, np.arange(1, 300)], axis=1),
+    "two parts": np.concatenate([grid_edges(9, 9), 81 + path_edges(60)]),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("strength", [0.01, 0.3, 3.0, 100.0])
+def test_compiled_cuts_agree_with_scipy(shape, strength):
     rng = np.random.default_rng(11)
-    edges = grid_edges(20, 20)
-    unary, coupling = rng.normal(size=400), rng.random(len(edges))
-    expected = tv_scores(unary, edges, coupling)
-    found = tv_scores(unary, edges, coupling, backend="ortools")
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    edges = SHAPES[shape]
+    for rounded in (False, True):
+        unary = rng.normal(size=int(edges.max()) + 1)
+        coupling = strength * rng.random(len(edges))
+        if rounded:
+            unary, coupling = np.round(2 * unary), np.ceil(2 * coupling)
+        expected = oracles.tv_by_scipy(unary, edges, coupling)
+        found = tv_scores(unary, edges, coupling)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * max(1.0, strength))
+        assert found.sum() == pytest.approx(
+            (unary.sum() + coupling.sum()), abs=1e-9 * strength + 1e-9
+        )
+        shuffled = rng.permutation(len(edges))
+        again = tv_scores(unary, edges[shuffled][:, ::-1], coupling[shuffled])
+        np.testing.assert_allclose(again, found, rtol=0, atol=1e-11 * max(1.0, strength))
+
+
+def test_sums_of_the_top_scores_are_the_best_sets_of_every_size():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        problem = oracles.random_problem(rng, 9, rounded=bool(rng.integers(2)))
+        score = tv_scores(*problem)
+        best = oracles.best_by_size(partial(oracles.row_score, *problem), 9)
+        top = np.concatenate([[0.0], np.cumsum(np.sort(score)[::-1])])
+        np.testing.assert_allclose(top, oracles.concave_envelope(best), rtol=0, atol=1e-11)
 
 
 def test_pairs_of_the_linear_program_lie_in_the_local_polytope():

@@ -120,7 +120,7 @@ def test_bad_input():
     [
         ({"max_pairs": -1}, "max_pairs must be a whole number above 0, got -1"),
         ({"max_pairs": 1.7}, "max_pairs must be a whole number above 0, got 1.7"),
-        ({"label_graph": None, "backend": "zz"}, "backend must be one of"),
+        ({"label_graph": None, "solver": "zz"}, "solver must be one of"),
     ],
 )
 def test_bad_parameters(parameters, message):

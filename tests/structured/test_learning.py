@@ -53,7 +53,7 @@ def communities(seed, n_graphs=8, low=6, high=14):
 def make_risk(
     graphs, labels, measure=None, objective="consistent", agree=False, graph_weight="pairs"
 ):
-    data = join(graphs, AUC() if measure is None else measure, "scipy")
+    data = join(graphs, AUC() if measure is None else measure)
     terms = AgreementTerms(data.terms, data.batch.edges) if agree else data.terms
     share = np.full(len(graphs), 1 / len(graphs))
     risk = StructuredRisk(data.batch, terms, np.concatenate(labels), share, objective, graph_weight)

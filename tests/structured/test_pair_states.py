@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 
 def state_risk(graphs, labels, measure, objective="consistent"):
-    data = join(graphs, measure, "scipy")
+    data = join(graphs, measure)
     terms = StateTerms(data.terms, data.batch.edges)
     weight = np.full(len(graphs), 1 / len(graphs))
     return StructuredRisk(data.batch, terms, np.concatenate(labels), weight, objective)
@@ -34,7 +34,7 @@ def by_states(graph, node, states, row):
 def test_rows_score_as_the_equation_says_up_to_a_constant():
     (graph,), _ = communities(0, n_graphs=1, high=7)
     rng = np.random.default_rng(0)
-    terms = StateTerms(join([graph], AUC(), "scipy").terms, graph.edges)
+    terms = StateTerms(join([graph], AUC()).terms, graph.edges)
     for _ in range(5):
         node, states = rng.normal(size=2), rng.normal(size=(3, 2))
         scores = terms.scores(np.append(node, from_states(states)))

@@ -57,7 +57,7 @@ def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
             )
 
 
-def join(graphs: Sequence[RankingGraph], measure: Measure, backend: str) -> GraphData:
+def join(graphs: Sequence[RankingGraph], measure: Measure) -> GraphData:
     """Lay graphs end to end as one block-diagonal graph."""
     number = np.arange(len(graphs))
     n_nodes = np.array([graph.n_nodes for graph in graphs])
@@ -69,7 +69,6 @@ def join(graphs: Sequence[RankingGraph], measure: Measure, backend: str) -> Grap
         edge_graph=np.repeat(number, [graph.n_edges for graph in graphs]),
         n_graphs=len(graphs),
         measure=measure,
-        backend=backend,
         terms=tuple(term for graph in graphs for term in graph.terms),
         term_graph=np.repeat(number, [len(graph.terms) for graph in graphs]),
     )

@@ -153,7 +153,6 @@ class TermLayout:
         edges: IntArray,
         coupling: FloatArray,
         strength: FloatArray,
-        backend: str,
     ) -> FloatArray:
         """Solve the total-variation problem of pairs and terms; scores of the items alone."""
         own = unary.copy()
@@ -162,7 +161,7 @@ class TermLayout:
         mass = (np.arange(joined.size) < self.n_nodes).astype(float)
         bonds = np.append(coupling, strength[self.edge_term] * self.coupling)
         pairs = np.concatenate([edges, self.edges])
-        return solve_variation(joined, pairs, bonds, mass, backend)[: self.n_nodes]
+        return solve_variation(joined, pairs, bonds, mass)[: self.n_nodes]
 
 
 def high_order_scores(
@@ -170,8 +169,6 @@ def high_order_scores(
     terms: Sequence[CliqueTerm],
     edges: ArrayLike | None = None,
     coupling: ArrayLike | None = None,
-    *,
-    backend: str = "scipy",
 ) -> FloatArray:
     r"""Compute the scores of the best fractional ranking with unary, pair and high-order terms.
 
@@ -180,7 +177,7 @@ def high_order_scores(
 
     Parameters
     ----------
-    unary, edges, coupling, backend
+    unary, edges, coupling
         As in `tv_scores`.
     terms : sequence of CliqueTerm
 
@@ -195,6 +192,6 @@ def high_order_scores(
         term.check_members(scores.size)
     count = len(terms)
     if not count:
-        return solve_variation(scores, pairs, couplings, np.ones(scores.size), backend)
+        return solve_variation(scores, pairs, couplings, np.ones(scores.size))
     layout = TermLayout.from_terms(terms, [0] * count, range(count), scores.size)
-    return layout.scores(scores, pairs, couplings, np.ones(count), backend)
+    return layout.scores(scores, pairs, couplings, np.ones(count))

@@ -48,7 +48,6 @@ class RankingBatch:
         Graph of each node and edge, both non-decreasing.
     n_graphs : int
     measure : Measure
-    backend : {"scipy", "ortools"}
     terms : tuple of CliqueTerm
         Their item numbers count within their graph.
     term_graph : array of int
@@ -72,7 +71,6 @@ class RankingBatch:
     edge_graph: IntArray
     n_graphs: int
     measure: Measure
-    backend: str = "scipy"
     terms: tuple[CliqueTerm, ...] = ()
     term_graph: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
@@ -156,7 +154,7 @@ class RankingBatch:
         merged = merge_rounding_ties(scores, self.node_graph)
         for graph in np.flatnonzero(repelled).tolist():
             merged[self.node_graph == graph] = mixed_sign_scores(
-                *self.problem(graph, unary, coupling), measure=self.measure, backend=self.backend
+                *self.problem(graph, unary, coupling), measure=self.measure
             )
         return merged
 
@@ -246,7 +244,7 @@ class RankingBatch:
         """Solve the attractive problem of the used edges and all terms."""
         edges, bonds = self.edges[used], coupling[used]
         if not self.terms:
-            return solve_variation(unary, edges, bonds, np.ones(unary.size), self.backend)
+            return solve_variation(unary, edges, bonds, np.ones(unary.size))
         factors = np.ones(len(self.terms)) if strength is None else strength
         if factors.min() < 0:
             raise ValueError(
@@ -254,7 +252,7 @@ class RankingBatch:
                 "negative strength is not supermodular and cannot be ranked exactly."
             )
         layout = self._whole_terms if positive is None else self._split_terms(positive)
-        return layout.scores(unary, edges, bonds, factors, self.backend)
+        return layout.scores(unary, edges, bonds, factors)
 
     @cached_property
     def _whole_terms(self) -> TermLayout:

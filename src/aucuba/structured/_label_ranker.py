@@ -46,7 +46,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         Number of co-occurring pairs to keep, strongest first; by default the number of labels.
     measure : {"auc"} or Measure, default="auc"
         Measure to train for.
-    solver, tol, max_iter, backend, random_state, verbose
+    solver, tol, max_iter, random_state, verbose
         As in `StructuredRanker`.
     pair_score : {"agree", "together"}, default="agree"
         As in `StructuredRanker`.
@@ -97,7 +97,6 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         fit_intercept: bool = True,
         tol: float = 1e-3,
         max_iter: int = 200,
-        backend: str = "scipy",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -110,7 +109,6 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_iter = max_iter
-        self.backend = backend
         self.random_state = random_state
         self.verbose = verbose
 
@@ -238,7 +236,6 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
             edge_graph=np.repeat(np.arange(n_samples), n_pairs),
             n_graphs=n_samples,
             measure=as_measure(self.measure),
-            backend=self.backend,
         )
 
     def _terms(self, features: FloatArray, batch: RankingBatch) -> Terms:

@@ -159,7 +159,6 @@ def mixed_sign_scores(
     coupling: ArrayLike | None = None,
     *,
     measure: str | Measure = "auc",
-    backend: str = "scipy",
 ) -> FloatArray:
     r"""Score items for a good ranking when couplings have both signs, by repeated linearisation.
 
@@ -171,7 +170,7 @@ def mixed_sign_scores(
 
     Parameters
     ----------
-    unary, edges, coupling, backend
+    unary, edges, coupling
         As in `tv_scores`; couplings may be negative.
     measure : {"auc", "unnested"} or Measure, default="auc"
         Weights of the positions.
@@ -193,12 +192,12 @@ def mixed_sign_scores(
     couplings = check_signed_couplings(coupling, pairs)
     attract, repel = couplings > 0, couplings < 0
     if not repel.any():
-        return tv_scores(scores, pairs, couplings, backend=backend)
+        return tv_scores(scores, pairs, couplings)
     weight = as_measure(measure).rows(scores.size).position_weight()
     ends, cost = pairs[repel], couplings[repel]
 
     def solve(linear: FloatArray) -> FloatArray:
-        return tv_scores(linear, pairs[attract], couplings[attract], backend=backend)
+        return tv_scores(linear, pairs[attract], couplings[attract])
 
     def masses(score: FloatArray) -> FloatArray:
         return ranking_mass(score, np.zeros(score.size, dtype=np.intp), weight)

@@ -92,8 +92,6 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
     max_iter : int, default=200
         Evaluations of the objective by L-BFGS-B and by the cutting planes, or passes over the graphs
         by Frank-Wolfe.
-    backend : {"scipy", "ortools"}, default="scipy"
-        Flow solver.
     random_state : int, RandomState instance or None, default=None
         Order of the blocks of Frank-Wolfe.
     verbose : int, default=0
@@ -152,7 +150,6 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         graph_weight: str = "pairs",
         tol: float = 1e-4,
         max_iter: int = 200,
-        backend: str = "scipy",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -165,7 +162,6 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         self.graph_weight = graph_weight
         self.tol = tol
         self.max_iter = max_iter
-        self.backend = backend
         self.random_state = random_state
         self.verbose = verbose
 
@@ -197,7 +193,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         with fresh_fit(self):
             kept = with_both_classes(positive)
             weight = graph_weights(sample_weight, kept, len(listed))
-            data = join([listed[index] for index in kept], as_measure(self.measure), self.backend)
+            data = join([listed[index] for index in kept], as_measure(self.measure))
             self._check_printed(data)
             with (
                 one_blas_thread(),
@@ -345,7 +341,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
 
     def _prepare(self, graphs: Any) -> GraphData:
         check_is_fitted(self)
-        data = join(as_graphs(graphs), as_measure(self.measure), self.backend)
+        data = join(as_graphs(graphs), as_measure(self.measure))
         for kind, features, coef, needed in (
             ("node", data.terms.node_features, self.coef_, True),
             ("edge", data.terms.edge_features, self.edge_coef_, len(data.batch.edges)),

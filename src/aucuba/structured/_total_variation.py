@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import finite_scores
 from aucuba.structured._checks import check_couplings, check_edges, check_mass
-from aucuba.structured._max_flow import upper_side
 
-# A split must gain more than the rounding error of the sums that measure it.
-_RELATIVE_GAIN = 1e-13
-# Weights at the end of the range of floats would overflow when scaled to integers.
+# Weights at the end of the range of floats are lost in every sum.
 _SMALLEST_WEIGHT = 1e-250
 
 
@@ -23,7 +18,6 @@ def tv_scores(
     coupling: ArrayLike | None = None,
     *,
     mass: ArrayLike | None = None,
-    backend: str = "scipy",
 ) -> FloatArray:
     r"""Score items so that their order solves every row of the ranking problem at once.
 
@@ -37,8 +31,8 @@ def tv_scores(
     of :math:`x^*`, none below, and splits the rest equally inside the tied block. These rows are
     nested, so the relaxed ranking problem has the value :math:`\sum_k \sum_{i \le k} x^*_{(i)}`.
 
-    The solver splits every connected block at its mean by a minimum cut; all blocks of a level, and
-    all graphs of a data set joined to one block-diagonal graph, make one flow problem.
+    The solver splits every connected block at its mean by a minimum cut, until no cut improves a
+    block.
 
     Parameters
     ----------
@@ -51,8 +45,6 @@ def tv_scores(
     mass : array of shape (n_nodes,), optional
         1 for an item, 0 for an auxiliary node that no row counts (see `CliqueTerm`). Auxiliary
         nodes get the score of the block in which they were decided, or their remaining gain.
-    backend : {"scipy", "ortools"}, default="scipy"
-        Flow solver; OR-tools is faster on large graphs and needs the package ``ortools``.
 
     Returns
     -------
@@ -70,89 +62,35 @@ def tv_scores(
     scores = finite_scores(unary, "unary")
     pairs = check_edges(edges, scores.size)
     masses = check_mass(mass, scores.size)
-    return solve_variation(scores, pairs, check_couplings(coupling, pairs), masses, backend)
+    return solve_variation(scores, pairs, check_couplings(coupling, pairs), masses)
 
 
 def solve_variation(
-    unary: FloatArray, pairs: IntArray, coupling: FloatArray, masses: FloatArray, backend: str
+    unary: FloatArray, pairs: IntArray, coupling: FloatArray, masses: FloatArray
 ) -> FloatArray:
     """Solve `tv_scores` on checked input."""
     weight = coupling / 2
     gain = unary + np.bincount(pairs.ravel(), np.repeat(weight, 2), minlength=unary.size)
     felt = weight > _SMALLEST_WEIGHT
-    pairs, weight = pairs[felt], weight[felt]
+    pairs, weight = pairs[felt].astype(np.int32), weight[felt]
     score = gain.copy()
-    nodes = np.arange(gain.size)
-    while pairs.size:
-        nodes, pairs, gain, masses = _drop_settled(nodes, pairs, gain, masses, score)
-        block = _blocks(pairs, nodes.size)
-        split, mean = _split(gain, masses, pairs, weight, block, backend)
-        pairs, weight, gain = _cut(split, mean, block, pairs, weight, gain)
-    score[nodes] = gain
+    if not weight.size:
+        return score
+    from aucuba.structured._loops import split_blocks
+
+    # Two arcs per edge, sorted by the node that they leave.
+    n_nodes, n_edges = gain.size, weight.size
+    tails = pairs.T.ravel()
+    order = np.argsort(tails, kind="stable")
+    place = np.empty(2 * n_edges, np.int32)
+    place[order] = np.arange(2 * n_edges, dtype=np.int32)
+    first = np.zeros(n_nodes + 1, np.int32)
+    np.cumsum(np.bincount(tails, minlength=n_nodes), out=first[1:])
+    arc_weight = np.tile(weight, 2)[order]
+    split_blocks(
+        *(first, pairs[:, ::-1].T.ravel()[order], np.roll(place, n_edges)[order]),
+        *(arc_weight, np.empty(2 * n_edges), gain, masses, score, np.empty(n_nodes)),
+        *(np.zeros(n_nodes, np.int8), np.zeros(n_nodes, bool)),
+        np.zeros((9, n_nodes + 1), np.int32),
+    )
     return score
-
-
-def _drop_settled(
-    nodes: IntArray, pairs: IntArray, gain: FloatArray, masses: FloatArray, score: FloatArray
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Write the scores of nodes without edges and renumber the rest."""
-    alive = np.zeros(nodes.size, dtype=bool)
-    alive[pairs.ravel()] = True
-    score[nodes[~alive]] = gain[~alive]
-    number = np.cumsum(alive) - 1
-    return nodes[alive], number[pairs], gain[alive], masses[alive]
-
-
-def _blocks(pairs: IntArray, n_nodes: int) -> IntArray:
-    """Number the connected components of what is left."""
-    ones = np.ones(len(pairs), dtype=np.int8)
-    graph = csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_nodes, n_nodes))
-    block: IntArray = connected_components(graph, directed=False)[1].astype(np.intp)
-    return block
-
-
-def _split(
-    gain: FloatArray,
-    masses: FloatArray,
-    pairs: IntArray,
-    weight: FloatArray,
-    block: IntArray,
-    backend: str,
-) -> tuple[IntArray, FloatArray]:
-    """Find the sides (1 above, 0 below, -1 in a block that stays whole) and the means of blocks."""
-    counts = np.bincount(block, weights=masses)
-    # A block of auxiliary nodes alone has no items; its score does not matter.
-    mean = np.bincount(block, weights=gain) / np.maximum(counts, 1.0)
-    excess = gain - mean[block] * masses
-    above = upper_side(excess, pairs, weight, block, backend)
-    crossing = above[pairs[:, 0]] != above[pairs[:, 1]]
-    edge_block = block[pairs[:, 0]]
-    n_blocks = counts.size
-    cut = np.bincount(edge_block[crossing], weights=weight[crossing], minlength=n_blocks)
-    gained = np.bincount(block, weights=np.where(above, excess, 0.0), minlength=n_blocks) - cut
-    size = np.bincount(block, weights=np.abs(excess), minlength=n_blocks)
-    size += np.bincount(edge_block, weights=weight, minlength=n_blocks)
-    # A connected block without a cut edge lies on one side, even if rounding shows a gain.
-    worth = (gained > _RELATIVE_GAIN * size) & (cut > 0) & (counts > 0)
-    side = np.where(worth[block], above.astype(np.intp), -1)
-    return side, mean
-
-
-def _cut(
-    side: IntArray,
-    mean: FloatArray,
-    block: IntArray,
-    pairs: IntArray,
-    weight: FloatArray,
-    gain: FloatArray,
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Turn cut edges into gains of their ends and close the blocks that stay whole."""
-    gain = np.where(side < 0, mean[block], gain)
-    first, second = side[pairs[:, 0]], side[pairs[:, 1]]
-    crossing = first != second
-    high = np.where(first == 1, pairs[:, 0], pairs[:, 1])[crossing]
-    low = np.where(first == 1, pairs[:, 1], pairs[:, 0])[crossing]
-    np.subtract.at(gain, high, weight[crossing])
-    np.add.at(gain, low, weight[crossing])
-    kept = ~crossing & (first >= 0)
-    return pairs[kept], weight[kept], gain

@@ -38,7 +38,6 @@ class Training:
         """Check the parameters that all structured estimators have."""
         as_measure(estimator.measure)
         check_choice(estimator.pair_score, "pair_score", pair_scores)
-        check_choice(estimator.backend, "backend", ("scipy", "ortools"))
         return cls(
             check_positive_number(estimator.C, "C"),
             check_choice(estimator.solver, "solver", _SOLVERS),
