@@ -12,6 +12,7 @@ from aucuba.structured import (
     StructuredRanker,
 )
 from aucuba.structured._inference import RankingBatch
+from tests.hostile import graphs
 from tests.structured import oracles
 
 
@@ -76,3 +77,32 @@ def test_a_refit_on_other_features_that_fails_keeps_the_number_of_features():
         model.fit(np.hstack([X, X]), np.ones_like(Y))
     assert model.n_features_in_ == 1
     model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("check", "n_cases"),
+    [
+        (graphs.check_scores, 150),
+        (graphs.check_terms, 80),
+        (graphs.check_rankings, 60),
+        (graphs.check_fit, 25),
+        (graphs.check_refusal, 22),
+    ],
+)
+def test_hostile_graphs(check, n_cases):
+    """More cases: ``python -m benchmarks hostile_structured``."""
+    for seed in range(n_cases):
+        check(seed)
+
+
+def test_edges_of_a_graph_that_training_skips():
+    """All labels of the only graph with edges are of one class: found by `graphs.check_fit`."""
+    alone, joined = (
+        RankingGraph([[0.0], [1.0]]),
+        RankingGraph([[0.0], [1.0]], [[0, 1]], [[2.0, 3.0]]),
+    )
+    model = StructuredRanker(C=10)
+    with pytest.warns(UserWarning, match="1 of 2 graphs have only one class"):
+        model.fit([alone, joined], [[False, True], [True, True]])
+    assert model.edge_coef_.tolist() == [0.0, 0.0]
+    assert [score.size for score in model.decision_function([alone, joined])] == [2, 2]

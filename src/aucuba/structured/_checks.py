@@ -41,15 +41,15 @@ def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> I
         raise ValueError(
             f"{name}[{row}] joins node {pairs[row, 0]} to itself; a self-loop is a node feature."
         )
-    key = np.sort(pairs, axis=1) @ np.array([n_nodes, 1])
-    order = np.argsort(key, kind="stable")
-    twice = np.flatnonzero(np.diff(key[order]) == 0)
-    if twice.size:
-        first, second = sorted(order[twice[0] : twice[0] + 2].tolist())
+    key = pairs.min(axis=1) * n_nodes + pairs.max(axis=1)
+    repeats = np.count_nonzero(np.diff(np.sort(key)) == 0)
+    if repeats:
+        order = np.argsort(key, kind="stable")
+        first, second = order[np.argmax(np.diff(key[order]) == 0) :][:2].tolist()
         raise ValueError(
             f"{name}[{first}] and {name}[{second}] are the same pair "
             f"{tuple(pairs[first].tolist())} "
-            f"({twice.size} such repeats). Merge them, for example by adding their features."
+            f"({repeats} such repeats). Merge them, for example by adding their features."
         )
     return pairs
 

@@ -57,8 +57,13 @@ def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
             )
 
 
-def join(graphs: Sequence[RankingGraph], measure: Measure) -> GraphData:
-    """Lay graphs end to end as one block-diagonal graph."""
+def join(
+    graphs: Sequence[RankingGraph], measure: Measure, known: Sequence[RankingGraph] = ()
+) -> GraphData:
+    """Lay graphs end to end as one block-diagonal graph.
+
+    The graphs ``known`` tell how many features edges and terms have where ``graphs`` have none.
+    """
     number = np.arange(len(graphs))
     n_nodes = np.array([graph.n_nodes for graph in graphs])
     offsets = np.cumsum(n_nodes) - n_nodes
@@ -74,8 +79,8 @@ def join(graphs: Sequence[RankingGraph], measure: Measure) -> GraphData:
     )
     terms = FeatureTerms(
         np.concatenate([graph.node_features for graph in graphs]),
-        _stacked([graph.edge_features for graph in graphs if graph.n_edges]),
-        _stacked([graph.term_features for graph in graphs if graph.terms]),
+        _stacked(graphs, known, "edge_features", "edges"),
+        _stacked(graphs, known, "term_features", "terms"),
     )
     return GraphData(batch, terms)
 
@@ -126,8 +131,13 @@ def graph_weights(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> Flo
     return share
 
 
-def _stacked(matrices: Sequence[FloatArray]) -> FloatArray:
-    return np.concatenate(matrices) if matrices else np.zeros((0, 0))
+def _stacked(
+    graphs: Sequence[RankingGraph], known: Sequence[RankingGraph], features: str, kind: str
+) -> FloatArray:
+    """Stack features; graphs without edges or terms have a column that means nothing."""
+    matrices = [getattr(graph, features) for graph in graphs if len(getattr(graph, kind))]
+    others = [getattr(graph, features)[:0] for graph in known if len(getattr(graph, kind))]
+    return np.concatenate([*matrices, *others]) if matrices or others else np.zeros((0, 0))
 
 
 def _same_width(matrices: Sequence[FloatArray], name: str) -> None:

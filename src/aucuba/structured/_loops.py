@@ -264,14 +264,14 @@ def _open_parts(
 
 @compiled
 def split_blocks(
-    first: Any,
-    head: Any,
-    back: Any,
-    weight: Any,
-    room: Any,
+    pairs: Any,
+    edge_weight: Any,
     gain: Any,
     mass: Any,
     score: Any,
+    first: Any,
+    arcs: Any,
+    sizes: Any,
     excess: Any,
     tree: Any,
     waiting: Any,
@@ -281,18 +281,29 @@ def split_blocks(
 
     Parameters
     ----------
-    first, head, back, weight, room : arrays
-        Arcs, of which node i has ``first[i]`` to before ``first[i + 1]``. Weights are above zero; cut
-        arcs get weight zero. ``room``, what an arc can still carry, is space.
+    pairs, edge_weight : arrays with one row per edge
+        Weights are above zero.
     gain, mass : arrays of shape (n_nodes,)
         The gains change: the lower end of a cut edge gains its weight, the upper end loses it.
     score : array of shape (n_nodes,)
         The result.
-    excess, tree, waiting, work : arrays
-        Space; ``work`` has nine rows of ``n_nodes + 1`` whole numbers.
+    first : array of shape (n_nodes + 1,)
+        The arcs of node i are ``first[i]`` to before ``first[i + 1]``.
+    arcs, sizes, excess, tree, waiting, work : arrays
+        Space. Heads of arcs and the arcs back; their weights, zero once they are cut, and what they can
+        still carry; ``work`` has nine rows of ``n_nodes + 1`` whole numbers.
     """
     nodes, parent, queue, orphans = work[0], work[1], work[2], work[3]
     reach, ordered, blocks = work[4:6], work[6], work[7:9]
+    head, back, weight, room = arcs[0], arcs[1], sizes[0], sizes[1]
+    for e in range(edge_weight.size):
+        i, j = pairs[e, 0], pairs[e, 1]
+        # ``queue`` counts the arcs that a node has so far.
+        one, other = first[i] + queue[i], first[j] + queue[j]
+        queue[i] += 1
+        queue[j] += 1
+        head[one], back[one], weight[one] = j, other, edge_weight[e]
+        head[other], back[other], weight[other] = i, one, edge_weight[e]
     n = gain.size
     for i in range(n):
         nodes[i] = i

@@ -193,7 +193,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         with fresh_fit(self):
             kept = with_both_classes(positive)
             weight = graph_weights(sample_weight, kept, len(listed))
-            data = join([listed[index] for index in kept], as_measure(self.measure))
+            data = join([listed[index] for index in kept], as_measure(self.measure), listed)
             self._check_printed(data)
             with (
                 one_blas_thread(),

@@ -78,18 +78,12 @@ def solve_variation(
         return score
     from aucuba.structured._loops import split_blocks
 
-    # Two arcs per edge, sorted by the node that they leave.
-    n_nodes, n_edges = gain.size, weight.size
-    tails = pairs.T.ravel()
-    order = np.argsort(tails, kind="stable")
-    place = np.empty(2 * n_edges, np.int32)
-    place[order] = np.arange(2 * n_edges, dtype=np.int32)
+    n_nodes, n_arcs = gain.size, 2 * weight.size
     first = np.zeros(n_nodes + 1, np.int32)
-    np.cumsum(np.bincount(tails, minlength=n_nodes), out=first[1:])
-    arc_weight = np.tile(weight, 2)[order]
+    np.cumsum(np.bincount(pairs.ravel(), minlength=n_nodes), out=first[1:])
     split_blocks(
-        *(first, pairs[:, ::-1].T.ravel()[order], np.roll(place, n_edges)[order]),
-        *(arc_weight, np.empty(2 * n_edges), gain, masses, score, np.empty(n_nodes)),
+        *(pairs, weight, gain, masses, score, first),
+        *(np.empty((2, n_arcs), np.int32), np.empty((2, n_arcs)), np.empty(n_nodes)),
         *(np.zeros(n_nodes, np.int8), np.zeros(n_nodes, bool)),
         np.zeros((9, n_nodes + 1), np.int32),
     )
