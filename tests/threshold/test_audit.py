@@ -91,6 +91,18 @@ def test_labelling_every_row_gives_the_rate_itself():
         assert found.high == pytest.approx(truth, abs=1e-6)
 
 
+def test_certain_flags_do_not_cost_the_upper_limit():
+    """Without chances, all flagged rows are labelled, and the bets must fit the other rows."""
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.1
+    flags = rng.normal(size=20_000) + 2 * y > 2.3
+    plan = plan_audit(flags, budget=8_000, random_state=0)
+    assert (plan.inclusion_probability[flags] == 1).all()
+    found = audit_interval(plan, y[plan.rows])
+    assert found.low < flags[y].mean() < found.high
+    assert found.high - found.low < 0.15
+
+
 def test_interval_is_about_the_share_that_hits():
     """Labels exchanged: a rate of hits becomes a rate of misses, and the interval turns around."""
     rng = np.random.default_rng(0)

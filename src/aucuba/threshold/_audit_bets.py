@@ -100,8 +100,11 @@ def lower_limit(hits: CountedRows, misses: CountedRows, error: float) -> float:
 
 def _bets(hits: CountedRows, misses: CountedRows, edges: FloatArray, error: float) -> FloatArray:
     """Return the bets of every cell of rates, fixed by the plan and not by the labels."""
-    # Where nothing limits the bet, the table is known and any large one decides.
-    boldest = np.minimum(misses.least / edges[1:], 1e9)
+    boldest = misses.least / edges[1:]
+    if np.isinf(misses.least):
+        # Only the rows that hit are uncertain, and their probability sets the scale; if none is, the
+        # table is known, and any large bet decides.
+        boldest = np.full(edges.size - 1, min(8.0 * hits.least, 1e9))
     middle = (edges[:-1] + edges[1:]) / 2
     variance = (1.0 - middle) ** 2 * hits.spread + middle**2 * misses.spread
     if np.isnan(variance).any():
