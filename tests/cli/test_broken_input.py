@@ -312,12 +312,12 @@ class TestModelFile:
     def test_flipped_bits(self, refuse_model, model, tmp_path, place):
         content = bytearray(model.read_bytes())
         with zipfile.ZipFile(model) as archive:
-            entry = archive.getinfo("schema.json")
+            entry = archive.getinfo("model.json")
         # Of one bit alone a compressed file may unpack to the same content.
         for byte in range(entry.header_offset + place, entry.header_offset + place + 4):
             content[byte] ^= 255
         (tmp_path / "m.aucuba").write_bytes(content)
-        refuse_model(tmp_path / "m.aucuba", "is damaged (in schema.json)")
+        refuse_model(tmp_path / "m.aucuba", "is damaged (in an entry")
 
     def test_newer_format(self, refuse_model, model, tmp_path):
         header = json.dumps({"format": 99, "versions": {"aucuba": "7.0"}, "metadata": {}})
@@ -326,14 +326,15 @@ class TestModelFile:
 
     def test_foreign_class_is_not_built(self, refuse_model, model, tmp_path):
         with zipfile.ZipFile(model) as archive:
-            schema = json.loads(archive.read("schema.json"))
-        text = json.dumps(schema).replace('"StandardScaler"', '"Popen"')
-        text = text.replace('"sklearn.preprocessing._data"', '"subprocess"')
-        path = self.rewritten(model, tmp_path / "m.aucuba", **{"schema.json": text})
+            schema = json.loads(archive.read("model.json"))
+        text = json.dumps(schema).replace(
+            "sklearn.preprocessing.StandardScaler", "subprocess.Popen"
+        )
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"model.json": text})
         refuse_model(path, "subprocess.Popen")
 
     def test_nonsense_inside(self, refuse_model, model, tmp_path):
-        path = self.rewritten(model, tmp_path / "m.aucuba", **{"schema.json": "{}"})
+        path = self.rewritten(model, tmp_path / "m.aucuba", **{"model.json": "{}"})
         refuse_model(path, "damaged")
 
     @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_detectors_and_rankers_survive(tmp_path):
 
 
 def test_a_function_inside_is_refused_and_nothing_is_written(tmp_path):
-    X, y = make_classification(100, random_state=0)
+    X, y = make_classification(600, random_state=0)
     model = PartialAUCSVC(fpr_weight=lambda u: 1 - u, loss="tight").fit(X, y)
     with pytest.raises(ValueError, match="cannot be saved"):
         save_model(model, tmp_path / "m")

@@ -50,6 +50,8 @@ def test_folds_of_the_linear_model(run, data, tmp_path, options):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+# The folds have fewer than ten negatives in the range.
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
 def test_the_search_for_c_goes_forward_in_time(run, data, tmp_path):
     words = ["fit", data, "--model", "svc", "--cv", 3, "--time", "seen", "--groups", "patient"]
     done = run(*words, "--no-probe", "--max-fpr", 0.3, "--out", tmp_path / "m.aucuba", "--json")

@@ -77,7 +77,7 @@ def test_the_region_alone_equals_the_measures_of_all_rows(
     words = ["evaluate", model, files / "test.csv", "--region-only", *options]
     got = run(*words, "--capacity", 40, "--json").json
     band = {"fpr_range": (0.0, 0.2), "sample_weight": weight}
-    interval = score_interval("partial_auc", y, score, method="delong", **band)
+    interval = score_interval("partial_auc", y, score, method="wilson", **band)
     assert got["partial_auc"]["value"] == pytest.approx(partial_auc_score(y, score, **band))
     assert got["partial_auc"]["low"] == pytest.approx(interval.low)
     tpr = tpr_at_fpr_score(y, score, fpr=0.2, sample_weight=weight)

@@ -112,14 +112,15 @@ def _guarded(arguments: list[str]) -> int:
     interrupted = "Interrupted; nothing was written."
     debug = bool(os.environ.get("AUCUBA_DEBUG"))
     try:
-        code = int(app(arguments, prog_name="aucuba", standalone_mode=False) or 0)
+        # Releases of typer differ in what they do without arguments.
+        words = arguments or ["--help"]
+        code = int(app(words, prog_name="aucuba", standalone_mode=False) or 0)
         if not arguments:
             return _WRONG_INPUT
         # Typer itself turns an interrupt into this exit code.
         return stop([interrupted], code) if code == _INTERRUPTED else code
     except _UsageError as error:
-        # Without arguments typer prints the help and raises an empty complaint.
-        return stop([error.format_message()], _WRONG_INPUT) if arguments else _WRONG_INPUT
+        return stop([error.format_message()], _WRONG_INPUT)
     except TableError as error:
         return stop(error.problems, _WRONG_INPUT)
     except (ValueError, OSError) as error:

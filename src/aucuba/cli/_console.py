@@ -257,7 +257,7 @@ def pasted(option: str, value: str) -> str:
 def suggestion(name: str, names: Sequence[str]) -> str:
     """Name the column that was probably meant, or else the columns that there are."""
     folded = {one.casefold(): one for one in names}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.6)
     if close:
         return f"did you mean {folded[close[0]]!r}?"
     more = ", ..." if len(names) > 8 else ""
