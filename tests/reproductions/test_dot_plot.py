@@ -83,5 +83,5 @@ def test_the_committed_table_has_every_comparison(found):
 
 def test_the_picture_is_shown():
     assert dot_plot.PICTURE.is_file()
-    assert "docs/_static/all_cells.png" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "docs/_static/two_comparisons.png" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert "_static/all_cells.png" in (ROOT / "docs/how_to_choose.rst").read_text(encoding="utf-8")

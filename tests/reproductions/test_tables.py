@@ -18,8 +18,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 # Distributions whose modules have another name.
 MODULE_OF = {"scikit-learn": "sklearn", "dlib-bin": "dlib", "aucuba": "aucuba"}
 # Packages that join where someone has installed them: a rival no release of which suits all of ours,
-# and one that is of use beside a graphics card alone.
-BY_HAND = {"cupy", "libauc"}
+# one that is of use beside a graphics card alone, and one whose licence (GPL) is not ours.
+BY_HAND = {"cupy", "libauc", "maxflow"}
 # The extras that the Makefile installs before each command.
 INSTALLED = {"benchmarks": ("plot", "test", "bench"), "reproductions": ("plot", "test")}
 

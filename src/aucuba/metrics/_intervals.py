@@ -125,7 +125,7 @@ def score_interval(
     >>> y = np.repeat([0, 1], [900, 100])
     >>> score = rng.normal(size=1000) + 2 * y
     >>> print(score_interval("tpr_at_fpr", y, score, fpr=0.05, random_state=0))
-    0.6100 [0.4700, 0.7218] (95% interval, wilson)
+    0.6100 [0.4700, 0.7259] (95% interval, wilson)
     """
     level = check_level(confidence)
     n_draws = check_draws(n_resamples)

@@ -236,7 +236,7 @@ def plan_audit(
     >>> plan.rows.size, round(plan.expected_half_width, 2)
     (1612, 0.16)
     >>> print(audit_interval(plan, y[plan.rows]))
-    0.8663 [0.7100, 0.9596] (95% interval)
+    0.8663 [0.7100, 0.9596] (95% interval, betting)
     >>> round(float((score > 2)[y].mean()), 4)
     0.8299
     """
