@@ -56,7 +56,7 @@ def to_onnx(
     double precision. Its outputs are
 
     - ``label``: the predicted class;
-    - ``score``: `decision_function` in double precision, signed towards the second class;
+    - ``score``: ``decision_function`` in double precision, signed towards the second class;
     - ``probability``: of the second class, where the model has probabilities;
     - ``flag`` and ``level``, for a model with a promised threshold: whether a row is flagged, and how
       many of the promised thresholds it passes.
@@ -78,7 +78,7 @@ def to_onnx(
     model : classifier or Pipeline
         Linear models, re-weighted models, stacks and promised thresholds of this library; of
         scikit-learn logistic regression, forests, trees, histogram boosting, networks, and scalers,
-        imputers and `ColumnTransformer` before them. skl2onnx converts other classifiers, in single
+        imputers and ``ColumnTransformer`` before them. skl2onnx converts other classifiers, in single
         precision.
     calibration : (X, y), default=None
         The rows that were held out by the fit, in any order, or all rows of the fit in their order.
