@@ -19,7 +19,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # Packages that cannot be imported without the hidden one.
-HIDDEN_WITH = {"pandas": ("dask",), "pyarrow": ("dask",)}
+HIDDEN_WITH = {
+    "matplotlib": ("torchmetrics",),
+    "pandas": ("dask",),
+    "pyarrow": ("dask",),
+    "transformers": ("torchmetrics",),
+}
 
 
 class Hiding(PathFinder):

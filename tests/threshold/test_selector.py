@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from aucuba import FalseDiscoverySelector, FewRowsWarning
 from aucuba.threshold import rows_needed
-
-
-class Plain(LogisticRegression):
-    """A fitted base whose score is the first column."""
-
-    def __init__(self):
-        super().__init__()
-        self.classes_ = np.array([0, 1])
-        self.coef_, self.n_features_in_ = np.array([[1.0]]), 1
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, 0].astype(float)
+from tests.threshold.bases import prefit
 
 
 def batch(rng, n, prevalence, shift=3.5, step=None):
@@ -48,7 +33,7 @@ def test_keeps_the_rate_on_average_at_any_prevalence(step, ties):
     for world in range(300):
         X, y = batch(rng, 600, 0.0, step=step)
         selector = FalseDiscoverySelector(
-            Plain(), 0.2, cv="prefit", ties=ties, random_state=world
+            prefit(), 0.2, cv="prefit", ties=ties, random_state=world
         ).fit(X, y)
         new, y_new = batch(rng, 300, (0.0, 0.02, 0.1)[world % 3], step=step)
         mask = selector.select(new).mask
@@ -64,8 +49,8 @@ def test_random_keys_use_the_whole_rate_where_scores_tie():
     rng = np.random.default_rng(0)
     negatives = (rng.random(400) < 0.02).astype(float)[:, None]
     new = np.r_[np.ones(60), np.zeros(40)][:, None]
-    random = FalseDiscoverySelector(Plain(), 0.1, cv="prefit", random_state=0)
-    safe = FalseDiscoverySelector(Plain(), 0.01, cv="prefit", ties="conservative", random_state=0)
+    random = FalseDiscoverySelector(prefit(), 0.1, cv="prefit", random_state=0)
+    safe = FalseDiscoverySelector(prefit(), 0.01, cv="prefit", ties="conservative", random_state=0)
     zeros = np.zeros(400)
     mask, p = random.fit(negatives, zeros).select(new)
     assert mask[:60].all()
@@ -84,7 +69,7 @@ def test_with_confidence_most_calibrations_keep_the_rate_for_all_batches():
         X = rng.random((200, 1))
         for confidence in n_above:
             selector = FalseDiscoverySelector(
-                Plain(), 0.2, confidence, cv="prefit", ties="conservative", random_state=0
+                prefit(), 0.2, confidence, cv="prefit", ties="conservative", random_state=0
             ).fit(X, np.zeros(200))
             # The largest ratio of the true rate of a p-value to the p-value itself.
             levels = np.linspace(0.7, 1, 301)[:, None]
@@ -95,27 +80,28 @@ def test_with_confidence_most_calibrations_keep_the_rate_for_all_batches():
 
 
 def test_strata_compare_rows_with_their_own_negatives():
+    pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
-    part = np.repeat(["a", "b"], 500)
-    X = pd.DataFrame({"score": rng.normal(size=1000) + 5 * (part == "b"), "part": part})
-    model = FalseDiscoverySelector(Plain(), 0.1, cv="prefit", strata="part", random_state=0)
+    part = np.repeat([1, 2], 500)
+    X = pd.DataFrame({"score": rng.normal(size=1000) + 5 * (part == 2), "part": part})
+    model = FalseDiscoverySelector(prefit(), 0.1, cv="prefit", strata="part", random_state=0)
     model.fit(X, np.zeros(1000))
-    assert model.strata_.tolist() == ["a", "b"]
+    assert model.strata_.tolist() == [1, 2]
     assert model.n_negatives_.tolist() == [500, 500]
-    new = pd.DataFrame({"score": [5.0, 5.0], "part": ["a", "b"]})
+    new = pd.DataFrame({"score": [5.0, 5.0], "part": [1, 2]})
     p = model.select(new).p_values
     assert p[0] == pytest.approx(1 / 501)
     assert 0.3 < p[1] < 0.7
     apart = FalseDiscoverySelector(
-        Plain(), 0.1, cv="prefit", strata="part", joint=False, random_state=0
+        prefit(), 0.1, cv="prefit", strata="part", joint=False, random_state=0
     ).fit(X, np.zeros(1000))
     # 40 sure rows of one stratum lift borderline rows of the other only if selected together.
     score = [9.0] * 40 + [6.9] * 2 + [4.0] * 38
-    many = pd.DataFrame({"score": score, "part": ["a"] * 40 + ["b"] * 40})
+    many = pd.DataFrame({"score": score, "part": [1] * 40 + [2] * 40})
     assert model.select(many).mask.sum() == 42
     assert apart.select(many).mask.sum() == 40
     with pytest.raises(ValueError, match="values that fit did not see"):
-        model.select(pd.DataFrame({"score": [1.0], "part": ["c"]}))
+        model.select(pd.DataFrame({"score": [1.0], "part": [3]}))
 
 
 def test_groups_are_selected_whole_by_their_highest_score():
@@ -124,7 +110,7 @@ def test_groups_are_selected_whole_by_their_highest_score():
     y = np.zeros(1200, dtype=int)
     y[groups == 7] = 1
     X = rng.normal(size=(1200, 1))
-    model = FalseDiscoverySelector(Plain(), 0.1, cv="prefit", random_state=0)
+    model = FalseDiscoverySelector(prefit(), 0.1, cv="prefit", random_state=0)
     model.fit(X, y, groups=groups)
     assert model.n_negatives_ == 299
     expected = np.sort(X[y == 0].reshape(-1, 4).max(axis=1))
@@ -133,12 +119,12 @@ def test_groups_are_selected_whole_by_their_highest_score():
     assert mask.tolist() == [True, True, False, False]
     assert p[0] == p[1] == pytest.approx(1 / 300)
     with pytest.raises(ValueError, match="2 that were held out to calibrate, such as"):
-        FalseDiscoverySelector(Plain(), 0.1, cv="prefit").fit(X, y, groups=groups).select(
+        FalseDiscoverySelector(prefit(), 0.1, cv="prefit").fit(X, y, groups=groups).select(
             X[:3], groups=[3, 4, 900]
         )
     with pytest.raises(ValueError, match="needs groups, as fit had them"):
         model.select(X)
-    plain = FalseDiscoverySelector(Plain(), 0.1, cv="prefit").fit(X, y)
+    plain = FalseDiscoverySelector(prefit(), 0.1, cv="prefit").fit(X, y)
     with pytest.raises(ValueError, match="has groups and fit had none"):
         plain.select(X, groups=groups)
 
@@ -170,6 +156,7 @@ def test_results_depend_on_data_and_seed_alone():
 
 
 def test_labels_of_any_kind_and_either_direction():
+    pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X, y = batch(rng, 1_000, 0.2)
     words = np.where(y == 1, "fraud", "ok")
@@ -190,7 +177,7 @@ def test_labels_of_any_kind_and_either_direction():
 
 def test_resolution_is_told_and_planned():
     X, y = np.linspace(-1, 1, 99)[:, None], np.zeros(99)
-    model = FalseDiscoverySelector(Plain(), 0.1, cv="prefit", random_state=0).fit(X, y)
+    model = FalseDiscoverySelector(prefit(), 0.1, cv="prefit", random_state=0).fit(X, y)
     assert model.smallest_share_ == pytest.approx(0.1)
     assert "at least 1 alert per 10 rows" in model.promise_
     new = np.zeros((100, 1))
@@ -205,7 +192,7 @@ def test_resolution_is_told_and_planned():
         n = rows_needed("fdr", 0.1, 0.9, batch_size=50, n_alerts=n_alerts)
         for size, enough in ((n, True), (n - 1, False)):
             X = np.linspace(-1, 1, size)[:, None]
-            sure = FalseDiscoverySelector(Plain(), 0.1, 0.9, cv="prefit", random_state=0)
+            sure = FalseDiscoverySelector(prefit(), 0.1, 0.9, cv="prefit", random_state=0)
             sure.fit(X, np.zeros(size))
             assert (sure.smallest_share_ * 50 <= n_alerts + 1e-9) is enough
 
@@ -222,18 +209,19 @@ def test_resolution_is_told_and_planned():
 )
 def test_bad_parameters_have_one_clear_error(arguments, message):
     with pytest.raises(ValueError, match=message):
-        FalseDiscoverySelector(Plain(), **{"cv": "prefit", **arguments}).fit(
+        FalseDiscoverySelector(prefit(), **{"cv": "prefit", **arguments}).fit(
             np.zeros((50, 1)), np.zeros(50)
         )
 
 
 def test_bad_rows_have_one_clear_error():
+    pd = pytest.importorskip("pandas")
     X, y = np.arange(60.0)[:, None], np.arange(60) % 2
     with pytest.raises(ValueError, match="weights would not reach its p-values"):
         FalseDiscoverySelector(LogisticRegression(), 0.5).fit(X, y, sample_weight=np.ones(60))
     frame = pd.DataFrame({"score": X[:, 0], "part": np.arange(60) % 3})
     with pytest.raises(ValueError, match="A group lies in several strata"):
-        FalseDiscoverySelector(Plain(), 0.5, cv="prefit", strata="part").fit(
+        FalseDiscoverySelector(prefit(), 0.5, cv="prefit", strata="part").fit(
             frame, y * 0, groups=np.arange(60) // 2
         )
     for arguments, message in [

@@ -12,7 +12,7 @@ from aucuba._rows._sample import RankingSample
 from aucuba.threshold._promise import FPR, TPR
 from aucuba.threshold._rules import MonotoneRule, split_error
 from aucuba.threshold._units import Population
-from tests.threshold.test_selector import Plain
+from tests.threshold.bases import prefit
 
 
 def world(rng, n_negatives, n_positives, shift=2.0):
@@ -25,7 +25,7 @@ def test_both_promises_hold_together():
     broken, n_worlds = 0, 1_000
     for _ in range(n_worlds):
         X, y = world(rng, 300, 120)
-        model = TriageClassifier(Plain(), 0.05, 0.9, 0.8, cv="prefit").fit(X, y)
+        model = TriageClassifier(prefit(), 0.05, 0.9, 0.8, cv="prefit").fit(X, y)
         low, high = model.thresholds_
         broken += norm.sf(high) > 0.05 or norm.cdf(low - 2.0) > 0.1
     # Exact order statistics: close to the error, not far below it.
@@ -35,10 +35,10 @@ def test_both_promises_hold_together():
 def test_thresholds_are_those_of_the_single_promises_at_its_share():
     rng = np.random.default_rng(0)
     X, y = world(rng, 400, 200)
-    model = TriageClassifier(Plain(), 0.05, 0.9, cv="prefit").fit(X, y)
+    model = TriageClassifier(prefit(), 0.05, 0.9, cv="prefit").fit(X, y)
     each = np.sqrt(0.95)
-    block = FixedFPRClassifier(Plain(), 0.05, each, cv="prefit").fit(X, y)
-    keep = FixedTPRClassifier(Plain(), 0.9, each, cv="prefit").fit(X, y)
+    block = FixedFPRClassifier(prefit(), 0.05, each, cv="prefit").fit(X, y)
+    keep = FixedTPRClassifier(prefit(), 0.9, each, cv="prefit").fit(X, y)
     assert model.thresholds_.tolist() == [keep.threshold_, block.threshold_]
     assert model.threshold_ == block.threshold_
     levels = model.decision_levels(X)
@@ -52,7 +52,7 @@ def test_thresholds_are_those_of_the_single_promises_at_its_share():
 def test_nothing_is_reviewed_where_the_classes_are_far_apart():
     rng = np.random.default_rng(0)
     X, y = world(rng, 300, 300, shift=12)
-    model = TriageClassifier(Plain(), 0.05, 0.9, cv="prefit").fit(X, y)
+    model = TriageClassifier(prefit(), 0.05, 0.9, cv="prefit").fit(X, y)
     assert model.thresholds_[0] == model.thresholds_[1]
     assert model.review_share_ == 0
     assert not set(model.actions(X)) & {"review"}
@@ -96,8 +96,8 @@ def test_few_rows_are_an_error_or_trivial():
     rng = np.random.default_rng(0)
     X, y = world(rng, 300, 10)
     with pytest.raises(ValueError, match=r"needs at least .* held-out positives, got 10"):
-        TriageClassifier(Plain(), 0.05, 0.9, cv="prefit").fit(X, y)
-    model = TriageClassifier(Plain(), 0.05, 0.9, cv="prefit", on_failure="trivial")
+        TriageClassifier(prefit(), 0.05, 0.9, cv="prefit").fit(X, y)
+    model = TriageClassifier(prefit(), 0.05, 0.9, cv="prefit", on_failure="trivial")
     with pytest.warns(UserWarning, match="cannot carry the promised"):
         model.fit(X, y)
     assert model.thresholds_[0] == -np.inf
@@ -113,7 +113,7 @@ def test_strata_have_two_thresholds_each():
     X, y = world(rng, 900, 600)
     part = rng.integers(0, 2, size=1500)
     X = np.column_stack([X[:, 0] + 3 * part, part])
-    model = TriageClassifier(Plain(), 0.05, 0.9, cv="prefit", strata=1).fit(X, y)
+    model = TriageClassifier(prefit(), 0.05, 0.9, cv="prefit", strata=1).fit(X, y)
     assert model.thresholds_.shape == (2, 2)
     assert (model.thresholds_[1] - model.thresholds_[0] > 2).all()
     levels = model.decision_levels(X)
