@@ -240,6 +240,7 @@ def test_plan_survives_json():
         lambda text: text.replace('"n_rows": 50', '"n_rows": 2'),
         lambda text: text.replace('"look_sizes": [', '"look_sizes": [9999, '),
         lambda text: "[]",
+        lambda text: "[" * 100_000,
     ],
 )
 def test_damaged_json_is_refused(change):

@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all, and never in the place of an input."""
+"""Output files that appear whole or not at all, never in the place of an input; damaged text."""
 
 from __future__ import annotations
 
@@ -123,3 +123,20 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+@contextmanager
+def reading_text_of(name: str) -> Iterator[None]:
+    """Turn whatever damaged JSON text provokes into one error that names its class."""
+    try:
+        yield
+    except (
+        AttributeError,
+        IndexError,
+        KeyError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise ValueError(f"This is not the text of {name}.to_json: {error}.") from error

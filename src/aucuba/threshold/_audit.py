@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_random_state
 
+from aucuba._base._files import reading_text_of
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
@@ -22,16 +23,10 @@ from aucuba._base._validation import (
 )
 from aucuba.metrics import ScoreInterval
 from aucuba.threshold._audit_bets import CountedRows, limits
+from aucuba.threshold._audit_design import AuditedTable, counted
 from aucuba.threshold._stream_labels import StreamLabels
 
 _RATES = ("tpr", "fpr", "precision")
-# Rows of similar probability share one inclusion probability while plans are compared.
-_N_BINS = 40
-# Candidate plans: the part of the budget for flagged rows, and the part of the budget of flagged or
-# of other rows that is spread evenly. The even part is the floor: it limits the bets, because a
-# single positive may hide where labels are rare.
-_FLAGGED_PARTS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
-_EVEN_PARTS = (0.3, 0.5, 0.7, 0.85, 1.0)
 
 
 @dataclass(frozen=True)
@@ -120,7 +115,7 @@ class AuditPlan:
         AuditPlan
             The plan.
         """
-        try:
+        with reading_text_of("AuditPlan"):
             content = json.loads(text)
             if content.pop("aucuba_audit") != 1:
                 raise ValueError("another format")
@@ -141,15 +136,6 @@ class AuditPlan:
                 spread=(spread[0], spread[1]),
             )
             plan._check()
-        except (
-            AttributeError,
-            IndexError,
-            KeyError,
-            OverflowError,
-            TypeError,
-            ValueError,
-        ) as error:
-            raise ValueError(f"This is not the text of AuditPlan.to_json: {error}.") from error
         return plan
 
     def _check(self) -> None:
@@ -244,7 +230,7 @@ def plan_audit(
     flagged, _ = StreamLabels.named((0, 1)).read(flags, "flags")
     if not flagged.size:
         raise ValueError("flags is empty: there is no row to audit.")
-    table = _Table.of(
+    table = AuditedTable.of(
         flagged, rate, _probability(flagged.size, positive_probability, pilot, scores)
     )
     budget = int(check_positive_number(budget, "budget", integer=True))
@@ -315,7 +301,7 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     n_looks = plan.look_sizes.size
     part = (places[-1] + 1) / n_looks
     flagged, probability = plan.flags[:n_labels], plan.probability[:n_labels] * part
-    counts, hits = _counted(plan.rate, positive, flagged)
+    counts, hits = counted(plan.rate, positive, flagged)
     kinds = (counts & hits, counts & ~hits)
     each = [
         CountedRows(
@@ -332,184 +318,6 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     value = totals[0] / sum(totals) if sum(totals) else math.nan
     about = f"audit: {plan.rate} of the {plan.n_rows} rows of the plan"
     return ScoreInterval(value, low, high, plan.confidence, 0, "betting", about)
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The rows of a table with the chances that each counts and hits, or counts and misses.
-
-    ``hit`` and ``miss`` are None where nothing is known of the labels.
-    """
-
-    flagged: BoolArray
-    can_hit: BoolArray
-    can_miss: BoolArray
-    hit: FloatArray | None
-    miss: FloatArray | None
-
-    @classmethod
-    def of(cls, flagged: BoolArray, rate: str, probability: FloatArray | None) -> _Table:
-        if rate == "precision":
-            can_hit, can_miss = flagged, flagged
-        else:
-            can_hit, can_miss = flagged, ~flagged
-        for can, kind in ((can_hit, "flagged"), (can_miss, "unflagged")):
-            if not can.any():
-                raise ValueError(
-                    f"No row is {kind}, so the {rate} of these rows is known without labels."
-                    if rate != "precision"
-                    else "No row is flagged, so there is no precision to learn."
-                )
-        if probability is None:
-            return cls(flagged, can_hit, can_miss, None, None)
-        if rate == "precision":
-            hit, miss = probability * flagged, (1.0 - probability) * flagged
-        else:
-            counts = probability if rate == "tpr" else 1.0 - probability
-            hit, miss = counts * flagged, counts * ~flagged
-        return cls(flagged, can_hit, can_miss, hit, miss)
-
-    @property
-    def relevant(self) -> BoolArray:
-        return self.can_hit | self.can_miss
-
-    def least(self, inclusion: FloatArray) -> tuple[float, float]:
-        """Return the smallest probability below 1 of rows that may hit, and of rows that may miss."""
-        uncertain = inclusion < 1
-        hit, miss = self.can_hit & uncertain, self.can_miss & uncertain
-        return (
-            float(inclusion[hit].min(initial=np.inf)),
-            float(inclusion[miss].min(initial=np.inf)),
-        )
-
-    def spread(self, inclusion: FloatArray) -> tuple[float, float]:
-        """Return the expected sums of 1 / probability over uncertain rows that hit, and that miss."""
-        if self.hit is None or self.miss is None:
-            return math.nan, math.nan
-        rows = self.relevant & (inclusion < 1)
-        return (
-            float(np.sum(self.hit[rows] / inclusion[rows])),
-            float(np.sum(self.miss[rows] / inclusion[rows])),
-        )
-
-    def best_inclusion(self, budget: int, error: float) -> tuple[FloatArray, float]:
-        """Return the probabilities of the narrowest expected interval, and its half-width."""
-        parts = [rows for rows in (self.flagged, self.relevant & ~self.flagged) if rows.any()]
-        inclusion = np.zeros(self.flagged.size)
-        if self.hit is None or self.miss is None:
-            for rows, labels in zip(parts, _divided(budget, 0.5, parts), strict=True):
-                inclusion[rows] = labels / rows.sum()
-            return inclusion, math.nan
-        bins = self._bins(parts)
-        best: tuple[float, FloatArray] = (math.inf, inclusion)
-        for flagged_part in _FLAGGED_PARTS if len(parts) > 1 else (1.0,):
-            divided = _divided(budget, flagged_part, parts)
-            for even in _EVEN_PARTS:
-                drawn = bins.inclusion(divided, even)
-                width = bins.half_width(drawn, error)
-                if width < best[0]:
-                    best = width, drawn
-        relevant = self.relevant
-        inclusion[relevant] = best[1][bins.number[relevant]]
-        return inclusion, best[0]
-
-    def _bins(self, parts: list[BoolArray]) -> _Bins:
-        assert self.hit is not None
-        assert self.miss is not None
-        # How much a labelled row tells: the standard deviation that it adds to the sum of m_i(r) at
-        # the expected rate r.
-        expected = self.hit.sum() / max(self.hit.sum() + self.miss.sum(), 1e-300)
-        telling = np.sqrt(self.hit * (1.0 - expected) ** 2 + self.miss * expected**2)
-        number = np.zeros(self.flagged.size, dtype=np.intp)
-        part_of: list[int] = []
-        for place, rows in enumerate(parts):
-            order = np.flatnonzero(rows)
-            order = order[np.argsort(telling[order], kind="stable")]
-            # Even in what rows tell, so that the few that tell most have bins of their own.
-            summed = np.cumsum(telling[order] + 1e-12)
-            cut = np.minimum((summed / summed[-1] * _N_BINS).astype(np.intp), _N_BINS - 1)
-            cut = np.unique(cut, return_inverse=True)[1]
-            number[order] = len(part_of) + cut
-            part_of += [place] * (int(cut.max()) + 1)
-        relevant = self.relevant
-        size, told, hit, miss = (
-            np.bincount(number[relevant], column[relevant], len(part_of)).astype(np.float64)
-            for column in (np.ones(number.size), telling, self.hit, self.miss)
-        )
-        return _Bins(number, np.array(part_of), size, told / size, hit, miss)
-
-
-@dataclass(frozen=True)
-class _Bins:
-    """Rows of like chances: how many, what one tells, and how many are expected to hit or miss."""
-
-    number: IntArray
-    part: IntArray
-    size: FloatArray
-    telling: FloatArray
-    hit: FloatArray
-    miss: FloatArray
-
-    def inclusion(self, labels: list[float], even: float) -> FloatArray:
-        """Return the probability per bin: some of the labels evenly, the rest by what rows tell."""
-        inclusion = np.empty(self.size.size)
-        for place, n in enumerate(labels):
-            rows = self.part == place
-            size = self.size[rows]
-            floor = even * n / size.sum()
-            inclusion[rows] = np.minimum(
-                floor + _proportional(self.telling[rows], size, (1.0 - even) * n), 1.0
-            )
-        return inclusion
-
-    def half_width(self, inclusion: FloatArray, error: float) -> float:
-        """Return half the width of the interval if rows hit and miss as expected."""
-        kinds = []
-        for mass in (self.hit, self.miss):
-            some = mass > 0
-            uncertain = some & (inclusion < 1)
-            kinds.append(
-                CountedRows(
-                    inclusion[some],
-                    mass[some] * inclusion[some],
-                    float(np.sum(mass[uncertain] / inclusion[uncertain])),
-                    float(inclusion[uncertain].min(initial=np.inf)),
-                )
-            )
-        low, high = limits(kinds[0], kinds[1], error)
-        return (high - low) / 2
-
-
-def _proportional(telling: FloatArray, size: FloatArray, n: float) -> FloatArray:
-    """Return probabilities in proportion to ``telling``, at most 1, that draw n rows in all."""
-    inclusion = np.zeros(telling.size)
-    free = telling > 0
-    while free.any() and n > 0:
-        raised = n * telling / np.sum(telling[free] * size[free])
-        full = free & (raised >= 1)
-        inclusion[full] = 1.0
-        if not full.any():
-            inclusion[free] = raised[free]
-            break
-        n -= float(size[full].sum())
-        free &= ~full
-    return inclusion
-
-
-def _divided(budget: int, flagged_part: float, parts: list[BoolArray]) -> list[float]:
-    """Divide the labels between flagged rows and the others; what one cannot use the other gets."""
-    sizes = [int(rows.sum()) for rows in parts]
-    if len(sizes) == 1:
-        return [float(min(budget, sizes[0]))]
-    flagged = min(max(flagged_part * budget, budget - sizes[1]), sizes[0])
-    return [flagged, min(budget - flagged, sizes[1])]
-
-
-def _counted(rate: str, positive: BoolArray, flagged: BoolArray) -> tuple[BoolArray, BoolArray]:
-    """Return which rows the rate counts, and which of them hit."""
-    if rate == "precision":
-        return flagged, positive
-    return (positive if rate == "tpr" else ~positive), flagged
 
 
 def _probability(

@@ -10,6 +10,7 @@ from joblib import hash as hashed
 from sklearn.base import clone
 
 from aucuba._base._drawing import axes_for
+from aucuba._base._files import reading_text_of
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_fraction
 from aucuba.threshold._class_rates import FixedFPRClassifier, FixedTPRClassifier
@@ -22,7 +23,6 @@ _RATES: dict[type, tuple[str, str]] = {
     FixedTPRClassifier: ("tpr", "min_tpr"),
     FixedPrecisionClassifier: ("precision", "min_precision"),
 }
-_UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, RecursionError, OverflowError)
 
 
 class PromiseLedger:
@@ -215,7 +215,7 @@ class PromiseLedger:
         PromiseLedger
             A ledger that continues where the other stopped.
         """
-        try:
+        with reading_text_of("PromiseLedger"):
             content = json.loads(text)
             if content["aucuba_ledger"] != 1:
                 raise ValueError(f"format {content['aucuba_ledger']!r}")
@@ -230,8 +230,6 @@ class PromiseLedger:
                 ledger.monitor = monitor
             if ledger.entries:
                 ledger.entries[-1]["monitor"] = None
-        except _UNREADABLE as error:
-            raise ValueError(f"This is not the text of PromiseLedger.to_json: {error}.") from error
         return ledger
 
     def plot(self, ax: Any = None) -> Any:

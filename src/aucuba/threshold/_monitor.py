@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._files import reading_text_of
 from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import (
     check_choice,
@@ -450,21 +451,12 @@ class RateMonitor:
         RateMonitor
             A monitor that continues where the other stopped.
         """
-        try:
+        with reading_text_of("RateMonitor"):
             content = json.loads(text)
             if content["aucuba_monitor"] != 1:
                 raise ValueError(f"format {content['aucuba_monitor']!r}")
             monitor = cls(**content["parameters"])
             monitor._restore(content["state"])
-        except (
-            AttributeError,
-            KeyError,
-            TypeError,
-            ValueError,
-            RecursionError,
-            OverflowError,
-        ) as error:
-            raise ValueError(f"This is not the text of RateMonitor.to_json: {error}.") from error
         return monitor
 
     def plot(self, ax: Any = None) -> Any:
