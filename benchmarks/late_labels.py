@@ -228,7 +228,7 @@ def check(world, against, favour, found, stream):
             monitor.update(y, flag, event_time=np.full(y.size, today), as_of=today)
         if monitor.log_evidence >= LEVEL:
             first["broken"] = min(first["broken"], today)
-        if monitor._evidence.is_ok:
+        if monitor._state.evidence.is_ok:
             first["ok"] = min(first["ok"], today)
     for name, key in (("broken", "broken"), ("ok", "first ok")):
         expected = found[key][stream] if found[key][stream] < DAYS else np.inf

@@ -115,7 +115,10 @@ def test_counts_are_those_of_a_recount(rows, rate, unlabelled):
     monitor = RateMonitor(limit, rate=rate, label_horizon=horizon, unlabelled=unlabelled)
     for day in range(today + 1):
         feed(monitor, rows, day)
-    for name, pair in (("ok", monitor._evidence.for_ok), ("broken", monitor._evidence.for_broken)):
+    for name, pair in (
+        ("ok", monitor._state.evidence.for_ok),
+        ("broken", monitor._state.evidence.for_broken),
+    ):
         expected = completed(rows, rate, horizon, unlabelled, today, name)
         assert pair == pytest.approx(np.sum(expected, axis=0))
     assert monitor.log_evidence == pytest.approx(evidence(expected, 0.3), abs=1e-9)
@@ -281,7 +284,7 @@ class TestRestarts:
 
     def test_every_run_has_its_part_of_the_error(self):
         monitor = RateMonitor(0.2, confidence=0.9, ok_window=100)
-        errors = [monitor._evidence.ok_error(run) for run in range(1, 2000)]
+        errors = [monitor._state.evidence.ok_error(run) for run in range(1, 2000)]
         assert errors[:3] == pytest.approx([0.05, 0.1 / 6, 0.1 / 12])
         assert sum(errors) < 0.1 < sum(errors) + 1e-3
         for n_before in (0, 100, 200):
@@ -299,9 +302,9 @@ class TestRestarts:
         day = np.repeat(np.arange(100), 30)
         monitor = RateMonitor(0.2, label_horizon=3, ok_window=timedelta(days=30))
         monitor.update(np.zeros(3000), np.zeros(3000), event_time=day, as_of=200)
-        assert monitor._evidence.run == 4
-        assert monitor._evidence.since == 90
-        assert monitor._evidence.for_ok == [300, 0]
+        assert monitor._state.evidence.run == 4
+        assert monitor._state.evidence.since == 90
+        assert monitor._state.evidence.for_ok == [300, 0]
         assert monitor.n_counted == 3000
 
     def test_a_run_length_in_days_does_not_depend_on_the_rows_per_day(self):
@@ -315,7 +318,7 @@ class TestRestarts:
                 day = np.repeat(np.arange(10), per_day)
                 flagged = rng.uniform(size=day.size) < 0.2
                 monitor.update(np.zeros(day.size), flagged, event_time=day, as_of=11)
-                sums.append(np.exp(monitor._evidence.detector[:2]))
+                sums.append(np.exp(monitor._state.evidence.detector[:2]))
             assert np.mean(sums) < 10 * 1.3
         assert monitor.average_run_length == "40 days"
 
@@ -441,5 +444,5 @@ def test_the_state_of_years_stays_small():
         y = np.where(rng.uniform(size=200) < 0.5, np.nan, 0.0)
         when = np.full(200, np.datetime64("2020-01-01") + day)
         monitor.update(y, flagged, event_time=when, as_of=when[0])
-    assert len(monitor._cohorts.cells) == 91
+    assert len(monitor._state.cohorts.cells) == 91
     assert len(monitor.to_json()) < 100_000

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._dates import as_days, as_times
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import identifiers
+from aucuba.threshold._calendar import shown_day
 from aucuba.threshold._promise import Promise
 
 NEGATIVE, POSITIVE, WAITING = range(3)
@@ -230,27 +230,3 @@ class Reading:
                 n, s = 1.0, s / n
             total += (n, s)
         return total
-
-
-def shown_day(day: float) -> str:
-    """Write a number of days since 1970 as a date."""
-    return str(np.datetime64(int(np.floor(day)), "D"))
-
-
-def event_days(values: Any, name: str, n_rows: int) -> tuple[FloatArray, bool]:
-    """Return times as days, and whether they were dates; numbers are days already."""
-    column = identifiers(values, name, n_rows)
-    if column.dtype.kind in "iuf":
-        return column.astype(np.float64), False
-    return as_days(as_times(column, np.zeros(n_rows, dtype=bool))), True
-
-
-def days_until(values: Any, name: str, n_rows: int, day: float, dated: bool) -> FloatArray:
-    """Return times as days, none of which may lie after the present ``day``."""
-    found, are_dates = event_days(values, name, n_rows)
-    if n_rows and are_dates != dated:
-        raise ValueError(f"{name} and as_of must both be dates, or both numbers of days.")
-    # A date without an hour covers its whole day.
-    if np.any(found >= np.floor(day) + 1):
-        raise ValueError(f"{name} lies after as_of in {int(np.sum(found > day))} rows.")
-    return found

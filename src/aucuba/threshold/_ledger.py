@@ -13,8 +13,8 @@ from aucuba._base._drawing import axes_for
 from aucuba._base._files import reading_text_of
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_fraction
+from aucuba.threshold._calendar import event_days, shown_day
 from aucuba.threshold._class_rates import FixedFPRClassifier, FixedTPRClassifier
-from aucuba.threshold._cohorts import event_days, shown_day
 from aucuba.threshold._monitor import RateMonitor
 from aucuba.threshold._population_rates import FixedPrecisionClassifier
 

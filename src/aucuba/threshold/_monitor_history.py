@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aucuba._base._drawing import axes_for
-from aucuba.threshold._cohorts import shown_day
+from aucuba.threshold._calendar import shown_day
 from aucuba.threshold._promise import Promise
 from aucuba.threshold._sequences import lower_limit, upper_limit
 

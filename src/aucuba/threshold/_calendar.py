@@ -1,0 +1,64 @@
+"""Times and lengths of time as numbers of days."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import Any
+
+import numpy as np
+
+from aucuba._base._dates import as_days, as_times
+from aucuba._base._typing import FloatArray
+from aucuba._base._validation import check_positive_number, identifiers
+
+_DAYS = re.compile(r"\s*([0-9.]+)\s*days?\s*")
+
+
+def shown_day(day: float) -> str:
+    """Write a number of days since 1970 as a date."""
+    return str(np.datetime64(int(np.floor(day)), "D"))
+
+
+def event_days(values: Any, name: str, n_rows: int) -> tuple[FloatArray, bool]:
+    """Return times as days, and whether they were dates; numbers are days already."""
+    column = identifiers(values, name, n_rows)
+    if column.dtype.kind in "iuf":
+        return column.astype(np.float64), False
+    return as_days(as_times(column, np.zeros(n_rows, dtype=bool))), True
+
+
+def days_until(values: Any, name: str, n_rows: int, day: float, dated: bool) -> FloatArray:
+    """Return times as days, none of which may lie after the present ``day``."""
+    found, are_dates = event_days(values, name, n_rows)
+    if n_rows and are_dates != dated:
+        raise ValueError(f"{name} and as_of must both be dates, or both numbers of days.")
+    # A date without an hour covers its whole day.
+    if np.any(found >= np.floor(day) + 1):
+        raise ValueError(f"{name} lies after as_of in {int(np.sum(found > day))} rows.")
+    return found
+
+
+def length_in_days(value: Any, name: str, least: float | None = None) -> float | None:
+    """Return a length of time in days; a number is returned as it is."""
+    if value is None:
+        return None
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        value = float(np.timedelta64(value) / np.timedelta64(1, "D"))
+    if least is not None and value == least and not isinstance(value, bool):
+        return least
+    return check_positive_number(value, name)
+
+
+def run_length(value: Any) -> tuple[float, bool]:
+    """Return an average run length, and whether it counts days."""
+    in_days = isinstance(value, datetime.timedelta | np.timedelta64)
+    if isinstance(value, str):
+        found = _DAYS.fullmatch(value)
+        if found is None:
+            raise ValueError(f"average_run_length must be a number or '730 days', got {value!r}.")
+        value, in_days = float(found[1]), True
+    number = length_in_days(value, "average_run_length")
+    if number is None:
+        raise ValueError("average_run_length must be a number or '730 days', got None.")
+    return number, in_days

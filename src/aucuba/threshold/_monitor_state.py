@@ -1,0 +1,248 @@
+"""What a monitor has counted: rows that wait, evidence, and the status that follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from aucuba._base._typing import ArrayLike, IntArray
+from aucuba._base._validation import missing_entries, one_per_row, query_index
+from aucuba.threshold._calendar import days_until, event_days, shown_day
+from aucuba.threshold._cohorts import WAITING, Arrivals, Cohorts, Reading, group_names
+from aucuba.threshold._monitor_history import STATUSES, Look
+from aucuba.threshold._promise import ALERTS, FPR, TPR, Promise
+from aucuba.threshold._rate_evidence import RateEvidence
+from aucuba.threshold._stream_labels import StreamLabels
+
+# How unlabelled rows count in the rate shown, and to the disadvantage of "ok" and of "broken".
+_WAYS = {"worst": ("drop", "worst", "best")}
+_ASSUMED = {"negative": "reported_within_horizon", "drop": "missing_at_random"}
+
+
+class MonitorState:
+    """Rows that wait for labels, evidence about one rate, and the present day.
+
+    Parameters
+    ----------
+    promise : Promise
+        The rate that is watched.
+    labels : StreamLabels
+        The labels that were named; those seen later are added.
+    evidence : RateEvidence
+    cohorts : Cohorts or None
+        The waiting rows; None if labels come with their rows.
+    unlabelled : {"worst", "negative", "drop"}
+        How a row without a label at the horizon counts.
+    log_run_length : float
+        Where the detector raises ``changed``.
+    """
+
+    def __init__(
+        self,
+        promise: Promise,
+        labels: StreamLabels,
+        evidence: RateEvidence,
+        cohorts: Cohorts | None,
+        unlabelled: str,
+        log_run_length: float,
+    ) -> None:
+        self.promise = promise
+        self.labels = labels
+        self.evidence = evidence
+        self.cohorts = cohorts
+        self.log_run_length = log_run_length
+        self._assumed = _ASSUMED.get(unlabelled, "")
+        ways = _WAYS.get(unlabelled, (unlabelled,) * 3)
+        self._readings = [Reading.of(promise, way) for way in ways]
+        self._best = Reading.of(promise, "best")
+        self.n_late = 0
+        self.saw_unflagged_label = False
+        self.day: float | None = None
+        self.dated = False
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.evidence.log_detector >= self.log_run_length)
+
+    @property
+    def n_counted(self) -> int:
+        return int(self.evidence.known[0])
+
+    @property
+    def n_against(self) -> float:
+        return self.evidence.known[1]
+
+    @property
+    def n_waiting(self) -> int:
+        return 0 if self.cohorts is None else self.cohorts.n_waiting
+
+    def add_rows(
+        self, y_true: ArrayLike | None, y_flag: ArrayLike, groups: ArrayLike | None
+    ) -> None:
+        """Count rows whose labels come with them, in their order."""
+        flagged, labels = self.labels.read(y_flag, "y_flag")
+        positive = flagged
+        if y_true is not None:
+            positive, labels = labels.read(y_true, "y_true", flagged.size)
+        elif self.promise is not ALERTS:
+            raise ValueError(f"rate={self.promise.name!r} needs y_true, the labels of the rows.")
+        counted = self.promise.counts(positive, flagged)
+        losses = self.promise.against(positive, flagged)[counted].astype(np.float64)
+        number = query_index(groups, flagged.size, "groups")
+        if number is not None:
+            _, first, group = np.unique(number[counted], return_index=True, return_inverse=True)
+            means = np.bincount(group, losses) / np.bincount(group)
+            # In the order in which groups first appear.
+            losses = means[np.argsort(first)]
+        self.labels = labels
+        self.evidence.restart_if_due(self.n_counted)
+        if losses.size:
+            self.evidence.add_losses(losses)
+
+    def add_counts(self, n_rows: int, n_against: int) -> None:
+        """Count rows of which only the numbers are known."""
+        self.evidence.restart_if_due(self.n_counted)
+        if n_rows:
+            pair = np.array([float(n_rows), float(n_against)])
+            self.evidence.add_counts(pair, pair, pair)
+
+    def add_arrivals(
+        self,
+        y_true: ArrayLike | None,
+        y_flag: ArrayLike,
+        groups: ArrayLike | None,
+        event_time: ArrayLike | None,
+        label_time: ArrayLike | None,
+        as_of: Any,
+        *,
+        are_registered: bool,
+    ) -> None:
+        """Register rows, or move registered ones to their labels, and count the mature cohorts."""
+        assert self.cohorts is not None
+        if event_time is None or as_of is None or y_true is None:
+            raise ValueError("With label_horizon, y_true, event_time and as_of are needed.")
+        day, dated = self._present(as_of)
+        flagged, labels = self.labels.read(y_flag, "y_flag")
+        label, labels = _labels_or_waiting(y_true, flagged.size, labels)
+        given = label != WAITING
+        if are_registered and not given.all():
+            raise ValueError(
+                f"y_true has {int(np.sum(~given))} missing labels; leave these rows out."
+            )
+        event = days_until(event_time, "event_time", flagged.size, day, dated)
+        made = event.copy()
+        if label_time is not None:
+            times = one_per_row(label_time, flagged.size, "label_time")[given]
+            made[given] = days_until(times, "label_time", times.size, day, dated)
+            if np.any(made[given] < np.floor(event[given])):
+                raise ValueError("label_time lies before event_time in some rows.")
+        rows = Arrivals(flagged, label, event, made, group_names(groups, flagged.size))
+        take = self.cohorts.add_labels if are_registered else self.cohorts.register
+        self.n_late += take(rows)
+        self.labels, self.day, self.dated = labels, day, dated
+        self.saw_unflagged_label |= bool(np.any(given & ~flagged))
+        self._count_mature(self.cohorts, day)
+
+    def acknowledge(self, as_of: Any) -> None:
+        """Clear the detector of ``changed``."""
+        if self.cohorts is not None:
+            self.day, self.dated = self._present(as_of)
+        self.evidence.clear_detector()
+
+    def verdict(self) -> tuple[str, str]:
+        """Return the status, and why it is withheld or what it assumes."""
+        if self.labels.lack_a_positive:
+            return "unknown", "positive_label"
+        assumed = ""
+        if self.cohorts is not None:
+            if self.promise in (FPR, TPR) and not self.saw_unflagged_label:
+                return "unsure", "flagged_only"
+            assumed = self._assumed
+        if self.evidence.is_broken:
+            return "broken", assumed
+        if not self.evidence.is_ok:
+            return "unsure", assumed
+        return ("unsure", "changed") if self.changed else ("ok", assumed)
+
+    def look(self, event: str = "") -> Look:
+        """Return what the monitor says now, as its history stores it."""
+        known = self.evidence
+        pairs = (*known.for_ok, *known.for_broken)
+        return Look(
+            self.day,
+            self.n_counted,
+            self.n_against,
+            None if pairs == (*known.known, *known.known) else pairs,
+            known.run,
+            round(known.log_evidence, 9),
+            STATUSES.index(self.verdict()[0]),
+            self.changed,
+            self.n_waiting,
+            self.n_late,
+            event,
+            False,
+        )
+
+    def shown(self, day: float) -> str:
+        """Write a day as a date if days were given as dates."""
+        return shown_day(day) if self.dated else f"{day:g}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state in JSON's types."""
+        return {
+            "evidence": self.evidence.to_json(),
+            "cohorts": None if self.cohorts is None else self.cohorts.to_json(),
+            "n_late": self.n_late,
+            "saw_unflagged_label": self.saw_unflagged_label,
+            "day": self.day,
+            "dated": self.dated,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take over a state, after checks that it can be one."""
+        self.evidence.restore(state["evidence"])
+        if (self.cohorts is None) != (state["cohorts"] is None):
+            raise ValueError("waiting cohorts and label_horizon do not go together")
+        if self.cohorts is not None:
+            self.cohorts.restore(state["cohorts"])
+        day = state["day"]
+        self.day = None if day is None else float(day)
+        self.dated, self.n_late = bool(state["dated"]), int(state["n_late"])
+        self.saw_unflagged_label = bool(state["saw_unflagged_label"])
+
+    def _present(self, as_of: Any) -> tuple[float, bool]:
+        """Return the present day, and whether it was given as a date."""
+        day, dated = event_days([as_of], "as_of", 1)
+        if self.day is not None and (dated != self.dated or day[0] < self.day):
+            raise ValueError(
+                f"as_of={as_of!r} follows {self.shown(self.day)} of an earlier update; updates must "
+                "follow the calendar."
+            )
+        return float(day[0]), dated
+
+    def _count_mature(self, cohorts: Cohorts, day: float) -> None:
+        """Count mature cohorts, and look for early evidence among the others."""
+        for number, groups in cohorts.fold(day):
+            start = float(cohorts.start(number))
+            if not self.evidence.for_broken[0] and self.evidence.run == 1:
+                self.evidence.since = start
+            self.evidence.restart_if_due(start)
+            self.evidence.add_counts(*(reading.pair(groups) for reading in self._readings))
+        # Not of a cohort that is not over: its rows may be registered in any order.
+        over = [number for number in sorted(cohorts.cells) if cohorts.start(number + 1) <= day]
+        waiting = [self._best.pair(cohorts.cells[number]) for number in over]
+        if waiting:
+            self.evidence.add_early(np.array(waiting))
+
+
+def _labels_or_waiting(
+    y_true: ArrayLike, n_rows: int, labels: StreamLabels
+) -> tuple[IntArray, StreamLabels]:
+    """Read labels of which some may be missing."""
+    column = one_per_row(y_true, n_rows, "y_true")
+    given = ~missing_entries(column)
+    label = np.full(n_rows, WAITING)
+    if given.any():
+        label[given], labels = labels.read(column[given], "y_true")
+    return label, labels
