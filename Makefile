@@ -1,6 +1,8 @@
 # `make help` lists the targets. Every target makes the environment it needs in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# For instance `make test-all PYTEST_ARGS=--all-installed`: fail if a package is missing.
+PYTEST_ARGS ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
@@ -58,7 +60,7 @@ test: lint unit  ## Lint, type check and run the tests that need no optional pac
 # One thread per worker: two workers whose OpenMP threads wait for each other on two cores crawl.
 unit: .venv/.test
 	@echo "Running the tests in two processes (about five minutes) ..."
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 lint: .venv/.test  ## ruff and mypy only
 	$(BIN)/ruff check .
@@ -73,7 +75,7 @@ test-all: .venv/.torch .venv/.chromium  ## Add every extra, PyTorch and Chromium
 	@echo "Collecting the tests without each optional package in turn (two or three minutes) ..."
 	$(BIN)/python -m tests.hide_packages
 	@echo "Running what has not passed on these files before ..."
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --not-yet-passed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --not-yet-passed $(PYTEST_ARGS)
 
 OLDEST := .venv/oldest/bin/python
 .venv/oldest/.done: pyproject.toml .ci/oldest.txt
@@ -105,6 +107,7 @@ reproduce: .venv/.test  ## Rerun the papers' experiments (AUCUBA_DATA names the 
 # The wheel alone in an environment of its own, away from the checkout: what a user will have.
 release-check: .venv/.base  ## Build wheel and sdist, check them, run the README example from the wheel
 	$(PIP) install build twine pytest
+	@$(PYTHON) hatch_build.py || echo "-- going on: everything else can be checked without them"
 	rm -rf dist .venv/release
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m twine check --strict dist/*

@@ -1,7 +1,8 @@
-"""Pytest plugin: a table of what was not tested and why, and ``--not-yet-passed``.
+"""Pytest plugin: a table of what was not tested and why, ``--not-yet-passed`` and ``--all-installed``.
 
 A run notes in pytest's cache which tests passed on which state of the files. ``--not-yet-passed``
 leaves those out, so that a second run in a fuller environment takes only what the first could not.
+``--all-installed`` fails the run if a test was skipped for a package that an extra brings.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from tests.optional import ROOT, extras, how_to_install, missing_packages, modul
 
 _KEY = "aucuba/passed"
 _PARTS = ("src", "tests", "docs", "benchmarks", "reproductions", "examples")
+_INSTALLABLE = " is not installed: pip install"
 _READ = {".py", ".rst", ".md", ".toml", ".json"}
 
 
@@ -34,6 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--not-yet-passed",
         action="store_true",
         help="leave out the tests that passed in an earlier run on the same files",
+    )
+    parser.addoption(
+        "--all-installed",
+        action="store_true",
+        help="fail if a test is skipped because an optional package is missing",
     )
 
 
@@ -68,6 +75,15 @@ class Record:
         if cache and self.passed:
             tests = sorted(self.passed | _passed(session.config))
             cache.set(_KEY, {"state": state_of_the_files(), "tests": tests})
+        if session.config.getoption("--all-installed") and self._missing(session.config):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @staticmethod
+    def _missing(config: pytest.Config) -> list[str]:
+        """List the rows of the table that name a package to install."""
+        reporter = config.pluginmanager.get_plugin("terminalreporter")
+        skipped = reporter.stats.get("skipped", []) if reporter else []
+        return [row for row in skip_table(skipped) if _INSTALLABLE in row]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         rows = skip_table(terminalreporter.stats.get("skipped", []))
@@ -75,6 +91,10 @@ class Record:
             terminalreporter.section("not tested here")
             for row in rows:
                 terminalreporter.write_line(row)
+        config = terminalreporter.config
+        if config.getoption("--all-installed") and (missing := self._missing(config)):
+            text = f"FAILED --all-installed: {len(missing)} of these name a package to install"
+            terminalreporter.write_line(text, red=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

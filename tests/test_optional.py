@@ -7,6 +7,8 @@ import textwrap
 import tomllib
 from types import SimpleNamespace
 
+import pytest
+
 from tests import optional
 from tests.optional import ROOT, extras, how_to_install, modules_without
 from tests.run_record import skip_table
@@ -166,3 +168,22 @@ def test_a_second_run_takes_only_what_has_not_passed(pytester, monkeypatch):
     pytester.runpytest_subprocess(*run).assert_outcomes(deselected=4)
     monkeypatch.setattr("tests.run_record.ROOT", pytester.path)
     pytester.runpytest_inprocess(*run).assert_outcomes(passed=3, xfailed=1)
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [("No module named 'torch'", 1), ("no CUDA device", 0)],
+)
+def test_a_run_with_everything_installed_skips_no_package(pytester, monkeypatch, reason, status):
+    monkeypatch.setattr("tests.run_record.missing_packages", set)
+    pytester.makepyfile(
+        test_some=f"""
+        import pytest
+        def test_passes(): pass
+        def test_is_skipped(): pytest.skip({reason!r})
+        """
+    )
+    run = pytester.runpytest_inprocess("-p", "tests.run_record", "--all-installed")
+    run.assert_outcomes(passed=1, skipped=1)
+    assert run.ret == status
+    assert ("FAILED --all-installed" in run.stdout.str()) == bool(status)
