@@ -2,8 +2,8 @@
 
 Run with ``python -m benchmarks interval_coverage``. All measures of a sample see the same resamples.
 Counts are kept in ``results/interval_coverage.csv``: a run goes on where the last one stopped, until
-every cell has its simulations or the minutes are spent. ``--device N`` resamples on a GPU from N
-processes.
+every cell has its simulations or the minutes are spent. ``--device`` resamples on a GPU, which all
+``--processes`` share.
 
 The rule: at least 92.5 % of the intervals by ``method="auto"`` hold the value, and at most 5 % lie
 beyond it on either side, wherever at most half of the samples give a warning of few rows; none of the
@@ -18,7 +18,7 @@ import csv
 import os
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import TimeoutError as NothingYet
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -41,9 +41,13 @@ NAME = "interval_coverage"
 RESULTS = Path(os.environ.get("OUT", Path(__file__).parent / "results"))
 STORE = RESULTS / f"{NAME}.csv"
 COUNTS = ("simulations", "too_low", "too_high", "warned", "width")
+# The last is the sum of 2**number over the blocks that were counted.
+STORED = (*COUNTS, "blocks")
 TAIL = 0.025
 N_RESAMPLES = 500
-BLOCK = 100
+BLOCK = 250
+# Totals within so much share a table of the normal model.
+ALIKE = 0.05
 # Weights of so many slots are drawn and evaluated together.
 SLOTS_AT_ONCE = 10_000_000
 LOWEST, MOST_BEYOND = 92.5, 5.0
@@ -52,15 +56,18 @@ OTHER_WORLDS = ("wide", "misses")
 
 
 class CachedModel(NormalModel):
-    """The normal model, tabulated once for samples whose classes are within two percent."""
+    """The normal model, tabulated once for samples whose classes are of about the same size."""
 
     known: dict = {}  # noqa: RUF012
 
     @classmethod
     def of(cls, measure, positives, negatives):
         total = positives + negatives
+        if measure.sampling == "by_class":
+            # Measures of the ROC curve alone do not see the sizes.
+            total, positives, negatives = 1.0, 0.5, 0.5
         size, share = (
-            np.exp(0.02 * np.round(np.log(one) / 0.02)) for one in (total, positives / total)
+            np.exp(ALIKE * np.round(np.log(one) / ALIKE)) for one in (total, positives / total)
         )
         key = id(measure), size, share
         if key not in cls.known:
@@ -68,8 +75,14 @@ class CachedModel(NormalModel):
         return cls.known[key]
 
 
-def simulate(cell: Cell, block: int, n_simulations: int, on_device: bool = False) -> Counter:
-    """Count the limits beyond the population's values, per measure and method."""
+def simulate(
+    cell: Cell, block: int, n_simulations: int, on_device: bool = False, known: dict | None = None
+) -> Counter:
+    """Count the limits beyond the population's values, per measure and method.
+
+    ``known`` has the blocks that were counted, by measure, as in the store.
+    """
+    skipped = {name for name, blocks in (known or {}).items() if blocks >> block & 1}
     library.NormalModel = CachedModel
     counts: Counter = Counter()
     for unit in ("by_class", "random"):
@@ -78,7 +91,11 @@ def simulate(cell: Cell, block: int, n_simulations: int, on_device: bool = False
         drawn = [one for one in drawn if 2 <= one[0].sum() <= one[0].size - 2]
         samples = [RankingSample.from_arrays(y, score, weight) for y, score, weight, _ in drawn]
         clusters = [one[3] for one in drawn]
-        chosen = {name: one for name, one in measures(cell).items() if one.sampling == unit}
+        chosen = {
+            name: one
+            for name, one in measures(cell).items()
+            if one.sampling == unit and name not in skipped
+        }
         studies = {
             name: [
                 Study(one, [sample], unit if cluster is None else "clusters", cluster)
@@ -91,6 +108,8 @@ def simulate(cell: Cell, block: int, n_simulations: int, on_device: bool = False
             for number, study in enumerate(of_measure):
                 values = resampled.get(name, {}).get(number)
                 _count(counts, name, study, values, truth(cell)[name])
+    for name, label in {key[:2] for key in counts}:
+        counts[name, label, "blocks"] = 2.0**block
     return counts
 
 
@@ -199,7 +218,7 @@ def read_store() -> dict[str, Counter]:
             with path.open(encoding="utf-8", newline="") as file:
                 for row in csv.DictReader(file):
                     counts = found.setdefault(row["cell"], Counter())
-                    for field in COUNTS:
+                    for field in STORED:
                         counts[row["measure"], row["method"], field] = float(row[field])
             break
     return found
@@ -208,11 +227,11 @@ def read_store() -> dict[str, Counter]:
 def write_store(found: dict[str, Counter]) -> None:
     with STORE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("cell", "measure", "method", *COUNTS))
+        writer.writerow(("cell", "measure", "method", *STORED))
         for cell in all_cells():
             counts = found.get(cell.name, Counter())
             for measure, method in dict.fromkeys(key[:2] for key in counts):
-                row = [f"{counts[measure, method, field]:.8g}" for field in COUNTS]
+                row = [f"{counts[measure, method, field]:.8g}" for field in STORED]
                 writer.writerow([cell.name, measure, method, *row])
 
 
@@ -225,41 +244,56 @@ def n_done(counts: Counter) -> int:
     return max(measures_seen.values(), default=0)
 
 
-def missing(found: dict[str, Counter], wanted: int) -> list[tuple[Cell, int]]:
-    """Cells and numbers of the blocks to come, small samples first in each stage."""
-    blocks, first = [], {cell: n_done(found.get(cell.name, Counter())) for cell in all_cells()}
+def blocks_done(counts: Counter) -> dict[str, int]:
+    """Blocks that were counted, by measure."""
+    done: dict[str, int] = {}
+    for (measure, _, field), n in counts.items():
+        if field == "blocks":
+            done[measure] = done.get(measure, 0) | int(n)
+    return done
+
+
+def missing(found: dict[str, Counter], wanted: int, only: str, on_device: bool) -> list[tuple]:
+    """Blocks of simulations to come, small samples first in each stage.
+
+    Two blocks of a cell go together, since they share tables of the model.
+    """
+    tasks, first = [], 0
     for stage in sorted({min(one, wanted) for one in STAGES}):
-        for cell in all_cells():
-            blocks += [(cell, start // BLOCK) for start in range(first[cell], stage, BLOCK)]
-            first[cell] = max(first[cell], stage)
-    return blocks
+        numbers = range(first, -(-stage // BLOCK))
+        for cell in (one for one in all_cells() if only in one.name):
+            known = blocks_done(found.get(cell.name, Counter()))
+            masks = [known.get(name, 0) for name in measures(cell)]
+            new = [one for one in numbers if not all(mask >> one & 1 for mask in masks)]
+            pairs = (new[start : start + 2] for start in range(0, len(new), 2))
+            tasks += [(cell, pair, on_device, known) for pair in pairs]
+        first = numbers.stop
+    return tasks
 
 
-def run(found: dict[str, Counter], wanted: int, minutes: float, n_processes: int) -> None:
-    """Add blocks of simulations, saving now and then; the processes share a GPU."""
-    end = time.monotonic() + 60 * minutes
-    if not n_processes:
-        for cell, block in missing(found, wanted):
-            if time.monotonic() > end:
-                return
-            found.setdefault(cell.name, Counter()).update(simulate(cell, block, BLOCK))
-            write_store(found)
-        return
-    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
-        tasks = {
-            pool.submit(simulate, cell, block, BLOCK, True): cell
-            for cell, block in missing(found, wanted)
-        }
-        saved = time.monotonic()
-        for task in as_completed(tasks):
-            found.setdefault(tasks[task].name, Counter()).update(task.result())
-            now = time.monotonic()
-            if now > saved + 20 or now > end:
-                write_store(found)
-                saved = now
-            if now > end:
-                pool.shutdown(wait=False, cancel_futures=True)
+def _simulated(task: tuple) -> tuple[str, Counter]:
+    cell, numbers, on_device, known = task
+    counts: Counter = Counter()
+    for number in numbers:
+        counts.update(simulate(cell, number, BLOCK, on_device, known))
+    return cell.name, counts
+
+
+def run(found: dict[str, Counter], tasks: list, minutes: float, n_processes: int) -> None:
+    """Add blocks of simulations, saving now and then; those begun at the end of the time are lost."""
+    end = saved = time.monotonic()
+    end += 60 * minutes
+    with get_context("spawn").Pool(n_processes) as pool:
+        results = pool.imap_unordered(_simulated, tasks)
+        while True:
+            try:
+                name, counts = results.next(timeout=max(0.0, end - time.monotonic()))
+            except (StopIteration, NothingYet):
                 break
+            found.setdefault(name, Counter()).update(counts)
+            if time.monotonic() > saved + 20:
+                write_store(found)
+                saved = time.monotonic()
     write_store(found)
 
 
@@ -376,12 +410,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=2_000, help="per cell")
     parser.add_argument("--minutes", type=float, default=240.0, help="time for this run")
-    parser.add_argument(
-        "--device", type=int, default=0, help="resample on a GPU, from so many processes"
-    )
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--device", action="store_true", help="resample on a GPU")
+    parser.add_argument("--only", default="", help="cells whose names contain this")
     options = parser.parse_args()
     found = read_store()
-    run(found, options.simulations, options.minutes, options.device)
+    tasks = missing(found, options.simulations, options.only, options.device)
+    run(found, tasks, options.minutes, options.processes)
     done = {name: counts for name, counts in found.items() if counts}
     command = f"benchmarks {NAME} --simulations {options.simulations}"
     write_signed(RESULTS / f"{NAME}.md", report(done), command)
