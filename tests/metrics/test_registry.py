@@ -18,6 +18,16 @@ from aucuba.metrics import (
 from aucuba.metrics._measures import MEASURES, bind
 from tests.measure_cases import PARAMS
 
+# Measures that depend on the prevalence, at another one.
+SHIFTED = [
+    (name, {**params, "target_prevalence": 0.05})
+    for name, params in PARAMS.items()
+    if bind(name, params).sampling == "random" and bind(name, params).has_a_prevalence
+] + [
+    ("rate_at_threshold", {"rate": rate, "threshold": 1.0, "target_prevalence": 0.05})
+    for rate in ("precision", "npv", "alert_rate")
+]
+CASES = [*PARAMS.items(), *SHIFTED]
 QUICK = {"n_resamples": 60, "random_state": 0}
 # Not parameters of the measure's function: they only allow a comparison.
 PERMISSIONS = {"same_scale"}
@@ -41,6 +51,7 @@ def test_every_function_is_its_measure(name):
     function = getattr(metrics, f"{name}_score")
     params = {key: value for key, value in PARAMS[name].items() if key not in PERMISSIONS}
     known = set(inspect.signature(MEASURES[name]).parameters) - PERMISSIONS
+    known |= {"target_prevalence"} & set(dict(SHIFTED).get(name, ()))
     extra = {"y_true", "y_score", "sample_weight", "qid", "pos_label"}
     assert set(inspect.signature(function).parameters) == known | extra
     weight, qid = np.random.default_rng(1).integers(1, 4, y.size), np.arange(y.size) % 12
@@ -50,11 +61,11 @@ def test_every_function_is_its_measure(name):
         assert got.low <= got.value <= got.high
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_measure_compares_in_pairs_in_tables_and_across_samples(name):
+@pytest.mark.parametrize(("name", "params"), CASES)
+def test_every_measure_compares_in_pairs_in_tables_and_across_samples(name, params):
     y, score = rows()
     other = np.random.default_rng(2).normal(size=y.size)
-    options = {**PARAMS[name], **QUICK}
+    options = {**params, **QUICK}
     for found in (
         compare_scores(name, y, score, other, **options),
         compare_scores(name, y, score, other, y_true_b=y, **options),
@@ -64,26 +75,26 @@ def test_every_measure_compares_in_pairs_in_tables_and_across_samples(name):
         assert 0 < found.p_value <= 1
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_measure_is_a_scorer_or_says_why_not(name):
+@pytest.mark.parametrize(("name", "params"), CASES)
+def test_every_measure_is_a_scorer_or_says_why_not(name, params):
     y, _ = rows()
     X = np.random.default_rng(3).normal(size=(y.size, 2)) + y[:, np.newaxis]
     if name == "rate_at_threshold":
         with pytest.raises(ValueError, match="cannot be a scorer, since the scores of refitted"):
-            make_metric_scorer(name, **PARAMS[name])
+            make_metric_scorer(name, **params)
         return
-    scorer = make_metric_scorer(name, **PARAMS[name])
+    scorer = make_metric_scorer(name, **params)
     values = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
     assert np.isfinite(values).all()
-    assert np.all(values <= 0) == bind(name, PARAMS[name]).smaller_is_better
+    assert np.all(values <= 0) == bind(name, params).smaller_is_better
     search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=3)
     assert np.isfinite(search.fit(X, y).best_score_)
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_every_measure_can_be_planned_or_says_why_not(name):
+@pytest.mark.parametrize(("name", "params"), CASES)
+def test_every_measure_can_be_planned_or_says_why_not(name, params):
     y, score = rows()
-    params = {**PARAMS[name], "random_state": 0}
+    params = {**params, "random_state": 0}
     if name in ("auc_at_k", "binned_auc", "precision_at_k", "recall_at_k"):
         with pytest.raises(ValueError, match=r"No sample size can be planned.*counts rows"):
             sample_size_for(name, y, score, half_width=0.1, **params)

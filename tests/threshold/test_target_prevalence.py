@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm
 
+from aucuba._roc._prevalence import fpr_per_tpr
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold import FixedPrecisionClassifier, rows_needed
 from aucuba.threshold._precision_rule import lowest_at_prevalence
-from aucuba.threshold._rows_needed import fpr_per_tpr
 from aucuba.threshold._units import Units
 from tests.threshold.bases import prefit
 

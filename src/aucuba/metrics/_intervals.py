@@ -13,8 +13,10 @@ from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
 from aucuba._base._validation import check_choice
 from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
+from aucuba._roc._prevalence import curve_through
 from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample
+from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._roc_measure import RocMeasure
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
@@ -110,7 +112,8 @@ def score_interval(
     random_state : int, RandomState instance or None, default=None
         Seed of the resampling.
     **metric_params
-        Parameters of the measure, such as ``fpr_range=(0, 0.05)``.
+        Parameters of the measure, such as ``fpr_range=(0, 0.05)``; for those that depend on the
+        prevalence ``target_prevalence=``, which assumes label shift (see `rates_at_threshold`).
 
     Returns
     -------
@@ -147,14 +150,41 @@ def score_interval(
     study.warn_if_few_for(chosen)
     value = float(study.values[0])
     tails = {"two-sided": (1 - level) / 2, "greater": 1 - level, "less": 1 - level}[alternative]
-    draws, used = None, 0
-    if needs_draws(study, chosen):
-        draws, used = study.resampled(n_draws, random_state)[0], n_draws
-    low, high = limits(study, chosen, value, tails, draws)
+    if study.measure.is_rate and study.measure.prevalence is not None and chosen != "bootstrap":
+        low, high, used = _limits_at_prevalence(study, chosen, tails, n_draws, random_state)
+    else:
+        low, high, used = _drawn_limits(study, chosen, tails, n_draws, random_state)
     floor, ceiling = study.measure.limits
     low = floor if alternative == "less" else max(floor, low)
     high = ceiling if alternative == "greater" else min(ceiling, high)
     return ScoreInterval(value, low, high, level, used, chosen, study.sampling, alternative)
+
+
+def _drawn_limits(
+    study: Study, method: str, tail: float, n_draws: int, random_state: Any
+) -> tuple[float, float, int]:
+    """Return the limits, and the number of resamples that they took."""
+    draws, used = None, 0
+    if needs_draws(study, method):
+        draws, used = study.resampled(n_draws, random_state)[0], n_draws
+    return *limits(study, method, float(study.values[0]), tail, draws), used
+
+
+def _limits_at_prevalence(
+    study: Study, method: str, tail: float, n_draws: int = 0, random_state: Any = None
+) -> tuple[float, float, int]:
+    """Limits of a rate that mixes two classes, from limits of TPR and FPR with half of the error each.
+
+    The classes are independent, and a rate at a known prevalence is monotone in both.
+    """
+    params, found = study.measure.params, []
+    for rate in ("tpr", "fpr"):
+        part = replace(study, measure=bind("rate_at_threshold", {**params, "rate": rate}))
+        found.append(_drawn_limits(part, method, tail / 2, n_draws, random_state))
+    corners = curve_through(*np.meshgrid(found[0][:2], found[1][:2]), params["threshold"])
+    values = study.measure.of_curve(corners, 1)
+    # A corner where nothing is flagged has no precision; its neighbours have 0 and 1.
+    return float(np.nanmin(values)), float(np.nanmax(values)), found[0][2]
 
 
 def needs_draws(study: Study, method: str) -> bool:
@@ -249,6 +279,8 @@ def _percentiles(
 ) -> tuple[float, float]:
     """Limits from the values of resamples."""
     if np.ptp(draws) <= _NO_SPREAD:
+        if study.measure.prevalence is not None:
+            return _unseen_at_prevalence(study, value, tail, draws.size)
         return _without_spread(study.measure, study.fewest, value, tail)
     tail = study.percentile(tail)
     levels = np.array([tail, 1 - tail])
@@ -284,6 +316,15 @@ def _without_spread(
     low = value - left_open * (value - floor) if np.isfinite(floor) else value
     high = value + left_open * (ceiling - value) if np.isfinite(ceiling) else value
     return low, high
+
+
+def _unseen_at_prevalence(
+    study: Study, value: float, tail: float, n_draws: int
+) -> tuple[float, float]:
+    """Limits of a value that no resample moves, but that unseen rows of a rare class would."""
+    if study.measure.is_rate:
+        return _limits_at_prevalence(study, study.choose("auto"), tail, n_draws, 0)[:2]
+    return _model_limits(study, value, 0.0, tail)
 
 
 def _corrected(levels: FloatArray, draws: FloatArray, value: float, skew: float) -> FloatArray:

@@ -78,7 +78,10 @@ def evaluate(
 
 
 def bind(name: str, params: Mapping[str, Any]) -> RocMeasure:
-    """Look a measure up by name and check its parameters."""
+    """Look a measure up by name and check its parameters.
+
+    ``target_prevalence`` is a parameter of all measures that depend on the prevalence.
+    """
     known = MEASURES | ALIASES
     if not isinstance(name, str) or name not in known:
         plain = str(name).removesuffix("_score")
@@ -86,10 +89,13 @@ def bind(name: str, params: Mapping[str, Any]) -> RocMeasure:
         meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         options = ", ".join(map(repr, known))
         raise ValueError(f"metric must be one of {options}, got {name!r}.{meant}")
+    own = dict(params)
+    target = own.pop("target_prevalence", None)
     try:
-        return known[name](**params)
+        measure = known[name](**own)
     except TypeError as error:
         raise ValueError(f"Parameters of the measure {name!r}: {_reason(error)}.") from None
+    return measure if target is None else measure.at_prevalence(target)
 
 
 def _reason(error: TypeError) -> str:
@@ -273,6 +279,7 @@ def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
         sampling="random",
         unplannable=_COUNTS_ROWS.format("k"),
         is_modelled=False,
+        has_a_prevalence=False,
         # Another credit depends on the ties among all rows.
         summary=partial(top_rows_of_curve, k=rows) if credit == 0.5 else roc_curve,
     )
@@ -288,7 +295,14 @@ def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
         )
 
     reason = _COUNTS_ROWS.format("bin_sizes")
-    return RocMeasure("binned_auc", area, sampling="random", unplannable=reason, is_modelled=False)
+    return RocMeasure(
+        "binned_auc",
+        area,
+        sampling="random",
+        unplannable=reason,
+        is_modelled=False,
+        has_a_prevalence=False,
+    )
 
 
 def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
@@ -333,6 +347,7 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> RocMeasure:
         "rate_at_threshold",
         value,
         sampling=unit,
+        smaller_is_better=rate in ("fpr", "alert_rate"),
         is_rate=True,
         cuts=cuts,
         params=params,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_k
 from aucuba._roc._curve import RocCurve, curve_at_threshold, roc_curve
 from aucuba._roc._points import (
-    RATES,
     n_ranked,
     precision_of,
     vertex_flagging,
@@ -19,8 +18,9 @@ from aucuba._roc._points import (
     vertex_reaching_tpr,
     vertex_within_fpr,
 )
+from aucuba._roc._prevalence import curve_at_prevalence, target_range
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics._measures import evaluate
+from aucuba.metrics._measures import bind, evaluate
 
 
 def tpr_at_fpr_score(
@@ -147,6 +147,7 @@ def precision_at_recall_score(
     y_score: ArrayLike,
     *,
     recall: float,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -163,6 +164,8 @@ def precision_at_recall_score(
         As in `partial_auc_score`.
     recall : float
         The lowest recall (sensitivity, TPR) allowed, in [0, 1].
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -175,9 +178,8 @@ def precision_at_recall_score(
     >>> precision_at_recall_score([0, 1, 0, 1], [1, 2, 3, 4], recall=1.0)
     0.6666666666666666
     """
-    return evaluate(
-        "precision_at_recall", y_true, y_score, sample_weight, qid, pos_label, recall=recall
-    )
+    params = {"recall": recall, "target_prevalence": target_prevalence}
+    return evaluate("precision_at_recall", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def recall_at_precision_score(
@@ -185,6 +187,7 @@ def recall_at_precision_score(
     y_score: ArrayLike,
     *,
     precision: float,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -201,6 +204,8 @@ def recall_at_precision_score(
         As in `partial_auc_score`.
     precision : float
         The lowest precision allowed, in (0, 1].
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -213,9 +218,8 @@ def recall_at_precision_score(
     >>> recall_at_precision_score([0, 1, 0, 1], [1, 2, 3, 4], precision=0.9)
     0.5
     """
-    return evaluate(
-        "recall_at_precision", y_true, y_score, sample_weight, qid, pos_label, precision=precision
-    )
+    params = {"precision": precision, "target_prevalence": target_prevalence}
+    return evaluate("recall_at_precision", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 @dataclass(frozen=True)
@@ -259,6 +263,7 @@ def rates_at_threshold(
     y_score: ArrayLike,
     *,
     threshold: float,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> Rates:
@@ -270,6 +275,10 @@ def rates_at_threshold(
         As in `partial_auc_score`.
     threshold : float
         Rows with a score at or above it are flagged.
+    target_prevalence : float or pair of float, default=None
+        Share of positives for which precision, NPV and alert rate are computed; None takes that of the
+        rows. It assumes label shift: within each class scores are distributed as in these rows. Of an
+        interval the less favourable end counts: the lower for the precision, the upper for the NPV.
 
     Returns
     -------
@@ -283,13 +292,16 @@ def rates_at_threshold(
     >>> rates = rates_at_threshold([0, 1, 0, 1], [1, 2, 3, 4], threshold=2.5)
     >>> rates.sensitivity, rates.specificity, rates.precision, rates.npv, rates.alert_rate
     (0.5, 0.5, 0.5, 0.5, 0.5)
+    >>> rates_at_threshold([0, 1, 0, 1], [1, 2, 3, 4], threshold=2.5, target_prevalence=0.1).precision
+    0.1
     """
     sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
-    curve = curve_at_threshold(sample, float(threshold))
-    rates = {}
+    curve, rates = curve_at_threshold(sample, float(threshold)), {}
     for name in ("tpr", "fpr", "precision", "npv", "alert_rate"):
-        hits, rows = RATES[name](curve, 1)
-        rates[name] = float(hits / rows) if rows > 0 else np.nan
+        params = {"rate": name, "threshold": float(threshold)}
+        if name not in ("tpr", "fpr"):
+            params["target_prevalence"] = target_prevalence
+        rates[name] = float(bind("rate_at_threshold", params).of_curve(curve, sample.n_rows))
     return Rates(**rates)
 
 
@@ -301,6 +313,7 @@ def operating_point(
     tpr: float | None = None,
     precision: float | None = None,
     k: int | None = None,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> OperatingPoint:
@@ -322,6 +335,9 @@ def operating_point(
         Lowest threshold whose precision is at least this.
     k : int, default=None
         Lowest threshold that flags at most this many rows (with weights: this much weight).
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`. ``precision`` is that at the lower end of an interval; ``n_flagged``
+        counts as many rows as these, at the end where more are flagged.
 
     Returns
     -------
@@ -342,8 +358,12 @@ def operating_point(
             f"operating_point takes exactly one of fpr, tpr, precision and k, got {given or 'none'}."
         )
     sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
-    curve = roc_curve(sample)
-    return point_at(curve, _vertex(curve, given[0], limits[given[0]], sample.n_rows))
+    curves = [roc_curve(sample)]
+    if target_prevalence is not None:
+        curves = [curve_at_prevalence(curves[0], end) for end in target_range(target_prevalence)]
+    vertex = min(_vertex(one, given[0], limits[given[0]], sample.n_rows) for one in curves)
+    points = [point_at(one, vertex) for one in curves]
+    return replace(points[0], n_flagged=max(one.n_flagged for one in points))
 
 
 def point_at(curve: RocCurve, vertex: int) -> OperatingPoint:

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_positive_number
+from aucuba._roc._prevalence import sample_at_prevalence
 from aucuba._roc._standard_error import row_terms
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._measures import bind
@@ -307,7 +308,7 @@ def _of_pilot(study: Study, ratio: float, random_state: Any) -> _Variances:
         return found.scaled((study.error(0, second) / alone.error(0, second)) ** 2)
     samples = study.samples
     if study.measure.sampling == "random":
-        samples = [_at_ratio(one, ratio) for one in samples]
+        samples = [sample_at_prevalence(one, 1 / (1 + ratio)) for one in samples]
     of = []
     for is_positive in (True, False):
         # To first order the variances of the classes add.
@@ -325,20 +326,14 @@ def _of_pilot(study: Study, ratio: float, random_state: Any) -> _Variances:
     return found.scaled(spread[0] / spread[1])
 
 
-def _at_ratio(sample: RankingSample, ratio: float) -> RankingSample:
-    """Weight the negatives so that there are ``ratio`` per positive."""
-    n_positives = int(sample.positive.sum())
-    per_negative = ratio * n_positives / (sample.n_rows - n_positives)
-    return replace(sample, weight=np.where(sample.positive, 1.0, per_negative))
-
-
 def _of_prevalence(measure: RocMeasure, samples: list[RankingSample], ratio: float) -> float:
     """Variance of one row from an uncertain prevalence p, whose log-odds have 1 / (p (1 - p))."""
     if measure.sampling != "random":
         return 0.0
     ends = []
     for step in (_STEP, -_STEP):
-        moved = [_at_ratio(one, ratio * float(np.exp(-step))) for one in samples]
+        share = 1 / (1 + ratio * float(np.exp(-step)))
+        moved = [sample_at_prevalence(one, share) for one in samples]
         ends.append(float(_gap(np.array([[measure.value(one)] for one in moved]))[0]))
     slope, prevalence = (ends[0] - ends[1]) / (2 * _STEP), 1 / (1 + ratio)
     return slope**2 / (prevalence * (1 - prevalence))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from aucuba._base._typing import FloatArray
 from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._prevalence import curve_at_prevalence, sample_at_prevalence, target_range
 from aucuba._roc._queries import query_values
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
@@ -59,6 +61,10 @@ class RocMeasure:
         Why no sample size can be planned; empty where one can.
     is_modelled : bool
         Whether the normal model of `aucuba.metrics._normal_model` can compute it.
+    has_a_prevalence : bool
+        Whether a measure of random rows can be computed for another prevalence.
+    prevalence : (float, float) or None
+        Ends of the prevalence for which it is computed; None for that of the rows.
     summary : callable
         The part of a sample's ROC curve that decides, where less than a sort of all rows gives it.
     """
@@ -80,12 +86,45 @@ class RocMeasure:
     incomparable: str = ""
     unplannable: str = ""
     is_modelled: bool = True
+    has_a_prevalence: bool = True
+    prevalence: tuple[float, float] | None = None
     summary: Callable[[RankingSample], RocCurve] = roc_curve
 
     @property
     def is_smooth(self) -> bool:
         """Whether small changes of the weights move the value by a little, so that BCa applies."""
         return self.region is not None or self.effects is not None
+
+    def at_prevalence(self, target_prevalence: Any) -> RocMeasure:
+        """Return the measure of a population with another share of positives (label shift).
+
+        Of an interval the less favourable end counts. The share is given, so a fresh sample would be
+        drawn by class.
+        """
+        if self.sampling == "by_class" or not self.has_a_prevalence:
+            raise ValueError(
+                f"target_prevalence has no meaning for {self.name!r}, a measure of "
+                f"{'pages of rows' if self.sampling == 'random' else 'the ROC curve alone'}."
+            )
+        ends = target_range(target_prevalence)
+        worst = np.max if self.smaller_is_better else np.min
+
+        def moved(of_curve: OfCurve) -> OfCurve:
+            return lambda curve, n_rows: worst(
+                [of_curve(curve_at_prevalence(curve, end), n_rows) for end in set(ends)], axis=0
+            )
+
+        return replace(
+            self,
+            of_curve=moved(self.of_curve),
+            of_population=moved(self.of_population or self.of_curve),
+            sampling="by_class",
+            effects=None if self.effects is None else partial(_effects_at, self.effects, ends),
+            needs="both",
+            prevalence=ends,
+            # The top of the rows is not the top of the population.
+            summary=self.summary if self.is_rate else roc_curve,
+        )
 
     def check_comparable(self) -> None:
         """Refuse to compare the values of two scorers where they have no common scale."""
@@ -105,6 +144,11 @@ class RocMeasure:
 
     def by_query(self, sample: RankingSample) -> FloatArray:
         """Compute one value per query that counts."""
+        if self.prevalence is not None:
+            raise ValueError(
+                "target_prevalence is about all rows and goes without qid: every query has a "
+                "prevalence of its own."
+            )
         return query_values(sample, self.of_curve, self.needs)
 
     def value(self, sample: RankingSample) -> float:
@@ -112,3 +156,15 @@ class RocMeasure:
         if sample.query is None:
             return self.of_query(sample)
         return float(np.mean(self.by_query(sample)))
+
+
+def _effects_at(
+    effects: Callable[[RankingSample], FloatArray], ends: tuple[float, float], sample: RankingSample
+) -> FloatArray:
+    """Compute the effects of rows that are drawn by class, at the lower end of a prevalence."""
+    moved = sample_at_prevalence(sample, ends[0])
+    effect = effects(moved)
+    for rows in (moved.positive, ~moved.positive):
+        weight = moved.weights[rows]
+        effect[rows] -= weight * (effect[rows].sum() / weight.sum())
+    return effect

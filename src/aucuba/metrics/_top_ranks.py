@@ -14,6 +14,7 @@ def precision_at_k_score(
     y_score: ArrayLike,
     *,
     k: int,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -29,6 +30,8 @@ def precision_at_k_score(
         As in `partial_auc_score`.
     k : int
         Number of rows from the top.
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -41,7 +44,8 @@ def precision_at_k_score(
     >>> precision_at_k_score([0, 1, 0, 1], [1, 2, 3, 4], k=2)
     0.5
     """
-    return evaluate("precision_at_k", y_true, y_score, sample_weight, qid, pos_label, k=k)
+    params = {"k": k, "target_prevalence": target_prevalence}
+    return evaluate("precision_at_k", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def recall_at_k_score(
@@ -49,6 +53,7 @@ def recall_at_k_score(
     y_score: ArrayLike,
     *,
     k: int,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -63,6 +68,8 @@ def recall_at_k_score(
         As in `partial_auc_score`.
     k : int
         Number of rows from the top.
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -75,7 +82,8 @@ def recall_at_k_score(
     >>> recall_at_k_score([0, 1, 0, 1], [1, 2, 3, 4], k=3)
     1.0
     """
-    return evaluate("recall_at_k", y_true, y_score, sample_weight, qid, pos_label, k=k)
+    params = {"k": k, "target_prevalence": target_prevalence}
+    return evaluate("recall_at_k", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def enrichment_factor_score(
@@ -83,6 +91,7 @@ def enrichment_factor_score(
     y_score: ArrayLike,
     *,
     fraction: float,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -99,6 +108,8 @@ def enrichment_factor_score(
         As in `partial_auc_score`.
     fraction : float
         Fraction of all rows, in (0, 1].
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -111,9 +122,8 @@ def enrichment_factor_score(
     >>> enrichment_factor_score([0, 1, 0, 1], [1, 2, 3, 4], fraction=0.25)
     2.0
     """
-    return evaluate(
-        "enrichment_factor", y_true, y_score, sample_weight, qid, pos_label, fraction=fraction
-    )
+    params = {"fraction": fraction, "target_prevalence": target_prevalence}
+    return evaluate("enrichment_factor", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def rie_score(
@@ -121,6 +131,7 @@ def rie_score(
     y_score: ArrayLike,
     *,
     alpha: float = 20.0,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -141,6 +152,8 @@ def rie_score(
         As in `partial_auc_score`.
     alpha : float, default=20.0
         How early positives must come: the first ``1/alpha`` of all rows carries most of the weight.
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -153,7 +166,8 @@ def rie_score(
     >>> print(f"{rie_score([0, 0, 0, 1], [1, 2, 3, 4], alpha=20.0):.3f}")
     3.973
     """
-    return evaluate("rie", y_true, y_score, sample_weight, qid, pos_label, alpha=alpha)
+    params = {"alpha": alpha, "target_prevalence": target_prevalence}
+    return evaluate("rie", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def bedroc_score(
@@ -161,6 +175,7 @@ def bedroc_score(
     y_score: ArrayLike,
     *,
     alpha: float = 20.0,
+    target_prevalence: Any = None,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
@@ -180,6 +195,8 @@ def bedroc_score(
         As in `partial_auc_score`.
     alpha : float, default=20.0
         How early positives must come.
+    target_prevalence : float or pair of float, default=None
+        As in `rates_at_threshold`; of an interval the less favourable end counts.
 
     Returns
     -------
@@ -192,7 +209,8 @@ def bedroc_score(
     >>> print(f"{bedroc_score([0, 1, 0, 1], [1, 2, 3, 4]):.3f}")
     0.993
     """
-    return evaluate("bedroc", y_true, y_score, sample_weight, qid, pos_label, alpha=alpha)
+    params = {"alpha": alpha, "target_prevalence": target_prevalence}
+    return evaluate("bedroc", y_true, y_score, sample_weight, qid, pos_label, **params)
 
 
 def binned_auc_score(

@@ -7,10 +7,10 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from aucuba._roc._prevalence import target_range
 from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule
 from aucuba.threshold._promise import ALERTS, PRECISION
-from aucuba.threshold._rows_needed import target_range
 from aucuba.threshold._rules import MonotoneRule, Rule
 from aucuba.threshold._units import Population
 

@@ -25,6 +25,7 @@ from scipy.special import bdtr, betainccinv, betaincinv
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import finite_scores
+from aucuba._roc._prevalence import fpr_per_tpr
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold._betting import bets_against, log_wealth
 from aucuba.threshold._order_statistic import raised_by_rounding
@@ -32,7 +33,6 @@ from aucuba.threshold._rows_needed import (
     N_STARTS,
     PART_OF_FPR,
     PLACING,
-    fpr_per_tpr,
     negatives_at_prevalence,
     units_to_promise,
 )

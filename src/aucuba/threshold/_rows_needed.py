@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 from aucuba._base._validation import check_choice, check_fraction, check_positive_number
+from aucuba._roc._prevalence import fpr_per_tpr, target_range
 from aucuba.threshold._betting import units_needed
 from aucuba.threshold._conformal import negatives_for_selection
 from aucuba.threshold._order_statistic import carried_by, rows_for_a_rank
@@ -118,28 +118,6 @@ def rows_needed(
         ALERTS: 1.0,
     }
     return math.ceil(round(needed / counted[promised], 9))
-
-
-def target_range(target_prevalence: Any) -> tuple[float, float]:
-    """Return the ends of a prevalence that is one number, or an interval taken as known."""
-    ends = target_prevalence
-    if isinstance(ends, Real):
-        ends = (ends, ends)
-    if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
-        raise ValueError(
-            f"target_prevalence must be a number or a pair (low, high), got {target_prevalence!r}."
-        )
-    low, high = (
-        check_fraction(end, "target_prevalence", low_open=True, high_open=True) for end in ends
-    )
-    if low > high:
-        raise ValueError(f"target_prevalence has its ends in falling order: {target_prevalence!r}.")
-    return low, high
-
-
-def fpr_per_tpr(allowed: float, prevalence: float) -> float:
-    """Return the largest FPR per TPR at which at most ``allowed`` of the flagged rows are negative."""
-    return prevalence * allowed / ((1.0 - prevalence) * (1.0 - allowed))
 
 
 def negatives_at_prevalence(allowed: float, prevalence: float, error: float) -> int:
