@@ -1,5 +1,8 @@
 """Fits that fail leave nothing behind: one contract for every public estimator."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
@@ -110,3 +113,16 @@ def test_no_attribute_survives_a_second_fit(name):
     model.of_another_kind_ = 1
     model.fit(*case.data())
     assert not hasattr(model, "of_another_kind_")
+
+
+@every_estimator
+def test_threads_may_share_a_fitted_model(name):
+    # A service calls one model from many threads; what is prepared at the first call must not race.
+    case = ESTIMATORS[name]
+    X, y = case.data()
+    model = case.make().fit(X, y)
+    expected = outputs(pickle.loads(pickle.dumps(model)), X)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: outputs(model, X), range(24)))
+    for one in found:
+        np.testing.assert_array_equal(one, expected)

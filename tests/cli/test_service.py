@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from aucuba.persistence import load_model
+from aucuba.persistence import SavedModel, load_model
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
@@ -55,3 +56,21 @@ def test_the_service_scores_rows(client, model, files):
     missing = client.post("/scores", json=[{"a": 1.0, "c": 2.0, "city": "Oslo"}])
     assert missing.status_code == 422
     assert "needs the columns 'b'" in missing.json()["detail"]
+
+
+def test_the_service_tells_which_values_training_has_not_seen(client):
+    usual = {"a": 0.1, "b": 0.2, "c": 0.3, "city": "Oslo"}
+    rows = [usual, usual | {"a": 1e6}, usual | {"city": "Lima", "b": -1e3}, usual | {"city": None}]
+    answer = client.post("/scores", json=rows).json()
+    assert [len(one["notes"]) for one in answer] == [0, 1, 2, 0]
+    assert answer[1]["notes"][0].startswith("'a' is unlike the rows of training (number, -")
+    assert any("category: 'Oslo', 'Paris', 'Rome'" in note for note in answer[2]["notes"])
+    columns = client.get("/columns").json()
+    assert list(columns) == ["a", "b", "c", "city"]
+
+
+def test_a_saved_array_model_knows_no_columns():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    saved = SavedModel(LogisticRegression().fit(X, X[:, 0] > 0))
+    assert saved.columns() == {}
+    assert saved.unusual_values(X[:3] * 1e9) == [[], [], []]

@@ -128,6 +128,23 @@ def test_mlflow(tmp_path):
     np.testing.assert_array_equal(again.predict(found["X"]), model.predict(found["X"]))
 
 
+def test_mlflow_evaluation(tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    pytest.importorskip("matplotlib")
+    from aucuba.metrics import partial_auc_score
+
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/runs.db")
+        found = run_program("mlflow_evaluation")
+    metrics, rows = found["result"].metrics, found["rows"]
+    expected = partial_auc_score(rows["label"], rows["score"], fpr_range=(0.0, 0.1))
+    assert metrics["partial_auc/value"] == pytest.approx(expected)
+    assert metrics["partial_auc/low"] < expected < metrics["partial_auc/high"]
+    assert found["result"].artifacts["region"].content.size > (100, 100)
+
+
 def test_skops_loads_every_model_with_the_public_list():
     skops = pytest.importorskip("skops.io")
     pytest.importorskip("pandas")

@@ -17,6 +17,7 @@ from aucuba._columns._kinds import (
     as_numbers,
     column_names,
     column_times,
+    is_missing,
     table_columns,
 )
 
@@ -24,6 +25,8 @@ from aucuba._columns._kinds import (
 MISSING, RARE = "(missing)", "(rare)"
 # Histogram boosting has 255 bins for categories; the rarest categories share the last code.
 _MAX_CATEGORIES = 200
+# Categories that a description lists.
+_MOST_NAMED = 20
 
 
 class PlainColumns(TransformerMixin, BaseEstimator):
@@ -102,6 +105,30 @@ class PlainColumns(TransformerMixin, BaseEstimator):
             for place, name in enumerate(self.names_)
             if place not in set(self.categorical) and not self.empty_[place]
         }
+
+    def unknown_categories(self, X: Any) -> dict[str, BoolArray]:
+        """Mark the rows whose category training has not seen, by column; missing values are known."""
+        columns, known = table_columns(X), self.known_categories()
+        self._check(X, columns)
+        unknown = {}
+        for place in self.categorical:
+            values, name = as_names(columns[place]), self.names_[place]
+            unknown[name] = ~is_missing(values) & ~np.isin(values.astype(str), list(known[name]))
+        return unknown
+
+    def described(self) -> dict[str, str]:
+        """Write the kind of every column with its range or categories, the first few of many."""
+        ranges, known = self.training_ranges(), self.known_categories()
+        dates = {self.names_[place] for place, _ in self.dates}
+        text = {}
+        for name in self.names_:
+            if name in known:
+                shown = ", ".join(map(repr, sorted(known[name])[:_MOST_NAMED]))
+                text[name] = f"category: {shown}{', ...' * (len(known[name]) > _MOST_NAMED)}"
+            else:
+                kind = "date" if name in dates else "number"
+                text[name] = f"{kind}, {ranges.get(name, 'no values')}"
+        return text
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Name the columns of the result."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._columns._plain_columns import PlainColumns
+from aucuba._columns._table_columns import LinearColumns, NamedColumns
 
 
 @dataclass(frozen=True)
@@ -88,3 +90,62 @@ class SavedModel:
         ndarray of shape (n_samples, 2)
         """
         return np.asarray(self.model.predict_proba(X))
+
+    def columns(self) -> dict[str, str]:
+        """Describe what training saw in each column, so that a service can publish it.
+
+        Returns
+        -------
+        dict
+            By column, its range such as ``"number, 0.5 to 12"`` or ``"date, 2024-01-01 to
+            2024-03-31"``, or its categories such as ``"category: 'Bergen', 'Oslo'"``. Empty for models
+            of plain arrays, which know no columns.
+        """
+        plain = _plain_columns([self.baseline, self.model])
+        return {} if plain is None else plain.described()
+
+    def unusual_values(self, X: Any) -> list[list[str]]:
+        """List the values of each row that training saw nothing like.
+
+        A number or date is unusual if it lies outside the range of training widened by half its width
+        on either side, a category if training has not seen it. Missing values are not. A table with
+        other columns or kinds of columns than in training raises the ``ValueError`` of `predict`.
+
+        Parameters
+        ----------
+        X : DataFrame
+
+        Returns
+        -------
+        list of list of str
+            One list per row, empty where nothing is unusual.
+        """
+        plain = _plain_columns([self.baseline, self.model])
+        if plain is None:
+            return [[] for _ in range(len(X))]
+        selected = NamedColumns(plain.names_).transform(X) if hasattr(X, "columns") else X
+        seen, found = self.columns(), [list[str]() for _ in range(len(X))]
+        for name, rows in (
+            plain.far_outside(selected) | plain.unknown_categories(selected)
+        ).items():
+            for row in np.flatnonzero(rows):
+                found[row].append(f"{name!r} is unlike the rows of training ({seen[name]})")
+        return found
+
+
+def _plain_columns(waiting: list[Any]) -> PlainColumns | None:
+    """Find the columns that a model was trained on, in its pipelines and inner models."""
+    while waiting:
+        model = waiting.pop(0)
+        if isinstance(model, PlainColumns):
+            return model
+        if isinstance(model, LinearColumns):
+            return model.plain_
+        for listed in ("steps", "members_"):
+            waiting += [part for _, part in getattr(model, listed, ())]
+        waiting += [
+            getattr(model, name)
+            for name in ("estimator_", "weighted_estimator_")
+            if hasattr(model, name)
+        ]
+    return None

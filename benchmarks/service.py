@@ -1,0 +1,198 @@
+"""Requests per second of a service around one model: ``python -m benchmarks service``.
+
+Every form of the model answers ``POST /scores`` with one row of {columns} numbers in its own uvicorn
+process, a FastAPI app as in the guide. Two connections send {calls} requests per turn, one after the
+other on each; the forms take turns, {turns} times, and the table has medians over turns. Memory is the
+resident size of the server at the end, Python and its packages included. All on the loopback address of
+one machine, client and server sharing its cores. Writes ``benchmarks/results/service.md``.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+from reproductions.tables import markdown_table, write_signed
+
+RESULT = Path(__file__).parent / "results" / "service.md"
+N_ROWS, N_COLUMNS, N_CALLS, N_CONNECTIONS, N_TURNS = 5_000, 20, 400, 2, 5
+FORMS = {
+    "LightGBM": "lightgbm",
+    "RegionStack, default": "stack",
+    "its distilled student": "student",
+    "PartialAUCClassifierCV": "linear",
+    "RegionStack as ONNX": "stack.onnx",
+    "student as ONNX": "student.onnx",
+    "PartialAUCClassifierCV as ONNX": "linear.onnx",
+}
+
+
+def write_models(folder: Path) -> list[float]:
+    """Fit and write every form; return one row to score."""
+    import joblib
+    import lightgbm
+
+    from aucuba import PartialAUCClassifierCV, RegionStack
+    from aucuba.export import to_onnx
+    from aucuba.persistence import save_model
+
+    X, y = make_classification(N_ROWS, N_COLUMNS, n_informative=8, weights=[0.8], random_state=0)
+    X = X.astype(np.float32).astype(np.float64)
+    stack = RegionStack((0.0, 0.05), random_state=0).fit(X, y)
+    models = {
+        "stack": stack,
+        "student": stack.distill(X, y, random_state=0),
+        "linear": PartialAUCClassifierCV((0.0, 0.05), random_state=0).fit(X, y),
+    }
+    for name, model in models.items():
+        save_model(model, folder / name)
+        (folder / f"{name}.onnx").write_bytes(to_onnx(model).SerializeToString())
+    booster = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(X, y)
+    joblib.dump(booster, folder / "lightgbm")
+    return X[0].tolist()
+
+
+def scorer(path: Path) -> Any:
+    """Return a function from one row to its score."""
+    if path.suffix == ".onnx":
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return lambda row: session.run(["score"], {"X": np.array([row], np.float32)})[0].item()
+    if path.name == "lightgbm":
+        import joblib
+
+        booster = joblib.load(path)
+        return lambda row: booster.predict_proba(np.array([row]))[0, 1]
+    from aucuba.persistence import load_model
+
+    saved = load_model(path)
+    return lambda row: saved.decision_function(np.array([row]))[0]
+
+
+def make_app() -> Any:
+    """The service of the guide; the environment names the model. Called by uvicorn."""
+    from fastapi import FastAPI
+
+    app, score = FastAPI(), scorer(Path(os.environ["MODEL"]))
+
+    # FastAPI reads the annotations themselves, which must not be text.
+    def scores(row: list) -> dict:
+        return {"score": float(score(row))}
+
+    scores.__annotations__ = {"row": list[float], "return": dict[str, float]}
+    app.post("/scores")(scores)
+    return app
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+class Server:
+    """One uvicorn process around one form of the model."""
+
+    def __init__(self, path: Path) -> None:
+        self.port = free_port()
+        app = ["benchmarks.service:make_app", "--factory", "--log-level", "error"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "uvicorn", *app, "--port", str(self.port)],
+            env=os.environ | {"MODEL": str(path), "OMP_NUM_THREADS": "1"},
+        )
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"{path} did not start within a minute")
+
+    def megabytes(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+    def seconds(self, row: list[float], n_calls: int) -> list[float]:
+        """Send requests on one connection and time each."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        body, taken = json.dumps(row), []
+        for _ in range(n_calls):
+            start = time.perf_counter()
+            connection.request("POST", "/scores", body, {"content-type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read()
+            taken.append(time.perf_counter() - start)
+            if answer.status != 200:
+                raise RuntimeError(f"status {answer.status}: {text[:200]!r}")
+        connection.close()
+        return taken
+
+
+def turn(server: Server, row: list[float]) -> tuple[float, float, float]:
+    """Requests per second, median and 99th percentile in milliseconds, of all connections."""
+    taken: list[float] = []
+    share = N_CALLS // N_CONNECTIONS
+    threads = [
+        threading.Thread(target=lambda: taken.extend(server.seconds(row, share)))
+        for _ in range(N_CONNECTIONS)
+    ]
+    start = time.perf_counter()
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    total = time.perf_counter() - start
+    if len(taken) != N_CALLS:
+        raise RuntimeError(f"{N_CALLS - len(taken)} requests failed")
+    return N_CALLS / total, 1000 * statistics.median(taken), 1000 * np.quantile(taken, 0.99).item()
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        row = write_models(Path(name))
+        servers = {form: Server(Path(name) / file) for form, file in FORMS.items()}
+        try:
+            for server in servers.values():
+                server.seconds(row, 50)
+            turns = {form: [] for form in FORMS}
+            for _ in range(N_TURNS):
+                for form, server in servers.items():
+                    turns[form].append(turn(server, row))
+            memory = {form: server.megabytes() for form, server in servers.items()}
+        finally:
+            for server in servers.values():
+                server.process.terminate()
+                server.process.wait()
+    rows = []
+    for form, found in turns.items():
+        per_second, median, slow = np.median(found, axis=0)
+        rows.append(
+            [form, f"{per_second:.0f}", f"{median:.1f}", f"{slow:.1f}", f"{memory[form]:.0f}"]
+        )
+    header = ["model", "requests per second", "median ms", "99 % ms", "memory, MB"]
+    values = {"columns": N_COLUMNS, "calls": N_CALLS, "turns": N_TURNS}
+    about = (__doc__ or "").split("\n\n")[1].partition(" Writes ``")[0].format(**values)
+    text = f"# A service around one model\n\n{about}\n\n{markdown_table(header, rows)}"
+    write_signed(
+        RESULT, text, "benchmarks service", ["fastapi", "uvicorn", "lightgbm", "onnxruntime"]
+    )
+
+
+if __name__ == "__main__":
+    main()
