@@ -142,7 +142,7 @@ IN_FIT = {
         aucuba.FixedFPRClassifier(LogisticRegression(), 0.01, on_failure="trivial"),
         table,
         UserWarning,
-        "cannot carry the promised",
+        "cannot carry what is promised",
     ),
 }
 

@@ -186,7 +186,7 @@ class TestFailure:
     def test_trivial_thresholds_keep_the_promise(self, kind, flags):
         X, y = sample(20)
         model = kind(prefit(), 0.1 if flags == 0 else 0.9, cv="prefit", on_failure="trivial")
-        with pytest.warns(UserWarning, match="cannot carry the promised") as caught:
+        with pytest.warns(UserWarning, match="cannot carry what is promised") as caught:
             model.fit(X, y)
         assert len(caught) == 1
         assert model.trivial_ is True

@@ -23,7 +23,7 @@ CLASSES = {
 UPPER = ("fpr", "alerts")
 # A precision is not certified in every world; flagging nothing then keeps the promise.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:The held-out rows cannot carry the promised precision"
+    "ignore:The held-out rows cannot carry what is promised .precision"
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
@@ -173,6 +174,28 @@ def test_labels_of_any_kind_and_either_direction():
     folds = FalseDiscoverySelector(LogisticRegression(), cv=3, random_state=0).fit(X, y)
     assert not folds.guarantee_
     assert folds.promise_.startswith("No promise")
+
+
+@pytest.mark.parametrize("cv", ["prefit", 0.5])
+def test_detectors_take_normal_rows_alone(cv):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 2))
+    forest = IsolationForest(n_estimators=20, random_state=0)
+    base = forest.fit(X[:500]) if cv == "prefit" else forest
+    rows = X[500:] if cv == "prefit" else X
+    model = FalseDiscoverySelector(base, 0.1, cv=cv, random_state=0).fit(rows)
+    assert model.n_negatives_ == 500
+    if cv == "prefit":
+        # scikit-learn's detectors score normal rows high.
+        expected = np.sort(-forest.decision_function(rows))
+        np.testing.assert_array_equal(model.calibration_scores_, expected)
+    new = np.vstack([rng.normal(size=(30, 2)), np.full((20, 2), 6.0)])
+    mask = model.select(new).mask
+    assert mask[30:].all()
+    assert mask[:30].sum() < 5
+    mixed = np.r_[np.zeros(480), np.ones(20)]
+    labelled = FalseDiscoverySelector(forest.fit(X[:500]), 0.1, cv="prefit", random_state=0)
+    assert labelled.fit(X[500:], mixed).n_negatives_ == 480
 
 
 def test_resolution_is_told_and_planned():

@@ -41,7 +41,7 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore:No held-out positive")
-@pytest.mark.filterwarnings("ignore:The held-out rows cannot carry the promised precision")
+@pytest.mark.filterwarnings("ignore:The held-out rows cannot carry what is promised .precision")
 @parametrize_with_checks(list(classifiers()), expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
     check(estimator)

@@ -24,7 +24,18 @@ from aucuba._base._warnings import Advice, Remedy, warn_user
 _RESPONSE_METHODS = ("decision_function", "predict_proba")
 
 
-class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+class OfTwoClasses:
+    """An estimator that has seen two classes, one of which is to be found."""
+
+    classes_: AnyArray
+    pos_label_: Any
+
+    @property
+    def _positive_index(self) -> int:
+        return int(self.classes_[1] == self.pos_label_)
+
+
+class BinaryClassifier(OfTwoClasses, CallbackSupport, ClassifierMixin, BaseEstimator):
     """A classifier of two classes whose scores above 0 mean the second.
 
     ``decision_function`` is the score of ``pos_label_`` minus ``threshold_``, with its sign turned
@@ -32,8 +43,6 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     """
 
     pos_label: Any
-    classes_: AnyArray
-    pos_label_: Any
     threshold_: float
     predict_fpr_: float
 
@@ -57,10 +66,6 @@ class BinaryClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         scores = arrays_of(scores).host(scores)
         positive, index = self._oriented(scores) > 0, self._positive_index
         return np.asarray(self.classes_[np.where(positive, index, 1 - index)])
-
-    @property
-    def _positive_index(self) -> int:
-        return int(self.classes_[1] == self.pos_label_)
 
     def _oriented(self, values: AnyArray) -> AnyArray:
         """Turn what grows towards ``pos_label_`` towards ``classes_[1]``, and back."""

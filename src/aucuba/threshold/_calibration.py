@@ -16,7 +16,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, _num_samples, has_fit_parameter
 
 from aucuba._base._callbacks import CallbackSupport, Progress, fit_monitor
-from aucuba._base._estimator import positive_class, positive_scores, response_of, two_classes
+from aucuba._base._estimator import (
+    OfTwoClasses,
+    positive_class,
+    positive_scores,
+    response_of,
+    two_classes,
+)
 from aucuba._base._parallel import map_parallel
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import (
@@ -43,12 +49,11 @@ from aucuba.threshold._held_out import (
 )
 
 
-class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC):
+class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC):
     """An estimator around a base classifier that is scored on rows held out from it.
 
-    ``_stratified`` says whether drawn rows are stratified by class, ``_needs_labels`` whether rows
-    for a fitted base need labels, ``_takes_normal_rows`` whether rows without labels are normal ones
-    to an outlier detector.
+    ``_needs_labels`` says whether rows for a fitted base need labels, ``_takes_normal_rows`` whether
+    rows without labels are normal ones to an outlier detector.
     """
 
     estimator: Any
@@ -58,14 +63,16 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
     response_method: str
     n_jobs: int | None
     random_state: Any
-    classes_: AnyArray
-    pos_label_: Any
     score_direction: str = "auto"
     score_direction_: str
-    _stratified = True
     _needs_labels = True
     _takes_normal_rows = False
     _remedy_for_weights = ""
+
+    @property
+    def _stratified(self) -> bool:
+        """Whether drawn rows are stratified by class."""
+        return True
 
     @property
     @abstractmethod
@@ -163,21 +170,17 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
         else:
             target = labels_of_rows(y, n_rows, type(self).__name__)
         weight = row_weights(sample_weight, n_rows)
-        if is_detector:
-            self.classes_ = detector_classes(target, self.pos_label)
-            self.pos_label_, positive = positive_class(
-                self.classes_, target, weight, self.pos_label
-            )
-        elif self._is_prefit:
-            self.classes_ = fitted_classes(self.estimator)
-            require_known(target, self.classes_)
-            self.pos_label_, positive = positive_class(
-                self.classes_, target, weight, self.pos_label
-            )
+        if is_detector or self._is_prefit:
+            if is_detector:
+                self.classes_ = detector_classes(target, self.pos_label)
+            else:
+                self.classes_ = fitted_classes(self.estimator)
+                require_known(target, self.classes_)
+            label, positive = positive_class(self.classes_, target, weight, self.pos_label)
+            self.pos_label_ = label
         else:
-            (self.classes_, self.pos_label_), positive, _ = two_classes(
-                target, weight, self.pos_label
-            )
+            classes, positive, _ = two_classes(target, weight, self.pos_label)
+            self.classes_, self.pos_label_ = classes
         group, ranks = query_index(groups, n_rows, "groups"), time_index(time, n_rows)
         return X, target, Sample(positive, weight, group=group, time=ranks)
 
@@ -272,7 +275,7 @@ class HeldOutCalibration(MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC
             (scores,) = DaskBlocks.gather(lazy)
             return np.asarray(scores)
         is_detector = flagged_end(self.estimator, self.score_direction)[1]
-        towards = 1 if is_detector else int(self.classes_[1] == self.pos_label_)
+        towards = 1 if is_detector else self._positive_index
         scores = positive_scores(estimator, X, towards, self.response_method)[0]
         return scores if self.score_direction_ == "high" else -scores
 

@@ -219,7 +219,10 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
             return MonotoneRule(FPR, rates, population, self.joint)
         if len(rates) > 1:
             raise ValueError(f"min_tpr goes with one max_fpr, got the list {self.max_fpr!r}.")
-        return TwoRatesRule(rates[0], TPR.allowed(self.min_tpr), population)
+        return TwoRatesRule(
+            MonotoneRule(FPR, rates, population),
+            MonotoneRule(TPR, [TPR.allowed(self.min_tpr)], population),
+        )
 
 
 class FixedTPRClassifier(PromisedThresholdClassifier):

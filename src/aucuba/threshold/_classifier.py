@@ -7,27 +7,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._callbacks import with_callbacks
-from aucuba._base._estimator import (
-    BinaryClassifier,
-    all_or_nothing,
-)
+from aucuba._base._estimator import BinaryClassifier, all_or_nothing
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import (
-    check_choice,
-    check_fraction,
-)
+from aucuba._base._validation import check_choice, check_fraction
 from aucuba._base._warnings import warn_user
 from aucuba._columns._kinds import as_table
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
-from aucuba.threshold._held_out import (
-    Strata,
-)
+from aucuba.threshold._held_out import Strata
 from aucuba.threshold._promise import Promise
 from aucuba.threshold._rules import Cut, Rule, flags_nothing
 from aucuba.threshold._units import Population
@@ -208,6 +198,10 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
     def _counts_weights(self) -> bool:
         return bool(self.weighted_promise)
 
+    @property
+    def _stratified(self) -> bool:
+        return self._promise.is_of_one_class
+
     def _raise_problems(self, rule: Rule, problems: list[list[str]]) -> None:
         """Raise the first problem of a stratum unless a trivial threshold solves it."""
         if self.on_failure == "error" or np.isnan(rule.trivial).any():
@@ -251,28 +245,30 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         violations = np.array([cut.violation for cut in cuts])
         violation = strata.error_of_all(violations, self.joint)
         self.violation_probability_ = violation if self.guarantee_ else float("nan")
-        self.promise_ = self._sentence(rule.words, cuts)
+        self.promise_ = self._sentence(rule, cuts)
         if self.trivial_:
-            where = " in some stratum" if self.strata_.size else ""
-            reason = (
-                f"The held-out rows cannot carry the promised {self._promise.words}{where}"
-                if missing
-                else f"No held-out positive{where} scores above the threshold that keeps the promised "
-                f"{self._promise.words}"
-            )
-            remedy = (
-                "Hold out more rows or promise less; on_failure='error' says how many rows it takes."
-                if missing
-                else "Use a better base, or scores that do not tie at their end (decision_function in "
-                "place of probabilities, double precision), or promise less."
-            )
-            warn_user(
-                f"{reason}, so {type(self).__name__} keeps it by flagging "
-                f"{self._promise.trivially} there. {remedy}"
-            )
+            self._warn_of_trivial(rule, missing)
 
-    def _sentence(self, words: str, cuts: list[Cut]) -> str:
-        """Write the promise for logs and reports; ``words`` says which rates."""
+    def _warn_of_trivial(self, rule: Rule, missing: bool) -> None:
+        where = " in some stratum" if self.strata_.size else ""
+        reason = (
+            f"The held-out rows cannot carry what is promised ({rule.words}){where}"
+            if missing
+            else f"No held-out positive{where} scores above the threshold that keeps what is promised "
+            f"({rule.words})"
+        )
+        remedy = (
+            "Hold out more rows or promise less; on_failure='error' says how many rows it takes."
+            if missing
+            else "Use a better base, or scores that do not tie at their end (decision_function in "
+            "place of probabilities, double precision), or promise less."
+        )
+        kept = f"so {type(self).__name__} keeps it by {rule.trivially} there"
+        warn_user(f"{reason}, {kept}. {remedy}")
+
+    def _sentence(self, rule: Rule, cuts: list[Cut]) -> str:
+        """Write the promise for logs and reports."""
+        words = rule.words
         if not self.guarantee_:
             return (
                 f"No promise: the threshold aims at a rate ({words}), but the scores of folds come "
@@ -283,5 +279,5 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         where = f" in each of {len(cuts)} strata" if self.strata_.size else ""
         sure = f"with confidence {self.confidence:g}{together}"
         rows = f"from {sum(cut.units.n_units for cut in cuts)} held-out {cuts[0].units.noun}"
-        kept = f" (kept by flagging {self._promise.trivially})" if self.trivial_ else ""
+        kept = f" (kept by {rule.trivially})" if self.trivial_ else ""
         return f"{words[0].upper()}{words[1:]}{where}, {sure}, {rows}{kept}."

@@ -45,14 +45,6 @@ class NegativeScores:
     score: FloatArray
     key: FloatArray | None
 
-    @classmethod
-    def from_rows(cls, score: AnyArray, key: FloatArray | None) -> NegativeScores:
-        """Sort the scores, ties by their keys."""
-        if key is None:
-            return cls(np.sort(score), None)
-        order = np.lexsort((key, score))
-        return cls(score[order], key[order])
-
     @property
     def n(self) -> int:
         return int(self.score.size)

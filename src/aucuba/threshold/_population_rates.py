@@ -115,7 +115,6 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     """
 
     _promise = PRECISION
-    _stratified = False
 
     def __init__(
         self,
@@ -258,7 +257,6 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     """
 
     _promise = ALERTS
-    _stratified = False
     _needs_labels = False
 
     def __init__(

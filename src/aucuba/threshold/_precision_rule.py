@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import bdtr, betainccinv, betaincinv
@@ -59,22 +59,23 @@ class PrecisionRule(RateRule):
 
     A random part of the held-out units places the thresholds, by their scores alone; the labels of
     the other units test them, from the strictest downwards. The rule takes the lowest threshold that
-    is certified.
+    is certified and not below ``stop``. All thresholds that are certified hold together, so that
+    ``stop`` may depend on the same rows.
+
+    The precision of cleared rows (``promise.sought`` is "negative") is that of flagged ones with the
+    classes and the sign of scores exchanged; ``stop`` is then in exchanged scores.
     """
 
     random_state: np.random.RandomState | None = None
     target: tuple[float, float] | None = None
+    stop: float = -math.inf
 
     @property
     def words(self) -> str:
-        if self.target is None:
-            return super().words
-        low, high = self.target
-        shown = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        return f"{super().words} at a prevalence of {shown}"
+        return super().words + at_prevalence(self.target)
 
     def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
-        units = self.population.units_of(rows, self.promise)
+        units = self.population.units_of(self._towards_sought(rows), self.promise)
         if self.target is not None and not units.is_exact:
             raise ValueError(
                 "target_prevalence promises the precision of single rows that weigh the same; leave "
@@ -92,27 +93,28 @@ class PrecisionRule(RateRule):
 
     def cut(self, rows: RankingSample, error: float) -> Cut:
         assert self.random_state is not None
-        units = self.population.units_of(rows, self.promise)
+        units = self.population.units_of(self._towards_sought(rows), self.promise)
         finite_scores(units.rows.score, "The base score")
         if self.target is not None:
-            return self._cut_at_prevalence(units, self.target[0], error)
+            return self._cut_at_prevalence(units, error)
         order = self.random_state.permutation(units.n_units)
         is_placing = np.isin(np.arange(units.n_units), order[: _n_placing(units.n_units)])
         placing, testing = units.take(is_placing), units.take(~is_placing)
         levels = np.array([self._lowest(placing, testing, rate, error) for rate in self.rates])
         return self._found(levels, units, testing, error)
 
-    def _cut_at_prevalence(self, units: Units, prevalence: float, error: float) -> Cut:
+    def _cut_at_prevalence(self, units: Units, error: float) -> Cut:
         assert self.random_state is not None
-        # Precision rises with the prevalence, so the lower end of an interval is the hardest.
         positives = self.random_state.permutation(np.flatnonzero(units.rows.positive))
         is_placing = np.zeros(units.n_units, dtype=bool)
         is_placing[positives[: _n_placing(positives.size)]] = True
         placing, testing = units.take(is_placing), units.take(~is_placing)
         single, levels = self.error_of_one(error), np.full(len(self.rates), np.nan)
         if placing.n_units:
-            odds = [fpr_per_tpr(rate, prevalence) for rate in self.rates]
-            levels = np.array([lowest_at_prevalence(placing, testing, o, single) for o in odds])
+            odds = [fpr_per_tpr(rate, self._lowest_prevalence) for rate in self.rates]
+            levels = np.array(
+                [lowest_at_prevalence(placing, testing, one, single, self.stop) for one in odds]
+            )
         return self._found(levels, units, testing, error)
 
     def _found(self, levels: FloatArray, units: Units, testing: Units, error: float) -> Cut:
@@ -121,7 +123,20 @@ class PrecisionRule(RateRule):
             for rate, level in zip(self.rates, levels, strict=True)
             if np.isnan(level)
         ]
+        if self.promise.sought == "negative":
+            levels = np.nextafter(-levels, -np.inf)
         return Cut(levels, testing, error, problems)
+
+    @property
+    def _lowest_prevalence(self) -> float:
+        """The hardest prevalence of the sought class: precision rises with it."""
+        assert self.target is not None
+        return self.target[0] if self.promise.sought == "positive" else 1.0 - self.target[1]
+
+    def _towards_sought(self, rows: RankingSample) -> RankingSample:
+        if self.promise.sought == "positive":
+            return rows
+        return replace(rows, positive=~rows.positive, score=-rows.score)
 
     def _lowest(self, placing: Units, testing: Units, rate: float, error: float) -> float:
         levels = _strictest_first(placing)
@@ -130,33 +145,44 @@ class PrecisionRule(RateRule):
         single = self.error_of_one(error)
         starts = _starts(placing, testing, levels, rate, single)
         tests = binomial_tests if testing.is_exact else betting_tests
-        last = last_rejected(levels.size, starts, single, tests(testing, levels, rate, single))
+        n_tests = int(np.sum(levels >= self.stop))
+        last = last_rejected(n_tests, starts, single, tests(testing, levels, rate, single))
         return np.nan if last is None else float(levels[last])
 
     def _needed(self, units: Units, rate: float, error: float) -> int:
         if self.target is not None:
-            return negatives_at_prevalence(rate, self.target[0], self.error_of_one(error))
+            single = self.error_of_one(error)
+            return negatives_at_prevalence(rate, self._lowest_prevalence, single)
         single = self.error_of_one(error) / N_STARTS
         return units_to_promise(rate, single, is_exact=units.is_exact)
 
     def _problem(self, units: Units, rate: float, error: float) -> str:
         if self.target is not None:
-            n_negatives = int(np.sum(~units.rows.positive))
+            n_others = int(np.sum(~units.rows.positive))
+            others = "negative" if self.promise.sought == "positive" else "positive"
             return (
                 f"No threshold has a {self.words} with confidence={1 - error:g} on these "
-                f"{units.n_units} held-out rows, of which {n_negatives} are negative. It takes at "
-                f"least {self._needed(units, rate, error)} negatives of which none is flagged, and "
-                "more where some are, or where few positives are flagged. Hold out more negatives, "
-                "promise less, or use a better base."
+                f"{units.n_units} held-out rows, of which {n_others} are {others}. It takes at "
+                f"least {self._needed(units, rate, error)} {others}s of which none is "
+                f"{self.promise.verb}, and more where some are, or where few {self.promise.sought}s "
+                f"are. Hold out more {others}s, promise less, or use a better base."
             )
         return (
-            f"No threshold has a precision of at least min_precision={1 - rate:g} with "
-            f"confidence={1 - error:g} on these {units.n_units} held-out {units.noun}, of which "
-            f"{int(units.rows.positive.sum())} rows are positive. It takes at least "
-            f"{self._needed(units, rate, error)} flagged {units.noun} without a negative among those "
-            "that test, and more where there are negatives. Hold out more rows, promise less, or use "
-            "a better base."
+            f"No threshold has a {self.promise.words} of at least {self.promise.parameter}="
+            f"{1 - rate:g} with confidence={1 - error:g} on these {units.n_units} held-out "
+            f"{units.noun}, of which {int(units.rows.positive.sum())} rows are {self.promise.sought}. "
+            f"It takes at least {self._needed(units, rate, error)} {self.promise.verb} {units.noun} "
+            f"that are all {self.promise.sought} among those that test, and more where some are not. "
+            "Hold out more rows, promise less, or use a better base."
         )
+
+
+def at_prevalence(target: tuple[float, float] | None) -> str:
+    """Say at which prevalence a promise holds, if not at that of the held-out rows."""
+    if target is None:
+        return ""
+    low, high = target
+    return f" at a prevalence of {low:g}" + ("" if low == high else f" to {high:g}")
 
 
 def last_rejected(
@@ -207,7 +233,9 @@ def binomial_tests(
     return lambda test: binomial_p_value(int(n_negatives[test]), int(n_flagged[test]), rate)
 
 
-def lowest_at_prevalence(placing: Units, testing: Units, odds: float, error: float) -> float:
+def lowest_at_prevalence(
+    placing: Units, testing: Units, odds: float, error: float, stop: float = -math.inf
+) -> float:
     """Return the lowest threshold whose precision is certified at another prevalence, or nan.
 
     Scores within each class are as in the held-out rows (label shift), so the precision is kept where
@@ -227,7 +255,7 @@ def lowest_at_prevalence(placing: Units, testing: Units, odds: float, error: flo
     expected = odds * n * _n_above(placing.rows.score, levels) / placing.n_units
     fewest = math.log(1.0 / fpr_error)
     start = int(np.searchsorted(expected, min(_MARGIN_OF_FPR * fewest, (fewest + odds * n) / 2)))
-    passed = (fpr <= odds * tpr)[start:]
+    passed = ((fpr <= odds * tpr) & (levels >= stop))[start:]
     n_passed = int(np.argmin(np.append(passed, False)))
     return float(levels[start + n_passed - 1]) if n_passed else np.nan
 

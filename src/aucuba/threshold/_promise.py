@@ -8,7 +8,7 @@ rate.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -36,6 +36,8 @@ class Promise:
         Whether a higher threshold keeps the promise more safely.
     counts, against : callable
         Which rows count, and which of them count against the promise, given (positive, flagged).
+    sought : str
+        The class of the rows to be found.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Promise:
     flags_less: bool
     counts: Callable[[BoolArray, BoolArray], BoolArray]
     against: Callable[[BoolArray, BoolArray], BoolArray]
+    sought: str = "positive"
 
     def allowed(self, limit: Any, name: str | None = None) -> float:
         """Return the highest mean loss that keeps the limit, which must lie in (0, 1)."""
@@ -75,6 +78,16 @@ class Promise:
     @property
     def bound(self) -> str:
         return "at most" if self.limit_is_upper else "at least"
+
+    @property
+    def is_of_one_class(self) -> bool:
+        """Whether the rate counts rows of one class, whatever the prevalence."""
+        return self.name in ("fpr", "tpr")
+
+    @property
+    def verb(self) -> str:
+        """What happens to rows of the class that is sought."""
+        return "flagged" if self.sought == "positive" else "cleared"
 
     @property
     def trivial(self) -> float:
@@ -117,6 +130,9 @@ PRECISION = Promise(
     counts=lambda positive, flagged: flagged,
     against=lambda positive, flagged: ~positive,
 )
+# The two precisions of a triage: of the rows that are blocked, and of those that are cleared.
+PPV = replace(PRECISION, parameter="min_ppv", words="positive predictive value")
+NPV = replace(PRECISION, parameter="min_npv", words="negative predictive value", sought="negative")
 ALERTS = Promise(
     name="alerts",
     parameter="max_alert_rate",

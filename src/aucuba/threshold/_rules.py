@@ -20,7 +20,7 @@ from aucuba.threshold._order_statistic import (
     threshold_rank,
     violation_probability,
 )
-from aucuba.threshold._promise import FPR, TPR, Promise
+from aucuba.threshold._promise import Promise
 from aucuba.threshold._rows_needed import shortfall, units_to_promise
 from aucuba.threshold._units import Population, Units
 
@@ -58,8 +58,8 @@ class RateRule(ABC):
     """A way to thresholds that keep one or several limits of one rate, but for an ``error``.
 
     The limits hold together or each on its own. ``trivial`` is the threshold that keeps them without
-    data, nan if there is none; ``words`` says what is promised, as in "false positive rate at most
-    0.05".
+    data, nan if there is none, and ``trivially`` what it does; ``words`` says what is promised, as in
+    "false positive rate at most 0.05".
     """
 
     promise: Promise
@@ -70,6 +70,10 @@ class RateRule(ABC):
     @property
     def trivial(self) -> float:
         return self.promise.trivial
+
+    @property
+    def trivially(self) -> str:
+        return f"flagging {self.promise.trivially}"
 
     @property
     def words(self) -> str:
@@ -149,56 +153,93 @@ class MonotoneRule(RateRule):
 
 
 @dataclass(frozen=True)
-class TwoRatesRule:
+class TwoRules:
+    """Two promises that hold together: one limits what is flagged, the other what is not."""
+
+    flagged: RateRule
+    passed: RateRule
+
+    def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
+        each = zip((self.flagged, self.passed), self.errors(rows, error), strict=True)
+        return [problem for rule, one in each for problem in rule.shortfalls(rows, one)]
+
+    def errors(self, rows: RankingSample, error: float) -> tuple[float, float]:
+        """Divide the error between the two.
+
+        If each is about one class, their held-out rows are independent and the confidences multiply,
+        unless groups have rows of both classes: then the errors add up (Bonferroni), as they do for
+        predictive values. The shares are equal where both promises have enough rows for that; else
+        the one that is short gets what it needs, if the other can spare it. That depends on the
+        numbers of rows alone, never on scores.
+        """
+        add_up = self._add_up(rows)
+
+        def rest(one: float) -> float:
+            return error - one if add_up else 1.0 - (1.0 - error) / (1.0 - one)
+
+        equal = error / 2 if add_up else float(1.0 - np.sqrt(1.0 - error))
+        short = [bool(rule.shortfalls(rows, equal)) for rule in (self.flagged, self.passed)]
+        if sum(short) != 1:
+            return equal, equal
+        poor, rich = (self.flagged, self.passed) if short[0] else (self.passed, self.flagged)
+        low, high = equal, error * (1 - 1e-9)
+        for _ in range(40):
+            middle = (low + high) / 2
+            low, high = (middle, high) if poor.shortfalls(rows, middle) else (low, middle)
+        if poor.shortfalls(rows, high) or rich.shortfalls(rows, rest(high)):
+            return equal, equal
+        return (high, rest(high)) if short[0] else (rest(high), high)
+
+    def violation(self, rows: RankingSample, one: Cut, other: Cut) -> float:
+        """Bound the probability that some promise is broken."""
+        both = 0.0 if self._add_up(rows) else one.violation * other.violation
+        return one.violation + other.violation - both
+
+    def _add_up(self, rows: RankingSample) -> bool:
+        if not self.flagged.promise.is_of_one_class or not self.passed.promise.is_of_one_class:
+            return True
+        if rows.group is None:
+            return False
+        return bool(np.isin(rows.group[rows.positive], rows.group[~rows.positive]).any())
+
+
+@dataclass(frozen=True)
+class TwoRatesRule(TwoRules):
     """A false and a true positive rate at once, by one threshold."""
 
-    max_fpr: float
-    max_miss_rate: float
-    population: Population
     trivial: ClassVar[float] = np.nan
+    trivially: ClassVar[str] = ""
 
     @property
     def words(self) -> str:
-        return " and ".join(rule.words for rule in self._rules)
-
-    def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
-        each = zip(self._rules, split_error(*self._rules, rows, error), strict=True)
-        return [problem for rule, one in each for problem in rule.shortfalls(rows, one)]
+        return f"{self.flagged.words} and {self.passed.words}"
 
     def cut(self, rows: RankingSample, error: float) -> Cut:
-        errors = split_error(*self._rules, rows, error)
-        lowest, highest = (
-            rule.cut(rows, one) for rule, one in zip(self._rules, errors, strict=True)
-        )
+        errors = self.errors(rows, error)
+        lowest, highest = self.flagged.cut(rows, errors[0]), self.passed.cut(rows, errors[1])
         low, high = float(lowest.thresholds[0]), float(highest.thresholds[0])
         problems = [*lowest.problems, *highest.problems]
         if not problems and low > high:
             problems = [self._best_pair(rows, low, high, errors)]
-        violation = lowest.violation + highest.violation
-        if not _classes_share_groups(rows):
-            violation -= lowest.violation * highest.violation
         level = np.array([np.nan if problems else low])
+        violation = self.violation(rows, lowest, highest)
         return Cut(level, lowest.units, violation, problems, lowest.ranks, high)
-
-    @property
-    def _rules(self) -> tuple[MonotoneRule, MonotoneRule]:
-        return (
-            MonotoneRule(FPR, [self.max_fpr], self.population),
-            MonotoneRule(TPR, [self.max_miss_rate], self.population),
-        )
 
     def _best_pair(
         self, rows: RankingSample, low: float, high: float, errors: tuple[float, float]
     ) -> str:
-        positives, negatives = (self.population.units_of(rows, promise) for promise in (TPR, FPR))
+        max_fpr, min_tpr = self.flagged.rates[0], 1.0 - self.passed.rates[0]
+        negatives, positives = (
+            rule.population.units_of(rows, rule.promise) for rule in (self.flagged, self.passed)
+        )
         sensitivity = 1.0 - certified_rate(positives, -low, errors[1])
         false_alarms = certified_rate(negatives, high, errors[0])
         return (
-            f"No threshold keeps max_fpr={self.max_fpr:g} and min_tpr={1 - self.max_miss_rate:g} "
-            f"together: with max_fpr={self.max_fpr:g} these rows carry min_tpr={sensitivity:.4f}, and "
-            f"with min_tpr={1 - self.max_miss_rate:g} they carry max_fpr={false_alarms:.4f}. Promise "
-            "less, hold out more rows, or use a better base. (A pair chosen from these numbers is not "
-            "promised by the same rows.)"
+            f"No threshold keeps max_fpr={max_fpr:g} and min_tpr={min_tpr:g} together: with "
+            f"max_fpr={max_fpr:g} these rows carry min_tpr={sensitivity:.4f}, and with "
+            f"min_tpr={min_tpr:g} they carry max_fpr={false_alarms:.4f}. Promise less, hold out more "
+            "rows, or use a better base. (A pair chosen from these numbers is not promised by the same "
+            "rows.)"
         )
 
 
@@ -211,47 +252,13 @@ def flags_nothing(rows: RankingSample, cut: Cut) -> bool:
     return bool(rows.positive.any() and np.any(levels >= rows.score.max()))
 
 
-def split_error(
-    negatives: MonotoneRule, positives: MonotoneRule, rows: RankingSample, error: float
-) -> tuple[float, float]:
-    """Divide an error between a promise about the negatives and one about the positives.
-
-    The held-out rows of the two classes are independent, so the confidences multiply, unless groups
-    have rows of both: then the errors add up (Bonferroni). The shares are equal where both classes
-    have enough rows for that; else the class that is short gets what it needs, if the other can spare
-    it. That depends on the numbers of rows alone, never on scores.
-    """
-    add_up = _classes_share_groups(rows)
-
-    def rest(one: float) -> float:
-        return error - one if add_up else 1.0 - (1.0 - error) / (1.0 - one)
-
-    equal = error / 2 if add_up else float(1.0 - np.sqrt(1.0 - error))
-    short = [bool(rule.shortfalls(rows, equal)) for rule in (negatives, positives)]
-    if sum(short) != 1:
-        return equal, equal
-    poor, rich = (negatives, positives) if short[0] else (positives, negatives)
-    low, high = equal, error * (1 - 1e-9)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if poor.shortfalls(rows, middle) else (low, middle)
-    if poor.shortfalls(rows, high) or rich.shortfalls(rows, rest(high)):
-        return equal, equal
-    return (high, rest(high)) if short[0] else (rest(high), high)
-
-
-def _classes_share_groups(rows: RankingSample) -> bool:
-    """Tell whether some group has rows of both classes."""
-    if rows.group is None:
-        return False
-    return bool(np.isin(rows.group[rows.positive], rows.group[~rows.positive]).any())
-
-
 class _TwoThresholds(Protocol):
     """A rule for two thresholds at once, such as that of a triage."""
 
     @property
     def trivial(self) -> FloatArray: ...
+    @property
+    def trivially(self) -> str: ...
     @property
     def words(self) -> str: ...
     def shortfalls(self, rows: RankingSample, error: float) -> list[str]: ...

@@ -45,7 +45,8 @@ class FalseDiscoverySelector(HeldOutCalibration):
     Parameters
     ----------
     estimator : estimator
-        Binary classifier with ``decision_function`` or ``predict_proba``.
+        Binary classifier with ``decision_function`` or ``predict_proba``, or an outlier detector of
+        scikit-learn or PyOD.
     max_fdr : float, default=0.1
         The largest expected fraction of negatives among the selected rows, in (0, 1).
     confidence : float, default=None
@@ -65,6 +66,8 @@ class FalseDiscoverySelector(HeldOutCalibration):
         The positive class; None takes ``classes_[1]``, the larger label.
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
+    score_direction : {"auto", "high", "low"}, default="auto"
+        The end of the base's scores that is selected, as in :class:`FixedFPRClassifier`.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -129,6 +132,8 @@ class FalseDiscoverySelector(HeldOutCalibration):
     (81, 3, 91)
     """
 
+    _takes_normal_rows = True
+
     def __init__(
         self,
         estimator: Any,
@@ -141,6 +146,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
         ties: str = "random",
         pos_label: Any = None,
         response_method: str = "auto",
+        score_direction: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -153,6 +159,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
         self.ties = ties
         self.pos_label = pos_label
         self.response_method = response_method
+        self.score_direction = score_direction
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -173,7 +180,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Rows to train on and to hold out; with ``cv="prefit"`` all are held out.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two classes. An outlier detector needs none: all rows are then normal.
         groups : array-like of shape (n_samples,), default=None
             Groups of rows, such as patients: what is selected is then a group, by its highest score.
         time : array-like of shape (n_samples,), default=None

@@ -2,60 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold._classifier import PromisedThresholdClassifier
-from aucuba.threshold._promise import FPR, TPR
-from aucuba.threshold._rules import Cut, MonotoneRule, Rule, split_error
+from aucuba.threshold._precision_rule import PrecisionRule, at_prevalence
+from aucuba.threshold._promise import FPR, NPV, PPV, TPR, Promise
+from aucuba.threshold._rows_needed import target_range
+from aucuba.threshold._rules import Cut, MonotoneRule, RateRule, Rule, TwoRules
 from aucuba.threshold._units import Population
 
 ACTIONS = ("clear", "review", "block")
+# Limits where neither of a side's two promises is asked for.
+_MAX_FPR, _MIN_TPR = 0.01, 0.95
 
 
 @dataclass(frozen=True)
-class TriageRule:
-    """Two thresholds: at most ``clear`` of the positives lie at or below the first, at most ``block``
-    of the negatives above the second, together.
-    """
+class TriageRule(TwoRules):
+    """Two thresholds: ``flagged`` limits what is blocked, ``passed`` what is cleared."""
 
-    block: MonotoneRule
-    clear: MonotoneRule
+    target: tuple[float, float] | None = None
 
     @property
     def trivial(self) -> FloatArray:
-        """Clear nothing and block nothing."""
         return np.array([-np.inf, np.inf])
 
     @property
-    def words(self) -> str:
-        blocked, missed = self.block.rates[0], self.clear.rates[0]
-        return (
-            f"at most {blocked:g} of the negatives are blocked and at most {missed:g} of the "
-            "positives are cleared"
-        )
+    def trivially(self) -> str:
+        return "blocking or clearing nothing"
 
-    def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
-        errors = split_error(self.block, self.clear, rows, error)
-        each = zip((self.block, self.clear), errors, strict=True)
-        return [problem for rule, one in each for problem in rule.shortfalls(rows, one)]
+    @property
+    def words(self) -> str:
+        blocked, cleared = self.flagged.rates[0], self.passed.rates[0]
+        return (
+            (
+                f"at most {blocked:g} of the negatives are blocked and "
+                if self.flagged.promise is FPR
+                else f"at least {1 - blocked:g} of the blocked rows are positive and "
+            )
+            + (
+                f"at most {cleared:g} of the positives are cleared"
+                if self.passed.promise is TPR
+                else f"at least {1 - cleared:g} of the cleared rows are negative"
+            )
+            + at_prevalence(self.target)
+        )
 
     def cut(self, rows: RankingSample, error: float) -> Cut:
-        errors = split_error(self.block, self.clear, rows, error)
-        block, clear = (
-            rule.cut(rows, one) for rule, one in zip((self.block, self.clear), errors, strict=True)
-        )
-        low, high = clear.thresholds[0], block.thresholds[0]
-        if low >= high:
-            # Both promises hold at every threshold between the two, so no row needs a review.
-            low = high = (low + high) / 2
-        violation = min(clear.violation + block.violation, error)
+        errors = self.errors(rows, error)
+        block, passed = self.flagged.cut(rows, errors[0]), self.passed
+        high = block.thresholds[0]
+        if isinstance(passed, PrecisionRule) and isinstance(self.flagged, PrecisionRule):
+            # Neither threshold may move once it is tested, so the tests of one end at the other.
+            passed = replace(passed, stop=-np.inf if np.isnan(high) else -high)
+        clear = passed.cut(rows, errors[1])
+        thresholds = np.array(self._in_order(clear.thresholds[0], high))
         problems = [*block.problems, *clear.problems]
-        return Cut(np.array([low, high]), block.units, violation, problems)
+        return Cut(thresholds, block.units, self.violation(rows, block, clear), problems)
+
+    def _in_order(self, low: float, high: float) -> tuple[float, float]:
+        """Return thresholds that do not cross; a rate of one class holds at every stricter one."""
+        if not low > high:
+            return low, high
+        if self.flagged.promise is FPR and self.passed.promise is TPR:
+            low = high = (low + high) / 2
+        return (low, low) if self.flagged.promise is FPR else (high, high)
 
 
 class TriageClassifier(PromisedThresholdClassifier):
@@ -65,26 +81,41 @@ class TriageClassifier(PromisedThresholdClassifier):
     the first, and reviewed by a person in between. With probability of at least ``confidence`` over the
     held-out rows both hold:
 
-    - at most ``max_fpr`` of the negatives are blocked without a look;
-    - at most 1 - ``min_tpr`` of the positives are cleared without a look.
+    - at most ``max_fpr`` of the negatives are blocked without a look, or at least ``min_ppv`` of the
+      blocked rows are positive;
+    - at most 1 - ``min_tpr`` of the positives are cleared without a look, or at least ``min_npv`` of
+      the cleared rows are negative.
 
-    Each threshold is an order statistic of the scores of its class, as in :class:`FixedFPRClassifier`
-    and :class:`FixedTPRClassifier`. If the classes are so far apart that the two cross, one threshold
-    between them decides and nothing is reviewed.
+    The thresholds for ``max_fpr`` and ``min_tpr`` are order statistics of the scores of one class, as
+    in :class:`FixedFPRClassifier` and :class:`FixedTPRClassifier`; those for predictive values are
+    tested one after the other, as in :class:`FixedPrecisionClassifier`. If the classes are so far apart
+    that the two cross, one threshold between them decides and nothing is reviewed (between two
+    predictive values a few rows may stay).
 
     Parameters
     ----------
     estimator : estimator
         Binary classifier with ``decision_function`` or ``predict_proba``.
-    max_fpr : float, default=0.01
-        The promised limit of the fraction of negatives that are blocked, in (0, 1).
-    min_tpr : float, default=0.95
-        The promised limit of the fraction of positives that are blocked or reviewed, in (0, 1).
+    max_fpr : float, default=None
+        The promised limit of the fraction of negatives that are blocked, in (0, 1); None is 0.01 unless
+        ``min_ppv`` is given.
+    min_tpr : float, default=None
+        The promised limit of the fraction of positives that are blocked or reviewed, in (0, 1); None is
+        0.95 unless ``min_npv`` is given.
     confidence : float, default=0.95
         Probability, over the draw of the held-out rows, that both limits are kept; in (0, 1). The
-        error is divided by the numbers of rows of the classes alone.
+        error is divided by the numbers of rows of the classes alone; with a predictive value, by
+        Bonferroni.
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
-        Which rows are held out, as in :class:`FixedFPRClassifier`.
+        Which rows are held out, as in :class:`FixedFPRClassifier`. With a predictive value a fraction
+        is not stratified by class, since the prevalence enters the promise.
+    min_ppv : float, default=None
+        In place of ``max_fpr``: the promised fraction of positives among the blocked rows.
+    min_npv : float, default=None
+        In place of ``min_tpr``: the promised fraction of negatives among the cleared rows.
+    target_prevalence : float or pair of float, default=None
+        Promise predictive values at this prevalence of positives, as in
+        :class:`FixedPrecisionClassifier`.
     joint : bool, default=True
         Whether several strata hold together at ``confidence``; if False, each on its own.
     strata : str, int or callable, default=None
@@ -116,7 +147,7 @@ class TriageClassifier(PromisedThresholdClassifier):
     review_share_ : float
         The second of them.
     estimator_, classes_, pos_label_, strata_, n_units_, guarantee_, trivial_, promise_
-        As in :class:`FixedFPRClassifier`; ``n_units_`` counts the negatives.
+        As in :class:`FixedFPRClassifier`; ``n_units_`` counts the rows behind the second threshold.
     violation_probability_ : float
         The bound on the probability that some limit is broken; nan for the heuristic.
 
@@ -146,11 +177,14 @@ class TriageClassifier(PromisedThresholdClassifier):
     def __init__(
         self,
         estimator: Any,
-        max_fpr: float = 0.01,
-        min_tpr: float = 0.95,
+        max_fpr: float | None = None,
+        min_tpr: float | None = None,
         confidence: float = 0.95,
         cv: Any = 0.5,
         *,
+        min_ppv: float | None = None,
+        min_npv: float | None = None,
+        target_prevalence: Any = None,
         joint: bool = True,
         strata: Any = None,
         group_rate: str = "mean",
@@ -166,6 +200,9 @@ class TriageClassifier(PromisedThresholdClassifier):
     ) -> None:
         self.max_fpr = max_fpr
         self.min_tpr = min_tpr
+        self.min_ppv = min_ppv
+        self.min_npv = min_npv
+        self.target_prevalence = target_prevalence
         super().__init__(
             estimator,
             confidence,
@@ -204,8 +241,36 @@ class TriageClassifier(PromisedThresholdClassifier):
         """Fraction of the held-out rows that are reviewed."""
         return float(self.level_shares_[1])
 
+    @property
+    def _stratified(self) -> bool:
+        return self.min_ppv is None and self.min_npv is None
+
     def _rule(self, population: Population) -> Rule:
-        return TriageRule(
-            MonotoneRule(FPR, [FPR.allowed(self.max_fpr)], population),
-            MonotoneRule(TPR, [TPR.allowed(self.min_tpr)], population),
-        )
+        target = None if self.target_prevalence is None else target_range(self.target_prevalence)
+        if target is not None and self._stratified:
+            raise ValueError(
+                f"target_prevalence={self.target_prevalence!r} has no effect on max_fpr and min_tpr; "
+                "give min_ppv or min_npv with it."
+            )
+        if not self._stratified and self.group_rate == "any":
+            raise ValueError(
+                "Predictive values can be promised for group_rate='mean' or 'row', not 'any'."
+            )
+        draw = check_random_state(self.random_state)
+
+        def side(
+            promise: Promise, limit: Any, value: Promise, value_limit: Any, usual: float
+        ) -> RateRule:
+            if value_limit is None:
+                rate = promise.allowed(usual if limit is None else limit)
+                return MonotoneRule(promise, [rate], population)
+            if limit is not None:
+                raise ValueError(
+                    f"{promise.parameter}={limit!r} and {value.parameter}={value_limit!r} limit the "
+                    "same side; give one of them."
+                )
+            rate = value.allowed(value_limit)
+            return PrecisionRule(value, [rate], population, True, draw, target)
+
+        block = side(FPR, self.max_fpr, PPV, self.min_ppv, _MAX_FPR)
+        return TriageRule(block, side(TPR, self.min_tpr, NPV, self.min_npv, _MIN_TPR), target)

@@ -93,7 +93,7 @@ class Population:
         weight = counted.weight if self.weighted else None
         score = counted.score if promise.flags_less else -counted.score
         counted = replace(counted, weight=weight, score=score)
-        noun = "rows" if promise is PRECISION else promise.counted_rows
+        noun = "rows" if promise.name == PRECISION.name else promise.counted_rows
         if counted.group is not None:
             return self._group_units(counted, counted.group, f"groups with {noun}")
         if weight is None or (weight.size and np.ptp(weight) == 0):
