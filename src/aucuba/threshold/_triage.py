@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._roc._prevalence import target_range
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule, at_prevalence
 from aucuba.threshold._promise import FPR, NPV, PPV, TPR, Promise
-from aucuba.threshold._rows_needed import target_range
 from aucuba.threshold._rules import Cut, MonotoneRule, RateRule, Rule, TwoRules
 from aucuba.threshold._units import Population
 
