@@ -221,7 +221,7 @@ class TestDates:
         assert done.json["data"]["outside"] == 60
         page = trained / "page.html"
         run("report", trained / "t.csv.aucuba", trained / "later.csv", "--out", page)
-        assert "60 of 60 rows lie outside the range of training" in page.read_text()
+        assert "60 of 60 rows lie outside the training range" in page.read_text()
 
     def test_held_out_rows_are_counted_in_fit(self, run, dated, tmp_path):
         dated.assign(when=np.arange(60)).to_csv(tmp_path / "t.csv", index=False)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -288,6 +289,15 @@ def _own_label(estimator: Any) -> Any:
     inner = getattr(estimator, "best_estimator_", estimator)
     steps = getattr(inner, "steps", None)
     return getattr(steps[-1][1] if steps else inner, "pos_label_", None)
+
+
+def pipeline_steps(model: Any) -> list[Any]:
+    """List the steps of a pipeline, the last of them taken apart too; any other model alone."""
+    steps: list[Any] = []
+    while isinstance(model, Pipeline):
+        steps += [step for _, step in model.steps[:-1]]
+        model = model.steps[-1][1]
+    return [*steps, model]
 
 
 def positive_scores(

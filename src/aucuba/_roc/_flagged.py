@@ -138,6 +138,19 @@ _PARAMETERS = {
     "min_precision": ("precision", False),
     "max_alert_rate": ("alert_rate", True),
 }
+# Classifiers with one promised threshold, by name: their package stands above this one.
+_PROMISED = {
+    "AlertBudgetClassifier": "alert_rate",
+    "FixedFPRClassifier": "fpr",
+    "FixedPrecisionClassifier": "precision",
+    "FixedTPRClassifier": "tpr",
+}
+
+
+def promised_rate(classifier: Any) -> str | None:
+    """Name the rate that a classifier with one promised threshold limits; None for any other."""
+    kinds = (kind.__name__ for kind in type(classifier).__mro__)
+    return next((_PROMISED[name] for name in kinds if name in _PROMISED), None)
 
 
 def stated_limits(classifier: Any) -> list[StatedLimit]:

@@ -24,7 +24,7 @@ from sklearn.utils import column_or_1d
 
 from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
 from aucuba._base._parallel import draw_seed
-from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import labels_of_rows, query_index, row_weights, time_index
 from aucuba._rows._sample import Sample, warn_about_queries
 
@@ -187,6 +187,23 @@ def shuffled_folds(y: AnyArray, n_folds: int, seed: int, groups: Any = None) -> 
     if groups is None:
         return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y))
     return group_folds(groups, n_folds, seed)
+
+
+def drawn_within_classes(
+    positive: BoolArray, rows: IntArray, most: int, rng: Any, *, fewest: int = 1
+) -> IntArray:
+    """Draw about ``most`` of some rows, in their order, with both classes in proportion.
+
+    At least ``fewest`` rows of each class are drawn, where it has as many.
+    """
+    if rows.size <= most:
+        return rows
+    drawn = []
+    for label in (False, True):
+        members = rows[positive[rows] == label]
+        size = max(fewest, round(most * members.size / rows.size))
+        drawn.append(rng.choice(members, min(size, members.size), replace=False))
+    return np.sort(np.concatenate(drawn))
 
 
 def group_folds(groups: Any, n_folds: int, seed: int | None = None) -> list[Split]:

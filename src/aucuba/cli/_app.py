@@ -39,17 +39,8 @@ app = typer.Typer(
     # Panels leave a third of 80 columns to the text of an option.
     rich_markup_mode=None,
 )
-_COMMANDS = {
-    "fit": _options.FitOptions,
-    "predict": _options.PredictOptions,
-    "evaluate": _options.EvaluateOptions,
-    "compare": _options.CompareOptions,
-    "report": _options.ReportOptions,
-    "monitor": _options.MonitorOptions,
-    "info": _options.InfoOptions,
-    "export": _options.ExportOptions,
-}
-
+# Each has an options class, such as `FitOptions`, and a module, such as `_fit_command`.
+_COMMANDS = ("fit", "predict", "evaluate", "compare", "report", "monitor", "info", "export")
 # The base class of all usage errors, in whichever module typer keeps it.
 _UsageError: Any = typer.BadParameter.__mro__[1]
 _INTERNAL = 1
@@ -83,8 +74,8 @@ def _add(name: str, options: type[_options.Options], run: Callable[[Any], None])
     app.command(name, cls=_GroupedHelp, epilog=examples)(_options.as_command(options, run))
 
 
-for command, options in _COMMANDS.items():
-    _add(command, options, partial(_run_command, command))
+for command in _COMMANDS:
+    _add(command, getattr(_options, f"{command.title()}Options"), partial(_run_command, command))
 
 
 @app.callback(invoke_without_command=True)

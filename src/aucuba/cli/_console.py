@@ -98,9 +98,9 @@ class Grid(Table):
             justify: Any = "left" if index == 0 else "right"
             self.add_column(Text(name), justify=justify, overflow="fold")
 
-    def add_line(self, *cells: str) -> None:
-        """Add a row."""
-        self.add_row(*map(Text, cells))
+    def add_line(self, *cells: Any) -> None:
+        """Add a row; numbers with decimals come as text."""
+        self.add_row(*(Text(str(cell)) for cell in cells))
 
 
 def with_interval(interval: Mapping[str, Any]) -> str:
@@ -151,7 +151,7 @@ class FitProgress:
 
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:
         if context.parent is not None:
-            # A fit may find out on the way how many steps it takes.
+            # A fit may learn its number of steps only along the way.
             self._bar.total = context.parent.max_subtasks
             self._bar.advance("" if context.task_name == "iteration" else context.task_name)
         return False

@@ -42,8 +42,7 @@ def run(options: EvaluateOptions) -> None:
     own = {"own_threshold": own_threshold(scored)}
     region = {"fpr_range": list(fpr_range), "min_tpr": min_tpr}
     result = {"model": str(options.model), **own, **region, **measured}
-    shown = _shown_region(result) if options.region_only else _shown(result)
-    emit(result, *shown, as_json=options.json)
+    emit(result, *_shown(result), as_json=options.json)
 
 
 def _measured_all(
@@ -80,43 +79,31 @@ def _measured_region(table: SketchedRows, fpr_range: Range, min_tpr: float) -> d
 
 
 def _shown(result: dict[str, Any]) -> list[Any]:
+    """Show the counts, the model's own threshold, the measures and then the operating points."""
     low, high = result["fpr_range"]
-    grid = Grid("", "value [95 %]", "chance", "logistic regression", "difference [95 %]", "p-value")
-    for key, name in {"partial_auc": f"pAUC[{low:g}, {high:g}]", "auc": "AUC"}.items():
-        other = result[key]["against_logistic"]
-        grid.add_line(
-            name,
-            with_interval(result[key]),
-            f"{result[key]['chance']:.4f}",
-            f"{other['values'][1]:.4f}",
-            signed_with_interval(other),
-            p_text(other["p_value"]),
-        )
-    _add_rate(grid, result["tpr_at_fpr"])
-    points = result["operating_points"]
-    first = [_counts(result["data"]), threshold_grid(result["own_threshold"]), ""]
-    return [*first, grid, *(["", points_grid(points)] if points else [])]
-
-
-def _shown_region(result: dict[str, Any]) -> list[Any]:
-    low, high = result["fpr_range"]
-    grid = Grid("", "value [95 %]", "chance", "logistic regression [95 %]")
-    grid.add_line(
-        f"pAUC[{low:g}, {high:g}]",
-        with_interval(result["partial_auc"]),
-        f"{result['partial_auc']['chance']:.4f}",
-        with_interval(result["logistic"]),
+    data, at = result["data"], result["tpr_at_fpr"]
+    is_sketch = "logistic" in result
+    pair = ["logistic regression", "difference [95 %]", "p-value"]
+    grid = Grid(
+        *("", "value [95 %]", "chance"), *(["logistic regression [95 %]"] if is_sketch else pair)
     )
-    at = result["tpr_at_fpr"]
-    _add_rate(grid, at)
-    kept = f"Known up to FPR {result['covered_fpr']:.4g}; score from {at['threshold']:.6g}"
-    own = threshold_grid(result["own_threshold"])
-    return [_counts(result["data"]), own, "", grid, kept]
-
-
-def _add_rate(grid: Grid, at: dict[str, Any]) -> None:
+    for key, name in {"partial_auc": f"pAUC[{low:g}, {high:g}]", "auc": "AUC"}.items():
+        if key in result:
+            own = result[key]
+            rival = [with_interval(result["logistic"])] if is_sketch else _compared(own)
+            grid.add_line(name, with_interval(own), f"{own['chance']:.4f}", *rival)
     grid.add_line(f"TPR at FPR {at['fpr']:g}", f"{at['tpr']:.4f}", f"{at['fpr']:.4f}")
+    counts = f"{data['rows']} rows, {data['positives']} positive, from {data['file']}"
+    lines = [counts, threshold_grid(result["own_threshold"]), "", grid]
+    if is_sketch:
+        lines.append(
+            f"Known up to FPR {result['covered_fpr']:.4g}; score from {at['threshold']:.6g}"
+        )
+    elif result["operating_points"]:
+        lines += ["", points_grid(result["operating_points"])]
+    return lines
 
 
-def _counts(data: dict[str, Any]) -> str:
-    return f"{data['rows']} rows, {data['positives']} positive, from {data['file']}"
+def _compared(measured: dict[str, Any]) -> list[str]:
+    other = measured["against_logistic"]
+    return [f"{other['values'][1]:.4f}", signed_with_interval(other), p_text(other["p_value"])]

@@ -18,7 +18,7 @@ from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._lead import Lead
-from aucuba._rows._splits import shuffled_folds
+from aucuba._rows._splits import drawn_within_classes, shuffled_folds
 from aucuba.cli._console import pasted, progress_bar
 from aucuba.cli._fit_models import Plan
 from aucuba.cli._labelled_rows import LabelledTable
@@ -26,12 +26,12 @@ from aucuba.linear import PartialAUCClassifier
 from aucuba.metrics import partial_auc_score
 
 _MOST_ROWS = 20_000
-# An honest column hardly ranks so well by itself.
+# No honest column ranks this well by itself.
 _SUSPICIOUS = 0.99
 # The order of names or row numbers should carry no information.
 _SUSPICIOUS_ORDER = 0.9
 _FEWEST_TO_RANK = 10
-# Mean number of rows per category from which its rate of positives is more than its own label.
+# With fewer rows per category on average, rates of positives mostly repeat the rows' own labels.
 _ROWS_PER_CATEGORY = 20
 _FEWEST_TO_PROBE = 30
 _FOLDS = 3
@@ -83,18 +83,10 @@ def _auc(numbers: FloatArray, positive: BoolArray) -> float:
 
 
 def _sampled_rows(table: LabelledTable, random_state: int) -> IntArray:
-    """Draw at most 20,000 rows of positive weight, in their order, both classes in proportion."""
-    weight = table.rows.weight
-    counted = np.arange(table.rows.n_rows) if weight is None else np.flatnonzero(weight > 0)
-    if counted.size <= _MOST_ROWS:
-        return counted
-    generator = np.random.default_rng(random_state)
-    drawn = []
-    for positive in (False, True):
-        rows = counted[table.rows.positive[counted] == positive]
-        size = max(_FEWEST_TO_RANK, round(_MOST_ROWS * rows.size / counted.size))
-        drawn.append(generator.choice(rows, min(size, rows.size), replace=False))
-    return np.sort(np.concatenate(drawn))
+    """Draw at most 20,000 rows of positive weight."""
+    counted, rng = np.flatnonzero(table.rows.weights > 0), np.random.default_rng(random_state)
+    positive = table.rows.positive
+    return drawn_within_classes(positive, counted, _MOST_ROWS, rng, fewest=_FEWEST_TO_RANK)
 
 
 @dataclass(frozen=True)

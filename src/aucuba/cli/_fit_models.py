@@ -23,6 +23,7 @@ from aucuba.cli._console import fit_with_progress, progress_bar
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.cli._options import FitOptions, Range
+from aucuba.cli._roles import ROLES
 from aucuba.ensemble import RegionStack
 from aucuba.linear import (
     AUMClassifier,
@@ -140,18 +141,14 @@ class Plan:
     def record(self, table: LabelledTable, outside: int) -> FitRecord:
         """Collect what is saved beside the model; ``outside`` counts rows far from those that train."""
         return FitRecord(
-            table.roles.target,
-            table.labels,
-            self.fpr_range,
-            self.min_tpr,
-            self.kind,
-            vars(self.classifier).get("loss"),
-            table.roles.sample_weight,
-            table.roles.qid,
-            table.roles.groups,
-            table.roles.time,
-            table.schema,
-            table.summary() | {"outside": outside},
+            **{role: getattr(table.roles, role) for role in ROLES},
+            labels=table.labels,
+            fpr_range=self.fpr_range,
+            min_tpr=self.min_tpr,
+            kind=self.kind,
+            loss=vars(self.classifier).get("loss"),
+            schema=table.schema,
+            training=table.summary() | {"outside": outside},
         )
 
     def train(self, table: LabelledTable) -> tuple[Pipeline, Pipeline]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -47,38 +47,28 @@ class FitRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Write JSON's types."""
-        copied = (
-            *("target", "min_tpr", "kind", "loss", "sample_weight", "qid", "groups", "time"),
-            "training",
-        )
         return {
+            **vars(self),
             "writer": _WRITER,
             "pos_label": self.labels.positive,
             "neg_label": self.labels.negative,
             "labels": [self.labels.positive, *self.labels.others],
             "fpr_range": list(self.fpr_range),
             "schema": self.schema.to_json(),
-            **{name: getattr(self, name) for name in copied},
         }
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> FitRecord:
         """Read what `to_json` has written."""
         positive, *others = map(str, saved["labels"])
-        return cls(
-            str(saved["target"]),
-            Labels(positive, tuple(others)),
-            check_fpr_range(saved["fpr_range"], "fpr_range"),
-            check_fraction(saved["min_tpr"], "min_tpr", high_open=True),
-            str(saved["kind"]),
-            saved["loss"],
-            saved["sample_weight"],
-            saved["qid"],
-            saved["groups"],
-            saved["time"],
-            Schema.from_json(saved["schema"]),
-            {name: saved["training"][name] for name in _COUNTS},
-        )
+        checked = {
+            "labels": Labels(positive, tuple(others)),
+            "fpr_range": check_fpr_range(saved["fpr_range"], "fpr_range"),
+            "min_tpr": check_fraction(saved["min_tpr"], "min_tpr", high_open=True),
+            "schema": Schema.from_json(saved["schema"]),
+            "training": {name: saved["training"][name] for name in _COUNTS},
+        }
+        return cls(**{one.name: saved[one.name] for one in fields(cls)} | checked)
 
 
 def load_fitted(path: Path) -> tuple[SavedModel, FitRecord]:
@@ -110,8 +100,8 @@ def fit_record(saved: SavedModel, path: Path) -> FitRecord:
         return FitRecord.from_json(saved.metadata)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ValueError(
-            f"{path} says that `aucuba fit` wrote it, but what it keeps beside the model is incomplete "
-            "or damaged; train it again."
+            f"{path} names `aucuba fit` as its writer, but its metadata are incomplete or damaged; "
+            "train the model again."
         ) from None
 
 

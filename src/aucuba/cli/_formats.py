@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from aucuba._base._typing import ArrayLike
 from aucuba.cli._console import TableError, suggestion
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Table:
     ----------
     frame : DataFrame
         All columns of a file with named columns. For svmlight the columns ``label`` and, if the file
-        has queries, ``qid``.
+        has queries, ``qid``. The index numbers the rows of the file from 0.
     matrix : csr_matrix or None
         The features of a svmlight file.
     first_index : int or None
@@ -57,12 +58,27 @@ class Table:
     def n_rows(self) -> int:
         return len(self.frame)
 
+    @property
+    def names(self) -> list[str]:
+        return [str(name) for name in self.frame.columns]
+
     def column(self, name: str, role: str) -> pd.Series:
         """Find a column by name; ``role`` is the option that asks for it."""
         if name not in self.frame.columns:
-            names = [str(one) for one in self.frame.columns]
-            raise TableError(f"There is no column {name!r} for {role}; {suggestion(name, names)}")
+            raise TableError(
+                f"There is no column {name!r} for {role}; {suggestion(name, self.names)}"
+            )
         return self.frame[name]
+
+
+def row_number(column: pd.Series, rows: ArrayLike) -> int:
+    """Number the first marked row of a column, from 1 at the top of the file."""
+    return int(column.index[int(np.argmax(np.asarray(rows)))]) + 1
+
+
+def first_cell(column: pd.Series, rows: ArrayLike) -> str:
+    """Quote the value in the first marked row of a column, cut to 40 characters."""
+    return repr(str(column.iloc[int(np.argmax(np.asarray(rows)))])[:40])
 
 
 @dataclass(frozen=True)
@@ -162,7 +178,7 @@ def _parquet(file: TableFile, kept: Kept, whole: bool) -> Iterator[Table]:
     with parquet.ParquetFile(file.path) as stored:
         _refuse_repeated(stored.schema_arrow.names, file.path)
         if whole:
-            yield Table(stored.read().to_pandas().reset_index(drop=True))
+            yield Table(stored.read().to_pandas())
             return
         n_read = 0
         for batch in stored.iter_batches(CHUNK_ROWS):

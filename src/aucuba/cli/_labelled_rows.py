@@ -54,8 +54,7 @@ class LabelledTable:
         text = {*split_names(categories, categories), *split_names(categories, ())}
         label = DEFAULT_TARGET if options.target is None else options.target
         table = file.read(Kept(tuple(text), verbatim=(label,)))
-        named = options.target, options.sample_weight, options.qid, options.groups, options.time
-        roles = Roles.from_options(table, *named, options.drop or [], categories)
+        roles = Roles.from_options(table, options)
         problems = Problems()
         with problems.collected():
             schema = Schema.from_table(table, roles.names, roles.categories)
@@ -113,21 +112,19 @@ class ScoredFile:
         schema, options = self.record.schema, self.options
         strict = options.refuses_unknown
         target = self.record.target if options.target is None else options.target
-        qid = self.record.qid if options.qid is None else options.qid
         for table in self.file.chunks(Kept(schema.text, (target,), schema.first_index)):
             first = self._n_rows
-            X = schema.features(table, first)
+            X = schema.features(table)
             if strict:
                 schema.refuse_unknown(self.saved.baseline, X)
             self.far.update(X)
             if first == 0:
-                self.roles = Roles.from_options(table, target, options.sample_weight, qid)
+                self.roles = Roles.from_options(table, options, target=target, qid=self.record.qid)
             if first < _DIGESTED:
                 self._head.append(X[: _DIGESTED - first])
             self._n_rows += table.n_rows
-            target = self.roles.read_target(table, first)
-            rows = self.roles.read_others(table, first).assign(
-                positive=self.record.labels.is_positive(target, first),
+            rows = self.roles.read_others(table).assign(
+                positive=self.record.labels.is_positive(self.roles.read_target(table)),
                 score=self.saved.model.decision_function(X),
                 base=self.saved.baseline.decision_function(X),
             )

@@ -22,6 +22,8 @@ _SETTINGS = (
     "ok_window",
 )
 _TIMES = ("time", "label_time", "as_of", "late_labels")
+# Labels, flags and groups, as a monitor takes them.
+_Rows = tuple[Any, ...]
 
 
 def run(options: MonitorOptions) -> None:
@@ -35,16 +37,16 @@ def run(options: MonitorOptions) -> None:
     named = (options.target, options.flag, options.batch, options.groups)
     columns = (*named, options.time, options.label_time)
     table = file.read(Kept(verbatim=tuple(name for name in columns if name is not None)))
-    flagged, positive = _label_columns(table, options, watched)
     group = None
     if options.groups is not None:
         group = as_texts(table.column(options.groups, "--groups")).to_numpy(dtype=str)
+    rows = *_label_columns(table, options, watched), group
     if watched.label_horizon is not None:
-        _update_cohorts(watched, options, table, positive, flagged, group)
+        _update_cohorts(watched, options, table, rows)
         shown = [{"batch": file.path.name, **watched.summary()}]
     else:
         options.refuse("is for --label-horizon", *_TIMES)
-        shown = _update_batches(watched, options, table, positive, flagged, group)
+        shown = _update_batches(watched, options, table, rows)
     if state is not None:
         with written_atomically(state) as draft:
             draft.write_text(watched.to_json() + "\n", encoding="utf-8")
@@ -54,8 +56,8 @@ def run(options: MonitorOptions) -> None:
 
 def _label_columns(
     table: Table, options: MonitorOptions, watched: RateMonitor
-) -> tuple[AnyArray, AnyArray | None]:
-    """Read flags and labels; with a horizon, labels may be missing."""
+) -> tuple[AnyArray | None, AnyArray]:
+    """Read labels and flags; with a horizon, labels may be missing."""
     texts = {"--flag": as_texts(table.column(options.flag, "--flag"))}
     given = np.ones(table.n_rows, dtype=bool)
     if watched.rate != "alerts":
@@ -71,44 +73,29 @@ def _label_columns(
         found = np.full(table.n_rows, None, dtype=object)
         found[given] = positive
         positive = found
-    return values["--flag"], positive
+    return positive, values["--flag"]
 
 
 def _update_batches(
-    watched: RateMonitor,
-    options: MonitorOptions,
-    table: Table,
-    positive: AnyArray | None,
-    flagged: AnyArray,
-    group: AnyArray | None,
+    watched: RateMonitor, options: MonitorOptions, table: Table, rows: _Rows
 ) -> list[dict[str, Any]]:
     batch = np.full(table.n_rows, options.file().path.name, dtype=object)
     if options.batch is not None:
         batch = as_texts(table.column(options.batch, "--batch")).to_numpy()
     shown = []
     for name in dict.fromkeys(batch):
-        rows = np.flatnonzero(batch == name)
-        watched.update(
-            None if positive is None else positive[rows],
-            flagged[rows],
-            groups=None if group is None else group[rows],
-        )
+        own: Any = (None if one is None else one[batch == name] for one in rows)
+        watched.update(*own)
         shown.append({"batch": name, **watched.summary()})
     return shown
 
 
 def _update_cohorts(
-    watched: RateMonitor,
-    options: MonitorOptions,
-    table: Table,
-    positive: AnyArray | None,
-    flagged: AnyArray,
-    group: AnyArray | None,
+    watched: RateMonitor, options: MonitorOptions, table: Table, rows: _Rows
 ) -> None:
     options.refuse("does not go with --label-horizon, which counts by --every", "batch")
     if options.time is None or options.as_of is None:
         raise ValueError("--label-horizon needs --time COLUMN and --as-of DATE.")
-    assert positive is not None
     event = as_texts(table.column(options.time, "--time")).to_numpy(dtype=str)
     made = None
     if options.label_time is not None:
@@ -117,11 +104,11 @@ def _update_cohorts(
         made = column.where(column.notna(), pd.Series(event)).astype(str).to_numpy(dtype=str)
     times = {"event_time": event, "as_of": options.as_of}
     if not options.late_labels:
-        watched.update(positive, flagged, group, label_time=made, **times)
+        watched.update(*rows, label_time=made, **times)
         return
     if made is None:
         raise ValueError("--late-labels needs --label-time COLUMN.")
-    watched.update_labels(positive, flagged, group, label_time=made, **times)
+    watched.update_labels(*rows, label_time=made, **times)
 
 
 def _monitor(options: MonitorOptions) -> RateMonitor:
@@ -194,7 +181,5 @@ def _grid(shown: list[dict[str, Any]]) -> Grid:
         observed = "" if row["observed"] is None else f"{row['observed']:.4f}"
         interval = f"[{row['lower']:.4f}, {row['upper']:.4f}]"
         changed = "yes" if row["changed"] else "no"
-        grid.add_line(
-            row["batch"], str(row["n_counted"]), observed, interval, row["status"], changed
-        )
+        grid.add_line(row["batch"], row["n_counted"], observed, interval, row["status"], changed)
     return grid

@@ -33,10 +33,7 @@ def _option(
     min: float | None = None,
     group: str = "Options",
 ) -> Any:
-    """Declare an option; ``shown`` is what the help shows in place of a default of None.
-
-    The help lists the options of a ``group`` together.
-    """
+    """Declare an option of a ``group`` of the help, which shows ``shown`` for a default of None."""
     declared = Option(
         *names, help=help, metavar=metavar, show_default=shown, min=min, rich_help_panel=group
     )
@@ -47,12 +44,10 @@ def _argument(help: str, metavar: str) -> Any:
     return field(metadata={"typer": Argument(metavar=metavar, help=help)})
 
 
-_of_columns = partial(_option, group=GROUPS[1])
-_of_region = partial(_option, group=GROUPS[2])
-_of_model = partial(_option, group=GROUPS[3])
-_of_promise = partial(_option, group=GROUPS[4])
-_of_signals = partial(_option, group=GROUPS[5])
-_of_file = partial(_option, group=GROUPS[6])
+_switch = partial(_option, default=False)
+_of_columns, _of_region, _of_model, _of_promise, _of_signals, _of_file = (
+    partial(_option, group=name) for name in GROUPS[1:]
+)
 
 
 def _model_file() -> Any:
@@ -87,9 +82,7 @@ class Options:
     ``given`` holds the names of the options that are on the command line.
     """
 
-    json: bool = _option(
-        "Print one JSON object, errors included.", names=("--json",), default=False
-    )
+    json: bool = _switch("Print one JSON object, errors included.")
     given: frozenset[str] = frozenset()
     # Command lines at the end of the help.
     examples: ClassVar[tuple[str, ...]] = ()
@@ -107,7 +100,7 @@ class FileOptions(Options):
 
     data: Path = _argument("A csv, tsv, parquet, svmlight or npz file.", "DATA")
     format: str | None = _of_file(
-        "Format of DATA, if its name does not tell: csv, npz, ...", "NAME"
+        "Format of DATA if the file name does not show it: csv, npz, ...", "NAME"
     )
     delimiter: str | None = _of_file("Separator of csv and tsv files, or tab.", "CHARACTER")
     decimal: str | None = _of_file("Decimal point of csv and tsv files.", "CHARACTER", shown=".")
@@ -179,7 +172,7 @@ class ScoringOptions(FileOptions):
     """A data file for a saved model."""
 
     unknown: str = _of_file(
-        "Categories that were not seen in training: error, or ignore.", default="error"
+        "What to do with categories not seen in training: error or ignore.", default="error"
     )
 
     @property
@@ -231,7 +224,7 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         shown="structural; l2",
     )
     cv: int | None = _of_model(
-        "Folds by which everything is chosen; 0: one fit with --C.",
+        "Number of cross-validation folds; 0 fits once, with --C.",
         "FOLDS",
         shown="5, and up to 10 halvings",
     )
@@ -256,10 +249,11 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     )
     confidence: float = _of_promise("Confidence of --promise.", "NUMBER", default=0.95)
     groups: str | None = _of_columns(
-        "Groups, such as patients: rows of one are never on both sides of a split.", "COLUMN"
+        "Groups, such as patients; no split separates the rows of a group.", "COLUMN"
     )
     time: str | None = _of_columns(
-        "Times, as numbers or dates: later rows test models of earlier rows.", "COLUMN"
+        "Times, as numbers or dates; models are tested on later rows than they learned from.",
+        "COLUMN",
     )
     probe: bool = _of_model(
         "Check quickly whether boosted trees would beat a linear model.", default=True
@@ -273,11 +267,11 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions(ScoringOptions):
-    """Score the rows of a file, in chunks, so that it may be larger than memory.
+    """Score the rows of a file, which may be larger than memory.
 
-    Writes the score of every row, its probability if the model has one, and the class at the threshold
-    of training (score > 0). For a changepoint model it writes the changes: the first samples of new
-    segments.
+    Writes the score of every row, its probability if the model has one, and the class predicted at the
+    threshold set in training (score > 0). For a changepoint model it writes the changes: the first
+    samples of new segments.
     """
 
     examples = (
@@ -286,19 +280,13 @@ class PredictOptions(ScoringOptions):
     )
     model: Path = _model_file()
     out: Path = _option("The csv file to write; - is stdout.", "SCORES.csv", default=MISSING)
-    id: list[str] | None = _option("A column to carry along; several as a,b or repeated.", "COLUMN")
+    id: list[str] | None = _option("A column to copy; several as a,b or repeated.", "COLUMN")
     top: int | None = _option(
-        "Write only this many rows, those of the highest scores, highest first.", "ROWS", min=1
+        "Write only this many rows: those with the highest scores, highest first.", "ROWS", min=1
     )
-    sort: bool = _option(
-        "Write all rows, highest score first; keeps them in memory.",
-        names=("--sort",),
-        default=False,
-    )
-    escape_formulas: bool = _option(
-        "Put ' before text that a spreadsheet would take for a formula (=, +, -, @).",
-        names=("--escape-formulas",),
-        default=False,
+    sort: bool = _switch("Write all rows, highest score first; keeps them in memory.")
+    escape_formulas: bool = _switch(
+        "Put ' before text that a spreadsheet would take for a formula (=, +, -, @)."
     )
 
 
@@ -316,11 +304,7 @@ class EvaluateOptions(RegionOptions, LabelledOptions):
     )
     model: Path = _model_file()
     at: list[str] | None = _points()
-    region_only: bool = _option(
-        "Measure the range alone, keeping only the highest rows in memory.",
-        names=("--region-only",),
-        default=False,
-    )
+    region_only: bool = _switch("Measure the range alone, keeping only the highest rows in memory.")
     capacity: int | None = _option(
         "How many negatives --region-only keeps.", "ROWS", shown="4 million", min=1
     )
@@ -329,7 +313,7 @@ class EvaluateOptions(RegionOptions, LabelledOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(RegionOptions, LabelledOptions):
-    """Compare models on the same labelled rows; differences are paired, to the first model.
+    """Compare models with the first of them, in pairs, on the same labelled rows.
 
     All models must have been trained for the same target, positive label and queries.
     """
@@ -362,12 +346,12 @@ class ReportOptions(RangeOptions, LabelledOptions):
 class MonitorOptions(FileOptions):
     """Check a promised rate on labelled rows as they arrive, batch after batch.
 
-    broken: the mean rate exceeded its limit; ok: it lies within it since the last restart (each is
-    false in at most 5 % of all streams, over any number of looks). changed: the rate has risen, after a
-    good history.
+    The status is "broken" if the mean rate has exceeded its limit and "ok" if it has kept to it since
+    the last restart; either is wrong in at most 5 % of all streams, however often you look. A rate that
+    has risen after a good history is reported as changed.
 
-    Where labels come late, --label-horizon and --time register rows without a label, and another file
-    with --late-labels adds what has become known.
+    If labels arrive late, --label-horizon and --time register rows without a label, and a later file
+    with --late-labels adds the labels.
     """
 
     limit: float | None = _option("The promised limit, such as 0.05.", shown="that of --state")
@@ -382,7 +366,7 @@ class MonitorOptions(FileOptions):
     model: Path | None = _option("Take the labels from this file of `aucuba fit`.", "MODEL")
     batch: str | None = _option("Rows with the same value form a batch, such as a day.", "COLUMN")
     groups: str | None = _option("Groups, such as patients: each counts once per batch.", "COLUMN")
-    state: Path | None = _option("Continue from this file if it exists, and write it.", "FILE.json")
+    state: Path | None = _option("Keep the state here between runs.", "FILE.json")
     confidence: float | None = _option(
         "One minus the probability of ever giving a false alarm.", shown="0.95"
     )
@@ -391,25 +375,19 @@ class MonitorOptions(FileOptions):
         "change.",
         shown="100000",
     )
-    label_horizon: float | None = _option("Days after which no label is waited for.", "DAYS", min=0)
+    label_horizon: float | None = _option("Days to wait for a label.", "DAYS", min=0)
     time: str | None = _option("With --label-horizon: when rows were scored.", "COLUMN")
-    label_time: str | None = _option("With --label-horizon: when labels came.", "COLUMN")
-    as_of: str | None = _option("With --label-horizon: the present day.", "DATE")
-    every: str | None = _option("Rows of a day or a week count together.", "day|week", shown="day")
+    label_time: str | None = _option("With --label-horizon: when labels arrived.", "COLUMN")
+    as_of: str | None = _option("With --label-horizon: today's date.", "DATE")
+    every: str | None = _option("Count rows by day or by week.", "day|week", shown="day")
     unlabelled: str | None = _option(
         "A row without a label at the horizon: worst, negative or drop.", shown="worst"
     )
     ok_window: float | None = _option(
-        "Begin anew to say ok after so many days (counted rows without --label-horizon)."
+        "Restart the evidence for ok after this many days (counted rows without --label-horizon)."
     )
-    late_labels: bool = _option(
-        "The rows are labels of rows that were registered before.",
-        names=("--late-labels",),
-        default=False,
-    )
-    acknowledge: bool = _option(
-        "Clear the signal of a change first.", names=("--acknowledge",), default=False
-    )
+    late_labels: bool = _switch("DATA holds labels of rows that were registered earlier.")
+    acknowledge: bool = _switch("Clear the signal of a change first.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -442,7 +420,7 @@ class DemoOptions(Options):
     """Train models and rivals on generated rows, compare them, and write the reports."""
 
     output: Path = _option("Folder for the reports.", "FOLDER", default=Path("demo_output"))
-    open: bool = _option("Open the report in a browser.", names=("--open",), default=False)
+    open: bool = _switch("Open the report in a browser.")
 
 
 def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[..., None]:
@@ -452,6 +430,9 @@ def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[.
     """
     types = get_type_hints(options)
     declared = {one.name: one for one in fields(options) if "typer" in one.metadata}
+    for switch in (one for one in declared.values() if one.default is False):
+        # Left to itself, typer would add a --no- form.
+        switch.metadata["typer"].param_decls = (spelled_as_option(switch.name),)
     first = (RowOptions, RangeOptions, RegionOptions)
     parameters = [
         inspect.Parameter(

@@ -45,7 +45,7 @@ def run(options: PredictOptions) -> None:
     with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}", 1.0) as bar:
         kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
         for table in file.chunks(kept):
-            X = record.schema.features(table, rows)
+            X = record.schema.features(table)
             if strict:
                 record.schema.refuse_unknown(saved.baseline, X)
             far.update(X)

@@ -15,9 +15,11 @@ from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._base._validation import UNMISTAKABLE, query_index, time_index
 from aucuba._rows._sample import Sample
 from aucuba.cli._console import Problems, TableError, pasted
-from aucuba.cli._formats import Table
-from aucuba.cli._options import spelled_as_option
+from aucuba.cli._formats import Table, first_cell, row_number
+from aucuba.cli._options import RowOptions, spelled_as_option
 
+# Roles of a single column; the options that name them are spelled alike.
+ROLES = ("target", "sample_weight", "qid", "groups", "time")
 DEFAULT_TARGET = "y"
 _SVMLIGHT_TARGET = "label"
 _SVMLIGHT_QID = "qid"
@@ -84,16 +86,13 @@ class Labels:
         is_text, number, text = _key(self.positive)
         return text if is_text else f"{number.normalize():f}"
 
-    def is_positive(self, column: pd.Series, first_row: int = 0) -> BoolArray:
-        """Mark rows of the positive label; a label that training has not seen is an error.
-
-        ``first_row`` numbers rows in the message.
-        """
+    def is_positive(self, column: pd.Series) -> BoolArray:
+        """Mark rows of the positive label; a label that training has not seen is an error."""
         keys = {text: _key(text) for text in column.unique()}
         known = {_key(label) for label in (self.positive, *self.others)}
         unseen = [text for text, key in keys.items() if key not in known]
         if unseen:
-            row = first_row + int(np.argmax(column.isin(unseen).to_numpy())) + 1
+            row = row_number(column, column.isin(unseen))
             raise TableError(
                 f"The target {column.name!r} has labels that the model was not trained with: "
                 f"{_listed(unseen)} (first in row {row}). It knows "
@@ -155,25 +154,22 @@ class Roles:
     categories: tuple[str, ...] = ()
 
     @classmethod
-    def from_options(
-        cls,
-        table: Table,
-        target: str | None,
-        sample_weight: str | None,
-        qid: str | None,
-        groups: str | None = None,
-        time: str | None = None,
-        dropped: Sequence[str] = (),
-        categories: Sequence[str] = (),
-    ) -> Roles:
-        """Give each named column one role, and fill in the names that svmlight files imply."""
-        if target is None:
-            target = DEFAULT_TARGET if table.matrix is None else _SVMLIGHT_TARGET
-        if qid is None and table.matrix is not None and _SVMLIGHT_QID in table.frame.columns:
-            qid = _SVMLIGHT_QID
-        names = [str(name) for name in table.frame.columns]
-        lists = (tuple(split_names(given, names)) for given in (dropped, categories))
-        roles = cls(target, sample_weight, qid, groups, time, *lists)
+    def from_options(cls, table: Table, options: RowOptions, **trained: str | None) -> Roles:
+        """Give each column that an option names, or a model was ``trained`` with, one role.
+
+        A svmlight file implies the names of its labels and queries.
+        """
+        implied: dict[str, str | None] = {"target": DEFAULT_TARGET}
+        if table.matrix is not None:
+            has_query = _SVMLIGHT_QID in table.frame.columns
+            implied = {"target": _SVMLIGHT_TARGET, "qid": _SVMLIGHT_QID if has_query else None}
+        named: dict[str, Any] = {}
+        for role in ROLES:
+            names = (vars(options).get(role), trained.get(role), implied.get(role))
+            named[role] = next((name for name in names if name is not None), None)
+        lists = (vars(options).get(option) or () for option in ("drop", "category"))
+        dropped, categories = (tuple(split_names(given, table.names)) for given in lists)
+        roles = cls(**named, dropped=dropped, categories=categories)
         problems, taken = Problems(), dict[str, str]()
         for option, name in roles._named():
             with problems.collected():
@@ -188,31 +184,28 @@ class Roles:
 
     def _named(self) -> list[tuple[str, str]]:
         """List the options with the columns that they name."""
-        single = ("target", "sample_weight", "qid", "groups", "time")
-        named = [(spelled_as_option(one), getattr(self, one)) for one in single]
+        named = [(spelled_as_option(role), getattr(self, role)) for role in ROLES]
         named += [("--drop", name) for name in self.dropped]
         named += [("--category", name) for name in self.categories]
         return [(option, name) for option, name in named if name is not None]
 
-    def read_target(self, table: Table, first_row: int = 0) -> pd.Series:
-        """Read the labels as text; ``first_row`` numbers rows in messages."""
-        return as_texts(table.column(self.target, "--target"), "target", first_row)
+    def read_target(self, table: Table) -> pd.Series:
+        """Read the labels as text."""
+        return as_texts(table.column(self.target, "--target"), "target")
 
-    def read_others(self, table: Table, first_row: int = 0) -> pd.DataFrame:
+    def read_others(self, table: Table) -> pd.DataFrame:
         """Read the weights, which are numbers of at least 0, queries, groups and times, where named."""
         columns: dict[str, Any] = {}
         problems = Problems()
         if self.sample_weight is not None:
             with problems.collected():
-                columns["weight"] = _weights(
-                    table.column(self.sample_weight, "--sample-weight"), first_row
-                )
+                columns["weight"] = _weights(table.column(self.sample_weight, "--sample-weight"))
         for option, unit in _UNITS.items():
             name = getattr(self, option)
             if name is not None:
                 with problems.collected():
                     column = table.column(name, f"--{option}")
-                    columns[option] = _without_gaps(column, f"--{option}", unit, first_row)
+                    columns[option] = _without_gaps(column, f"--{option}", unit)
         problems.raise_any()
         return pd.DataFrame(columns, index=table.frame.index)
 
@@ -246,36 +239,34 @@ def _check_column(table: Table, option: str, name: str, taken: dict[str, str]) -
         )
 
 
-def as_texts(column: pd.Series, what: str = "column", first_row: int = 0) -> pd.Series:
+def as_texts(column: pd.Series, what: str = "column") -> pd.Series:
     """Convert the values of a column to text; missing ones are an error that numbers their row."""
-    missing = column.isna().to_numpy()
+    missing = column.isna()
     if missing.any():
         raise TableError(
             f"The {what} {column.name!r} is missing in {missing.sum()} rows, the first of them row "
-            f"{first_row + int(np.argmax(missing)) + 1}; leave these rows out."
+            f"{row_number(column, missing)}; leave these rows out."
         )
     return column.astype(object).map(label_text)
 
 
-def _weights(column: pd.Series, first_row: int) -> FloatArray:
-    weights: FloatArray = pd.to_numeric(column, errors="coerce").to_numpy(
-        dtype=np.float64, na_value=np.nan
-    )
+def _weights(column: pd.Series) -> FloatArray:
+    numbers = pd.to_numeric(column, errors="coerce")
+    weights: FloatArray = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     bad = ~((weights >= 0) & (weights < np.inf))
     if bad.any():
-        row = int(np.argmax(bad))
         raise TableError(
             f"The column {column.name!r} for --sample-weight must hold numbers of at least 0, but row "
-            f"{first_row + row + 1} has {str(column.iloc[row])[:40]!r}; {bad.sum()} such rows."
+            f"{row_number(column, bad)} has {first_cell(column, bad)}; {bad.sum()} such rows."
         )
     return weights
 
 
-def _without_gaps(column: pd.Series, option: str, unit: str, first_row: int) -> pd.Series:
+def _without_gaps(column: pd.Series, option: str, unit: str) -> pd.Series:
     if column.isna().any():
         raise TableError(
             f"The column {column.name!r} for {option} has missing values, the first in row "
-            f"{first_row + int(np.argmax(column.isna().to_numpy())) + 1}; give every row a {unit}."
+            f"{row_number(column, column.isna())}; give every row a {unit}."
         )
     return column
 
@@ -305,13 +296,9 @@ def check_rows(rows: Sample, labels: Labels, roles: Roles) -> None:
     counted = rows if rows.weight is None else rows.take(rows.weight > 0)
     positive = counted.positive
     if positive.all() or not positive.any():
-        among = (
-            ""
-            if rows.weight is None
-            else f" among the rows of positive --sample-weight {roles.sample_weight!r}"
-        )
+        weighted = f" among the rows of positive --sample-weight {roles.sample_weight!r}"
         raise TableError(
-            f"The target {roles.target!r} has only one class{among}: "
+            f"The target {roles.target!r} has only one class{weighted * (rows.weight is not None)}: "
             f"{labels.positive if positive.all() else labels.negative}. Two are needed."
         )
     if not counted.has_pairs:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from aucuba.changepoint import LABEL_KINDS
 from aucuba.cli._console import TableError
-from aucuba.cli._formats import Kept
+from aucuba.cli._formats import Kept, first_cell, row_number
 from aucuba.cli._table_file import TableFile
 
 _NAMES = Kept(verbatim=("sequence", "kind"))
@@ -92,18 +92,18 @@ def as_floats(column: pd.Series, path: Path, *, finite: bool = True) -> pd.Serie
 def _sequences(column: pd.Series, path: Path) -> pd.Series:
     """Names as text, so that those of two files agree whatever their formats."""
     if column.isna().any():
-        row = int(np.argmax(column.isna())) + 1
+        row = row_number(column, column.isna())
         raise TableError(f"{path}: row {row} names no sequence; fill the column 'sequence'.")
     return column.astype(str).astype(object)
 
 
 def _check_kinds(kinds: pd.Series, sequences: pd.Series, path: Path) -> None:
-    unknown = ~kinds.isin(list(LABEL_KINDS)).to_numpy()
+    unknown = ~kinds.isin(list(LABEL_KINDS))
     if unknown.any():
-        row = int(np.argmax(unknown))
         raise TableError(
-            f"{path}: row {row + 1}, of the sequence {sequences.iloc[row]!r}, has the kind "
-            f"{kinds.iloc[row]!r}; a label is one of {', '.join(LABEL_KINDS)}."
+            f"{path}: row {row_number(kinds, unknown)}, of the sequence "
+            f"{first_cell(sequences, unknown)}, has the kind {first_cell(kinds, unknown)}; a label is "
+            f"one of {', '.join(LABEL_KINDS)}."
         )
 
 

@@ -111,7 +111,7 @@ class TableFile:
 
     def names(self) -> list[str]:
         """List the columns, from the first piece of the file."""
-        return [str(name) for name in next(iter(self.chunks())).frame.columns]
+        return next(iter(self.chunks())).names
 
     def read(self, kept: Kept = _GUESSED) -> Table:
         """Read the whole file."""
@@ -126,6 +126,7 @@ class TableFile:
         n_rows = 0
         with _errors_as_one_sentence(self):
             for piece in FORMATS[self.format].tables(self, kept, whole):
+                piece.frame.index = pd.RangeIndex(n_rows, n_rows + piece.n_rows)
                 n_rows += piece.n_rows
                 yield piece
         if n_rows == 0:

@@ -27,7 +27,7 @@ from aucuba._columns._kinds import (
 )
 from aucuba._columns._table_columns import LinearColumns
 from aucuba.cli._console import Problems, TableError, pasted
-from aucuba.cli._formats import Table
+from aucuba.cli._formats import Table, first_cell, row_number
 
 # Squares of larger numbers, summed for a variance, overflow.
 _LARGEST = 1e100
@@ -73,7 +73,7 @@ class Schema:
             with problems.collected():
                 kinds[name] = CATEGORY if name in named else _file_column_kind(table.frame[name])
                 if kinds[name] == NUMBER:
-                    _numbers(table.frame[name], 0)
+                    _numbers(table.frame[name])
         problems.raise_any()
         if not kinds:
             raise TableError("No column is left to learn from besides the target.")
@@ -118,8 +118,8 @@ class Schema:
         numbers, categories = len(self.of_kind(NUMBER)), len(self.of_kind(CATEGORY))
         return f"{numbers} numeric and {categories} categorical{dates}"
 
-    def features(self, table: Table, first_row: int = 0) -> Any:
-        """Select the columns as numbers, text and dates; ``first_row`` numbers rows in messages."""
+    def features(self, table: Table) -> Any:
+        """Select the columns as numbers, text and dates."""
         if self.n_features is not None:
             return self._matrix(table)
         if table.matrix is not None:
@@ -136,7 +136,7 @@ class Schema:
         columns, problems = {}, Problems()
         for name, kind in self.kinds.items():
             with problems.collected():
-                columns[name] = _CONVERTERS[kind](table.frame[name], first_row)
+                columns[name] = _CONVERTERS[kind](table.frame[name])
         problems.raise_any()
         return pd.DataFrame(columns, index=table.frame.index)
 
@@ -184,10 +184,10 @@ class Schema:
 
 
 class FarRows:
-    """Counts the rows that lie far outside the ranges of training, as a file is read.
+    """Counts the rows that lie far outside the training ranges, as a file is read.
 
-    A row does if some number or date lies outside the range of its column, widened by half its width
-    on either side. Columns of svmlight files are not counted.
+    A row lies far outside if one of its numbers or dates lies outside the training range of its
+    column, widened by half its width on either side. Columns of svmlight files are not counted.
     """
 
     def __init__(self, baseline: Pipeline) -> None:
@@ -216,8 +216,8 @@ class FarRows:
         shown = [f"{name!r} {n} (trained on {ranges[name]})" for name, n in most if n]
         more = ", ..." if sum(n > 0 for n in self._by_column.values()) > len(shown) else ""
         return (
-            f"{self.n_rows} of {self._n_read} rows lie outside the range of training widened by half "
-            f"its width on either side: {', '.join(shown)}{more}. The model has seen no such "
+            f"{self.n_rows} of {self._n_read} rows lie outside the training range, widened by half its "
+            f"width on either side: {', '.join(shown)}{more}. The model has seen no such "
             "rows, and rates that were set or promised in training may not hold for them."
         )
 
@@ -257,10 +257,9 @@ def _check_text(column: pd.Series) -> None:
     if is_number.sum() >= _MOSTLY * len(known):
         what, remedy = "all its values are numbers", "Store it as numbers"
         if not is_number.all():
-            row = int(np.flatnonzero(column.notna())[np.argmin(is_number)])
             what = (
-                f"{is_number.sum()} of its {len(known)} values are numbers; row {row + 1} has "
-                f"{str(column.iloc[row])[:40]!r}"
+                f"{is_number.sum()} of its {len(known)} values are numbers; row "
+                f"{row_number(known, ~is_number)} has {first_cell(known, ~is_number)}"
             )
             remedy = "Correct such cells (an empty one is a missing value)"
         raise TableError(
@@ -285,7 +284,7 @@ def _unusable(column: pd.Series) -> str:
     return _UNUSABLE.get(pd.api.types.infer_dtype(column), "lists or mixed values")
 
 
-def _numbers(column: pd.Series, first_row: int) -> FloatArray:
+def _numbers(column: pd.Series) -> FloatArray:
     try:
         kind = column_kind(column, str(column.name))
         what = "dates" if kind == DATE else None
@@ -303,29 +302,24 @@ def _numbers(column: pd.Series, first_row: int) -> FloatArray:
     large = np.abs(values) > _LARGEST
     for rows, what in ((bad, "not a number"), (infinite, "infinite"), (large, "too large")):
         if rows.any():
-            row = int(np.argmax(rows))
             raise TableError(
                 f"The column {column.name!r} must be numeric, of size at most {_LARGEST:g}, but row "
-                f"{first_row + row + 1} has {str(column.iloc[row])[:40]!r} ({what}); {rows.sum()} such "
-                "rows."
+                f"{row_number(column, rows)} has {first_cell(column, rows)} ({what}); {rows.sum()} "
+                "such rows."
             )
     return values
 
 
-def _texts(column: pd.Series, first_row: int) -> AnyArray:
-    return as_names(column)
-
-
-def _times(column: pd.Series, first_row: int) -> AnyArray:
+def _times(column: pd.Series) -> AnyArray:
     missing = is_missing(np.asarray(column, dtype=object))
     try:
         return as_times(column, missing)
     except ValueError as error:
         bad = [not gap and not is_date(v) for v, gap in zip(column, missing, strict=True)]
+        row = row_number(column, bad)
         raise TableError(
-            f"The column {column.name!r} must hold dates, but in row "
-            f"{first_row + int(np.argmax(bad)) + 1} {error}"
+            f"The column {column.name!r} must hold dates, but in row {row} {error}"
         ) from None
 
 
-_CONVERTERS = {NUMBER: _numbers, CATEGORY: _texts, DATE: _times}
+_CONVERTERS = {NUMBER: _numbers, CATEGORY: as_names, DATE: _times}

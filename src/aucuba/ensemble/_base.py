@@ -27,7 +27,7 @@ class RegionEnsemble(BinaryClassifier):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: above 0 is ``classes_[1]``, and the out-of-fold FPR at 0 is ``predict_fpr_``.
 
-        This is the score of ``pos_label_`` minus ``threshold_``, with its sign turned where
+        This is the score of ``pos_label_`` minus ``threshold_``, with its sign reversed if
         ``pos_label_`` is ``classes_[0]``.
 
         Parameters

@@ -9,11 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_memory
 
 from aucuba._base._callbacks import LOG, Progress
-from aucuba._base._typing import IntArray
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds
-from aucuba._rows._sample import Sample
-from aucuba._rows._splits import shuffled_folds
+from aucuba._rows._splits import drawn_within_classes, shuffled_folds
 from aucuba.ensemble._members import (
     FittedMember,
     Member,
@@ -120,7 +118,7 @@ def _seconds(member: Member, runner: Runner, region: Region, seed: int, remainin
 
 
 def _times_the_fits(member: Member, runner: Runner, trial: Runner) -> float:
-    """Return the number of fits of a member in units of its trial's."""
+    """Return how many times the work of its trial a member takes."""
     wanted, tried = (member.n_fits(one.folds, every_row=one.every_row) for one in (runner, trial))
     if tried == 1:
         return wanted
@@ -130,8 +128,11 @@ def _times_the_fits(member: Member, runner: Runner, trial: Runner) -> float:
 
 
 def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
-    """Make a runner of few rows without a cache, from which a fit would take no time."""
-    rows = _some_rows(runner.table.sample, n_rows, seed)
+    """Make a runner of a few rows, without the cache, which would make its fits look free."""
+    sample, rng = runner.table.sample, np.random.default_rng(seed)
+    rows = drawn_within_classes(
+        sample.positive, np.arange(sample.n_rows), n_rows, rng, fewest=_FEWEST_OF_A_CLASS
+    )
     table = runner.table.take(rows)
     splits = shuffled_folds(table.sample.y, _TRIAL_FOLDS, seed)
     free = runner.folds.interchangeable and runner.every_row
@@ -152,13 +153,3 @@ def _timed(member: Member, runner: Runner, region: Region, seed: int) -> float:
     start = time.monotonic()
     fit_without_repeated_warnings(member, runner, region, seed)
     return time.monotonic() - start
-
-
-def _some_rows(sample: Sample, n_rows: int, seed: int) -> IntArray:
-    """Draw rows stratified by class, but at least some of each."""
-    generator = np.random.default_rng(seed)
-    chosen = []
-    for rows in (np.flatnonzero(sample.positive), np.flatnonzero(~sample.positive)):
-        wanted = max(rows.size * n_rows // sample.n_rows, min(rows.size, _FEWEST_OF_A_CLASS))
-        chosen.append(generator.choice(rows, wanted, replace=False))
-    return np.sort(np.concatenate(chosen))

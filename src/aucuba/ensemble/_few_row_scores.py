@@ -1,14 +1,13 @@
 """Score a few rows without the checks and wrappers that dominate their time.
 
 A fitted stack scores one row through some twenty pipelines, transformers and models, each of which
-checks its input anew. Here the stack's own members are taken apart once into their arrays: columns
-are prepared once for all of them, and their formulas follow the same operations in the same order.
-Any other member, and any row with a missing or infinite value, takes the usual way.
+checks its input again. Here the stack's own members are reduced once to their arrays: columns are
+prepared once for all members, and each formula repeats the operations of its model in the same order.
+Any other member, and any row with a missing or infinite value, is scored by the models themselves.
 """
 
 from __future__ import annotations
 
-import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +35,7 @@ from aucuba.linear import PartialAUCClassifier
 # With more rows the checks cost little, and the models' own loops run in parallel.
 FEW_ROWS = 64
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
-# End of the probabilities of a network, as in `log_odds`.
+# Where `log_odds` clips the probabilities of a network.
 _PROBABILITY_END = 1e-12
 
 # Scores of rows whose columns are prepared as plain, finite numbers.
@@ -57,7 +56,7 @@ class FewRowScorer:
         self.models = models
         plains = [_plain_columns(model) for model in models]
         known = [one for one in plains if one is not None]
-        # All members saw the same rows; a file may say otherwise.
+        # All members were fitted on the same rows, but a model file need not be consistent.
         shared = len({pickle.dumps(one) for one in known}) == 1
         self.plain = known[0] if shared else None
         self.scorers = [
@@ -67,17 +66,17 @@ class FewRowScorer:
 
     @classmethod
     def of(cls, stack: Any, models: list[Any]) -> FewRowScorer:
-        """Return the scorer of a stack, made anew where its models are others than before."""
+        """Return the scorer of a stack; it is rebuilt if the models of the stack have changed."""
         found = _SCORERS.get(stack)
         if found is None or not _same(found.models, models):
-            # Threads that come here together make equal scorers, and one of them stays.
+            # Threads that race here build equal scorers, and the last one is kept.
             found = _SCORERS[stack] = cls(models)
         return found
 
     def scores(self, X: Any) -> FloatArray:
         """Score a few checked rows by every model, shape (n_rows, n_models)."""
         table = None if self.plain is None else self.plain.transform(X)
-        # Trees compare in single precision. A sum with nan or inf in it is neither above nor below.
+        # Trees compare in single precision. A sum that contains nan or inf fails the test.
         usable = table is not None and bool(np.abs(table).sum() < _FLOAT32_MAX)
         columns = [
             log_odds(model, X) if scorer is None or not usable or table is None else scorer(table)
@@ -147,44 +146,17 @@ def _numbers(pipeline: Pipeline) -> Callable[[FloatArray], FloatArray]:
 
 
 def _splines(pipeline: Pipeline) -> Callable[[FloatArray], FloatArray]:
-    """Evaluate cubic splines of all columns together, by their Taylor series at the knots.
-
-    Beyond the outer knots a spline goes on as its tangent.
-    """
+    """Evaluate the splines of all columns together, by Horner's rule in the interval of each value."""
     (_, splines), (_, scaler) = pipeline.steps[1:]
-    degree, bases = splines.degree, splines.bsplines_
-    knots = np.array([one.t[degree : one.t.size - degree] for one in bases])
-    powers = range(degree, -1, -1)
-    coef = np.array(
-        [
-            [one(left, nu=power) / math.factorial(power) for power in powers]
-            for one, left in zip(bases, knots[:, :-1], strict=True)
-        ]
-    ).swapaxes(1, 2)
-    low, high = knots[:, 0], knots[:, -1]
-    # Only the splines next to an end go on beyond it.
-    n_splines = coef.shape[-1]
-    near = [np.arange(n_splines) < degree, np.arange(n_splines) >= n_splines - degree]
-    below, above = (
-        np.array(
-            [[one(end, nu) * kept for nu in (0, 1)] for one, end in zip(bases, ends, strict=True)]
-        )
-        for ends, kept in zip((low, high), near, strict=True)
-    )
-    column = np.arange(len(bases))
+    starts, coef = (np.array(one) for one in zip(*splines.pieces(), strict=True))
+    column, degree = np.arange(len(starts)), splines.degree
 
     def prepare(x: FloatArray) -> FloatArray:
-        within = np.clip(x, low, high)
-        # Of knots that coincide, the interval after the last one counts.
-        place = (within[:, :, np.newaxis] >= knots[:, 1:-1]).sum(axis=2)
-        local = coef[column, place]
-        step = (within - knots[column, place])[:, :, np.newaxis]
-        value = local[:, :, 0]
+        place = (x[:, :, np.newaxis] >= starts[:, 1:]).sum(axis=2)
+        step = (x - starts[column, place])[:, :, np.newaxis]
+        value = coef[column, 0, place]
         for power in range(1, degree + 1):
-            value = value * step + local[:, :, power]
-        beyond = (x - within)[:, :, np.newaxis]
-        low_side, high_side = (one[:, 0] + beyond * one[:, 1] for one in (below, above))
-        value = np.where(beyond < 0, low_side, np.where(beyond > 0, high_side, value))
+            value = value * step + coef[column, power, place]
         return np.asarray((value.reshape(len(x), -1) - scaler.mean_) / scaler.scale_)
 
     return prepare
@@ -259,7 +231,7 @@ def _boosting(model: HistGradientBoostingClassifier) -> PlainScorer | None:
         at = np.broadcast_to(starts, (len(x), starts.size))
         for _ in range(deepest):
             at = children[(x[rows, feature[at]] <= limit[at]).astype(np.intp), at]
-        # One after the other, as boosting adds them.
+        # Add the trees one by one, as boosting does.
         terms = np.concatenate([np.full((len(x), 1), baseline), value[at]], axis=1)
         return np.asarray(np.add.accumulate(terms, axis=1)[:, -1])
 

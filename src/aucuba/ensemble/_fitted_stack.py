@@ -193,7 +193,7 @@ class FittedStack(RegionEnsemble):
 
         def teach(part: TrainingTable, labels: AnyArray, given: dict[str, Any]) -> tuple[Any, Any]:
             with warnings.catch_warnings():
-                # The stack itself has been told of few rows.
+                # The fit of the stack has already warned of few rows.
                 warnings.simplefilter("ignore", FewRowsWarning)
                 teacher = clone(self).fit(part.X, labels, **given)
             return teacher._scores, taught(base, teacher._scores, part.X, n_synthetic, seed)

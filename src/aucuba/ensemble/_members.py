@@ -60,7 +60,7 @@ class Member(ABC):
 
     @abstractmethod
     def n_fits(self, folds: Folds, *, every_row: bool) -> int:
-        """Count the models that this takes.
+        """Count the models that a fit trains.
 
         ``every_row`` tells whether all rows train, none of them heavier than another.
         """

@@ -42,7 +42,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     categories and missing values (CatBoost can be cloned only if ``cat_features`` is a tuple).
     Cost: ``2 cv + 2`` fits of the estimator.
 
-    For linear models use `PartialAUCClassifierCV` instead: there, re-weighting lost in our study.
+    For linear models use `PartialAUCClassifierCV` instead: re-weighting made them worse in our study.
     Probabilities are calibrated by logistic regression on the out-of-fold scores of the average.
     A range that holds fewer than ten negatives is widened to ten for the weights, with a warning; with
     fewer than ten rows of a class both models are the plain one.
@@ -59,8 +59,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         no additional weight.
     fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
         Weight of the false positive rates u inside ``fpr_range``: a non-negative function of u, 1/u
-        (the range must start above 0), exp(-alpha u), or None for all alike. The rows' weights depend
-        on it through the highest rate of positive weight alone.
+        (the range must start above 0), exp(-alpha u), or None to weight all rates equally. It changes
+        the weights of the rows only through the highest rate of positive weight.
     strength : float, default=3.0
         Largest weight before each class is rescaled to mean 1; at least 1.
     cv : int, splitter or iterable of splits, default=5

@@ -51,9 +51,9 @@ class RegionStack(FittedStack):
     randomised trees and, where it is installed, LightGBM.
     Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
     the weights towards each other as far as the log-loss allows: where positives are few, equal
-    weights beat weights that follow noise. Members trained for the region enter as far as their
-    out-of-fold scores show a gain in it. A range that holds fewer than ten negatives is widened to ten
-    for training, with a warning; with fewer than ten rows of a class every member is trained by
+    weights beat weights that follow noise. Members trained for the region count to the extent
+    that their out-of-fold scores gain in it. A range that holds fewer than ten negatives is widened to
+    ten for training, with a warning; with fewer than ten rows of a class every member is trained by
     log-loss.
 
     Parameters
@@ -64,8 +64,8 @@ class RegionStack(FittedStack):
         Lowest true positive rate that matters (two-way partial AUC).
     fpr_weight : callable, "log", ("exponential", alpha) or None, default=None
         Weight of the false positive rates u inside ``fpr_range``, up to a constant factor: a
-        non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None for all
-        alike. A function cannot be saved; the named weights can.
+        non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None to
+        weight all rates equally. A function cannot be saved; the named weights can.
     estimators : list, default=None
         Members instead of those of ``preset``: pairs (name, classifier) and names out of
 
@@ -136,8 +136,8 @@ class RegionStack(FittedStack):
     report_ : list of dict
         For each member and for the stack itself: out-of-fold ``partial_auc`` with its
         ``standard_error``, in the region, and ``coef``. The stack's value is cross-fitted: every fold
-        (block of time) is blended with weights learned on the others; ``"boosting"`` enters both by its
-        plain half. With ``groups`` these are the independent units of the error.
+        (block of time) is blended with weights learned on the others; ``"boosting"`` is represented
+        in both by its plain model. With ``groups`` these are the independent units of the error.
     oof_scores_ : ndarray of shape (n_samples, n_members)
         Out-of-fold scores; nan for rows of zero weight and for the first block of time.
     threshold_ : float

@@ -35,8 +35,8 @@ class Runner:
 
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
     depend on ``n_jobs``. (On a few thousand rows, boosting is also many times slower with threads that
-    wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: what does not
-    depend on the region is found there when the same rows are fitted for another region. ``kept`` tells
+    wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: fits that do
+    not depend on the region are reused when the same rows are fitted for another region. ``kept`` tells
     which of the rows given to ``fit`` these are; None is all. With a
     ``sampling`` models are trained on fewer rows; all rows are scored. No task is begun after the
     ``deadline``, by the clock of `time.monotonic`.

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, validate_data
 
-from aucuba._base._estimator import BinaryClassifier, Classes, positive_scores
+from aucuba._base._estimator import BinaryClassifier, Classes, pipeline_steps, positive_scores
 from aucuba._base._parallel import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import check_positive_number, is_of_dask
@@ -50,7 +50,7 @@ def bounded_log_odds(probability: AnyArray, end: float) -> FloatArray:
 
 def final_step(model: Any) -> Any:
     """Return the estimator at the end of a pipeline; any other estimator itself."""
-    return final_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
+    return pipeline_steps(model)[-1]
 
 
 def _n_trees(model: Any) -> int:

@@ -12,37 +12,20 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, TensorProto, checker, helper
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 import aucuba
-from aucuba._base._estimator import response_of
+from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._columns._row_digest import row_digest
 from aucuba._columns._table_columns import NamedColumns
+from aucuba._roc._flagged import promised_rate
 from aucuba._rows._splits import held_out_split
 from aucuba.export._graph import IR_VERSION, ML_OPSET, OPSET, Graph, NotConvertible, Value
 from aucuba.export._parts import response, transformed
-from aucuba.threshold import (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
+from aucuba.export._sql import safe_side
 
-PROMISED = (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
-# Flagging less keeps the first two promises, flagging more the third; neither keeps a precision.
-_SAFE_SIDE: dict[Any, int] = {
-    AlertBudgetClassifier: -1,
-    FixedFPRClassifier: -1,
-    FixedTPRClassifier: 1,
-}
 Outputs = dict[str, tuple[str, int]]
 _CLOSE, _ROUNDING = 1e-5, 1e-9
 
@@ -98,8 +81,8 @@ def to_onnx(
         of the fit.
     """
     check_is_fitted(model)
-    steps, last = _taken_apart(model)
-    if isinstance(last, PROMISED):
+    *steps, last = pipeline_steps(model)
+    if promised_rate(last) is not None:
         return _promised(model, steps, last, calibration, labels)
     if calibration is not None:
         raise ValueError(
@@ -113,7 +96,7 @@ def to_onnx(
 
 def plain_outputs(graph: Graph, rows: Value, model: Any, labels: Any = None) -> Outputs:
     """Add a classifier without a promise, and return its outputs by name."""
-    last = _taken_apart(model)[1]
+    last = pipeline_steps(model)[-1]
     found = response(graph, rows, model)
     outputs = _scores_of(graph, found.decision, found.probability)
     positive = getattr(last, "pos_label_", last.classes_[1]) == last.classes_[1]
@@ -124,15 +107,6 @@ def plain_outputs(graph: Graph, rows: Value, model: Any, labels: Any = None) -> 
         flag = graph.op(kind, found.decision.name, graph.constant(0.0))
     classes = last.classes_ if labels is None else labels
     return outputs | _decision(graph, flag, classes, positive)
-
-
-def _taken_apart(model: Any) -> tuple[list[Any], Any]:
-    """Return the steps before the last classifier, and that classifier."""
-    steps: list[Any] = []
-    while isinstance(model, Pipeline):
-        steps += [step for _, step in model.steps[:-1]]
-        model = model.steps[-1][1]
-    return steps, model
 
 
 def _promised(
@@ -158,7 +132,7 @@ def promised_outputs(
 
     ``fitted`` has the thresholds: the model itself, or one whose thresholds come from these scores.
     """
-    side = _SAFE_SIDE.get(type(last), 0)
+    side = safe_side(last)
     if fitted is not last:
         side, why, kept = 0, "thresholds recomputed from the scores of this graph", True
     elif side and base.magnitude is not None:
@@ -326,10 +300,10 @@ def _written(
 ) -> ModelProto:
     made = _model(graph, outputs, _n_columns(model))
     made.producer_name, made.producer_version = "aucuba", aucuba.__version__
-    steps, _ = _taken_apart(model)
+    first = pipeline_steps(model)[0]
     names = getattr(model, "feature_names_in_", range(_n_columns(model)))
-    if steps and isinstance(steps[0], NamedColumns):
-        names = steps[0].names
+    if isinstance(first, NamedColumns):
+        names = first.names
     columns = [str(name) for name in names]
     facts = {"classes": json.dumps(last.classes_.tolist()), "columns": json.dumps(columns), **facts}
     helper.set_model_props(made, {f"aucuba.{name}": value for name, value in facts.items()})
@@ -390,7 +364,7 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
     names = [one.name for one in session.get_outputs()]
     found = dict(zip(names, session.run(names, {"X": _single(X)}), strict=True))
     rows = (X if hasattr(X, "columns") else _single(X)).astype(np.float32).astype(np.float64)
-    _, last = _taken_apart(model)
+    last = pipeline_steps(model)[-1]
     positive = getattr(last, "pos_label_", last.classes_[1]) == last.classes_[1]
     limits = np.array([0.0, 0.0])
     if "score" not in found:
@@ -399,7 +373,7 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
         own, expected = (
             x if positive else -x for x in (found["score"], model.decision_function(rows))
         )
-    if isinstance(last, PROMISED):
+    if promised_rate(last) is not None:
         # Scores count from the thresholds, which may differ.
         facts = session.get_modelmeta().custom_metadata_map
         limits = np.array([float(facts["aucuba.threshold"]), last.threshold_])

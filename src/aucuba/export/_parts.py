@@ -6,7 +6,6 @@ signed towards the second class, and the probability of that class, as far as it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from aucuba._base._estimator import response_of
+from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._splines import PortableSplines
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
@@ -142,9 +141,7 @@ def _log_odds(graph: Graph, value: Value, model: Any) -> Value:
     found = response(graph, value, model)
     if response_of(model) == "decision_function":
         return found.by("decision_function")
-    last = model
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
+    last = pipeline_steps(model)[-1]
     end = 0.5 / len(last.estimators_) if isinstance(last, _FORESTS) else 1e-12
     return graph.log_odds(found.by("predict_proba"), end)
 
@@ -241,17 +238,12 @@ def _kernel_features(graph: Graph, value: Value, step: Any) -> Value:
 
 
 def _spline_features(graph: Graph, value: Value, step: Any) -> Value:
-    """Piecewise polynomials: find the interval of every entry, then Horner's rule.
-
-    Beyond the first and the last knot the splines go on as straight lines, which are two more
-    intervals.
-    """
+    """Piecewise polynomials: find the interval of every entry, then Horner's rule."""
     if step.extrapolation != "linear":
         raise NotConvertible(f"splines with extrapolation={step.extrapolation!r}")
     parts = []
-    for place, spline in enumerate(step.bsplines_):
+    for place, (starts, coefs) in enumerate(step.pieces()):
         column = graph.columns(value, [place]).name
-        starts, coefs = _pieces(spline, step.degree)
         if not step.include_bias:
             coefs = coefs[:, :, :-1]
         above = graph.op("GreaterOrEqual", column, graph.constant(starts[None, 1:]))
@@ -267,18 +259,6 @@ def _spline_features(graph: Graph, value: Value, step: Any) -> Value:
             total = graph.op("Add", graph.op("Mul", total, local), own)
         parts.append(Value(total))
     return graph.joined(parts)
-
-
-def _pieces(spline: Any, degree: int) -> tuple[Any, Any]:
-    """Starts of the intervals, and coefficients of shape (degree + 1, n_intervals, n_splines)."""
-    knots = np.unique(spline.t[degree : -degree or None])
-    low, high = knots[0], knots[-1]
-    powers = range(degree, -1, -1)
-    inner = [spline(knots[:-1], nu=power) / math.factorial(power) for power in powers]
-    lines = [spline(knots[[0, -1]], nu=power) * (power < 2) for power in powers]
-    coefs = [np.vstack([line[:1], own, line[1:]]) for own, line in zip(inner, lines, strict=True)]
-    # The first interval reaches to minus infinity, but counts from the first knot.
-    return np.concatenate([[low], knots[:-1], [high]]), np.stack(coefs)
 
 
 OURS = (

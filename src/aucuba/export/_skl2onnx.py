@@ -13,9 +13,16 @@ from skl2onnx.common.data_types import (
     StringTensorType,
 )
 
+from aucuba._roc._flagged import promised_rate
 from aucuba.export._graph import OPSET, Graph, NotConvertible, Value
-from aucuba.export._onnx import PROMISED, base_scores, plain_outputs, promised_outputs
+from aucuba.export._onnx import base_scores, plain_outputs, promised_outputs
 from aucuba.export._parts import OURS
+from aucuba.threshold import (
+    AlertBudgetClassifier,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+)
 
 _TYPES = {
     TensorProto.BOOL: BooleanTensorType,
@@ -32,7 +39,13 @@ def register_converters() -> None:
     level. The steps before them round to single precision, so that no promise is carried over; trees
     need an operator that skl2onnx does not know, and `to_onnx` itself.
     """
-    for kind in (*OURS, *PROMISED):
+    promised = (
+        AlertBudgetClassifier,
+        FixedFPRClassifier,
+        FixedPrecisionClassifier,
+        FixedTPRClassifier,
+    )
+    for kind in (*OURS, *promised):
         update_registered_converter(
             kind,
             f"Aucuba{kind.__name__}",
@@ -46,7 +59,7 @@ def register_converters() -> None:
 def _outputs(graph: Graph, model: Any) -> Any:
     # Without a magnitude: the bound on rounding does not reach back through other converters.
     rows = Value(graph.rows().name)
-    if isinstance(model, PROMISED):
+    if promised_rate(model) is not None:
         found = promised_outputs(graph, base_scores(graph, rows, [], model), model, model)[0]
     else:
         found = plain_outputs(graph, rows, model)

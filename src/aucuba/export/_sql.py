@@ -12,19 +12,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from aucuba._base._estimator import pipeline_steps
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
+from aucuba._roc._flagged import promised_rate
 from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
-from aucuba.threshold import (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
 
 _LINEAR = (AUMClassifier, LogisticRegression, PartialAUCClassifier, PartialAUCClassifierCV)
-_LESS = (AlertBudgetClassifier, FixedFPRClassifier)
-_PROMISED = (*_LESS, FixedPrecisionClassifier, FixedTPRClassifier)
+# By the rate that is promised: flagging less keeps the first two, flagging more the third, and
+# neither a precision.
+_SAFE_SIDE = {"alert_rate": -1, "fpr": -1, "tpr": 1}
 _UNIT = 2.0**-53
 
 
@@ -70,12 +67,12 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
     if len(columns) != len(names):
         raise ValueError(f"columns has {len(columns)} names; the model has {len(names)} columns.")
     parts = [f"CAST({_quoted(name)} AS DOUBLE PRECISION)" for name in columns]
-    steps, last = _steps(model)
-    promised = last if isinstance(last, _PROMISED) else None
+    *steps, last = pipeline_steps(model)
+    promised = None if promised_rate(last) is None else last
     if promised is not None:
         if promised.strata_.size:
             raise ValueError(f"{type(promised).__name__} with strata cannot be written as SQL.")
-        inner, last = _steps(promised.estimator_)
+        *inner, last = pipeline_steps(promised.estimator_)
         steps += inner
     for step in steps:
         parts = _transformed(step, parts)
@@ -97,8 +94,7 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     terms = [f"  {float(coef[k])!r} * ({parts[k]}) AS {_quoted(f'term{k}')}" for k in used.tolist()]
     named = [_quoted(f"term{k}") for k in used.tolist()]
     total = " + ".join([*named, repr(intercept)])
-    side = 0 if promised is None else -1 if isinstance(promised, _LESS) else 1
-    side = 0 if isinstance(promised, FixedPrecisionClassifier) else side
+    side = safe_side(owner)
     # Each term has at most six roundings, and the sum one per term; twice, for both sums.
     roundings = 2 * (len(named) + 16)
     size = " + ".join([*(f"ABS({name})" for name in named), repr(abs(intercept))])
@@ -119,12 +115,9 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     )
 
 
-def _steps(model: Any) -> tuple[list[Any], Any]:
-    steps: list[Any] = []
-    while isinstance(model, Pipeline):
-        steps += [step for _, step in model.steps[:-1]]
-        model = model.steps[-1][1]
-    return steps, model
+def safe_side(classifier: Any) -> int:
+    """Return where scores may move without breaking a promise: -1 lower, 1 higher, 0 nowhere."""
+    return _SAFE_SIDE.get(promised_rate(classifier) or "", 0)
 
 
 def _transformed(step: Any, parts: list[str]) -> list[str]:

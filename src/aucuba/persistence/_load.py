@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,15 @@ _MAX_SIZE = 2**30
 _CHECK_SETTINGS = {"dtype", "ensure_all_finite"}
 _LARGEST_POOL = 64
 Node = dict[str, Any]
+# Plain Python values, by the tag that says what they are, from their parts.
+_FROM_PARTS: dict[Any, Callable[[Any], Any]] = {
+    "dict": lambda parts: dict(zip(parts[::2], parts[1::2], strict=True)),
+    "tuple": tuple,
+    "set": set,
+    "slice": lambda parts: slice(*parts),
+    "bytes": lambda content: content.tobytes(),
+    "bytearray": lambda content: bytearray(content.tobytes()),
+}
 
 
 def _names_in(description: Any) -> Iterator[str]:
@@ -79,6 +88,8 @@ class _Decoder:
         if kind is not dict:
             return node
         tag = next(iter(node), None)
+        if tag in _FROM_PARTS:
+            return _FROM_PARTS[tag](self.built(node[tag]))
         make = getattr(self, f"_build_{tag}", None)
         demand(make is not None, "an unknown kind of object")
         return make(node[tag], node)  # type: ignore[misc]
@@ -96,13 +107,6 @@ class _Decoder:
         array = self._build_array(place)
         demand(array.ndim == 0)
         return array[()]
-
-    def _build_bytes(self, parts: Any, node: Node) -> bytes:
-        content: AnyArray = self.built(parts)
-        return content.tobytes()
-
-    def _build_bytearray(self, parts: Any, node: Node) -> bytearray:
-        return bytearray(self._build_bytes(parts, node))
 
     def _build_objects(self, parts: Any, node: Node) -> AnyArray:
         found: AnyArray = np.empty(len(parts), dtype=object)
@@ -126,19 +130,6 @@ class _Decoder:
         matrix = getattr(sparse, name)(tuple(arrays), shape=tuple(shape))
         matrix.check_format(full_check=True)
         return matrix
-
-    def _build_dict(self, parts: Any, node: Node) -> Any:
-        keys_and_values = self.built(parts)
-        return dict(zip(keys_and_values[::2], keys_and_values[1::2], strict=True))
-
-    def _build_tuple(self, parts: Any, node: Node) -> Any:
-        return tuple(self.built(parts))
-
-    def _build_set(self, parts: Any, node: Node) -> Any:
-        return set(self.built(parts))
-
-    def _build_slice(self, parts: Any, node: Node) -> Any:
-        return slice(*self.built(parts))
 
     def _build_dtype(self, name: Any, node: Node) -> Any:
         demand(name == "|O" or is_dtype(name), "an unknown type")

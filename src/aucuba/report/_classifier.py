@@ -12,9 +12,10 @@ from scipy import sparse
 from aucuba._base._tables import p_text
 from aucuba._base._typing import IntArray
 from aucuba._base._validation import check_fpr_range
+from aucuba._roc._flagged import promised_rate
 from aucuba.linear import AUMClassifier
 from aucuba.report._line_search import line_search_section
-from aucuba.report._models import PROMISED, model_sections, promise_section
+from aucuba.report._models import model_sections, promise_section
 from aucuba.report._page import Page, Section, facts, paragraph
 from aucuba.report._page import table as html_table
 from aucuba.report._roc import operating_point_section, roc_section, verdict_on
@@ -87,7 +88,7 @@ def classifier_report(
     low, high = check_fpr_range(fpr_range)
     _check_names(model, feature_names)
     names = (type(model).__name__, baseline_name)
-    promise = isinstance(model, PROMISED)
+    promise = promised_rate(model) is not None
     raw = X if table is None else table
     sections = [data_section(sample, labels or sample.labels, raw, feature_names, note)]
     if promise:

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray
+from aucuba._rows._splits import drawn_within_classes
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, Line, line_search_path
 from aucuba.design import TableDesign
 from aucuba.report._page import Section, filled, paragraph
@@ -26,7 +27,8 @@ _MOST_STEPS = 400
 
 def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: Any) -> Section:
     """Explore two lines: the first step of the descent, and the step after the last."""
-    rows = _chosen_rows(sample, random_state)
+    usable, rng = np.flatnonzero(sample.rows.weights > 0), check_random_state(random_state)
+    rows = drawn_within_classes(sample.rows.positive, usable, _MOST_ROWS, rng)
     X = X[rows] if sparse.issparse(X) else np.asarray(X, dtype=np.float64)[rows]
     errors = ErrorFunctions.from_sample(sample.rows.as_one_query(rows))
     data = LabelledData(TableDesign(X), errors)
@@ -60,20 +62,6 @@ def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: 
     )
     moved = {"fp": errors.fp_diff.tolist(), "fn": (-errors.fn_diff).tolist(), "runs": runs}
     return Section(key, title, body, moved)
-
-
-def _chosen_rows(sample: ScoredSample, random_state: Any) -> IntArray:
-    """Return the rows of positive weight, or a stratified choice of them, in their order."""
-    usable = np.flatnonzero(sample.rows.weights > 0)
-    if usable.size <= _MOST_ROWS:
-        return usable
-    rng = check_random_state(random_state)
-    kept = []
-    for label in (0, 1):
-        members = usable[sample.y[usable] == label]
-        count = max(1, round(_MOST_ROWS * members.size / usable.size))
-        kept.append(rng.choice(members, size=count, replace=False))
-    return np.sort(np.concatenate(kept))
 
 
 def _run(name: str, data: LabelledData, coef: FloatArray, rule: str) -> dict[str, Any] | None:

@@ -9,26 +9,18 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from aucuba._base._estimator import pipeline_steps
 from aucuba._base._typing import FloatArray
+from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.report._page import Section, facts, figures, paragraph, table
 from aucuba.report._roc import rates_above_zero
 from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import Axes, padded
-from aucuba.threshold import (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
 
 _TOP = 20
 # Length of the longest bar in drawing units; the page stretches it.
 _REACH = 100.0
-PROMISED = (
-    *(AlertBudgetClassifier, FixedFPRClassifier),
-    *(FixedPrecisionClassifier, FixedTPRClassifier),
-)
 _SMALLEST_GAP = 1e-16
 _NAMES = {
     "objective": "objective",
@@ -43,7 +35,7 @@ def model_sections(model: Any, feature_names: Sequence[str] | None, sign: int = 
 
     ``sign`` is -1 if the model's scores decrease towards the positive class of the page.
     """
-    if isinstance(model, PROMISED):
+    if promised_rate(model) is not None:
         return model_sections(*last_step(model.estimator_, feature_names), sign)
     if isinstance(model, RegionStack):
         return _stack_sections(model)
@@ -192,10 +184,7 @@ def _bar(share: float) -> str:
 
 def _called(estimator: Any) -> str:
     """Name the steps of an estimator."""
-    steps = (
-        [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
-    )
-    return ", ".join(type(step).__name__ for step in steps)
+    return ", ".join(type(step).__name__ for step in pipeline_steps(estimator))
 
 
 def _range(fpr_range: tuple[float, float]) -> str:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
-from aucuba._base._estimator import positive_scores
+from aucuba._base._estimator import pipeline_steps, positive_scores
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
@@ -193,7 +192,7 @@ def score_sign(model: Any) -> int:
 
 
 def _positive_index(model: Any) -> int:
-    last = model[-1] if isinstance(model, Pipeline) else model
+    last = pipeline_steps(model)[-1]
     label = vars(last).get("pos_label_")
     return 1 if label is None else int(last.classes_[1] == label)
 
