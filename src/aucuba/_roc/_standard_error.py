@@ -86,6 +86,8 @@ def error_of_mean(values: FloatArray) -> float:
 
 def effective_rows(weight: FloatArray) -> float:
     """Count the number of equally weighted rows that are as informative: ``sum(w)^2 / sum(w^2)``."""
+    if not weight.size:
+        return 0.0
     relative = weight / weight.max()
     return float(relative.sum() ** 2 / np.sum(relative**2))
 

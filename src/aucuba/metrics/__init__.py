@@ -1,13 +1,13 @@
 """Measures of regions of the ROC curve."""
 
 from aucuba.metrics._comparisons import ScoreComparison, compare_scores
+from aucuba.metrics._counts import from_counts
 from aucuba.metrics._display import RocRegionDisplay
-from aucuba.metrics._intervals import ScoreInterval, score_interval
+from aucuba.metrics._intervals import ScoreInterval
 from aucuba.metrics._operating_points import (
     OperatingPoint,
     equal_error_rate_score,
     fpr_at_tpr_score,
-    operating_point,
     precision_at_recall_score,
     rates_at_threshold,
     recall_at_precision_score,
@@ -21,8 +21,11 @@ from aucuba.metrics._partial_auc import (
     two_way_partial_auc_score,
 )
 from aucuba.metrics._planning import power_of, sample_size_for
+from aucuba.metrics._score_interval import ScoreIntervals, score_interval
 from aucuba.metrics._scorers import make_metric_scorer
+from aucuba.metrics._segment_gap import SegmentGap, largest_gap
 from aucuba.metrics._sketch import RocSketch
+from aucuba.metrics._threshold_search import OperatingPoints, operating_point
 from aucuba.metrics._top_ranks import (
     auc_at_k_score,
     bedroc_score,
@@ -35,10 +38,13 @@ from aucuba.metrics._top_ranks import (
 
 __all__ = [
     "OperatingPoint",
+    "OperatingPoints",
     "RocRegionDisplay",
     "RocSketch",
     "ScoreComparison",
     "ScoreInterval",
+    "ScoreIntervals",
+    "SegmentGap",
     "auc_at_k_score",
     "aum_score",
     "bedroc_score",
@@ -48,6 +54,8 @@ __all__ = [
     "equal_error_rate_score",
     "fpr_at_tpr_score",
     "froc_to_fpr_range",
+    "from_counts",
+    "largest_gap",
     "log_auc_score",
     "make_metric_scorer",
     "operating_point",

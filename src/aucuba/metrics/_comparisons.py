@@ -14,6 +14,7 @@ from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice
 from aucuba.metrics._difference_law import Estimate, welch
+from aucuba.metrics._segments import Segments, is_measurable, value_of
 from aucuba.metrics._study import Study, check_draws, check_level, make_study
 
 ALTERNATIVES = ("two-sided", "greater", "less", "non-inferior", "equivalent")
@@ -37,6 +38,9 @@ class ScoreDifference:
     smaller_is_better: bool = False
     names: tuple[str, str] = ("a", "b")
     p_holm: float | None = None
+    segment: Any = None
+    n_rows: int = 0
+    n_positives: int = 0
 
     @property
     def level(self) -> float:
@@ -76,7 +80,9 @@ class ScoreComparison(TabularResult, tuple[ScoreDifference, ...]):
     ``confidence``, ``p_value`` (that of ``alternative`` and ``margin``), ``level`` (what it is compared
     with), ``p_holm`` (its value after Holm's correction over all pairs), ``method``, ``sampling``,
     ``n_resamples`` (0 where nothing was resampled) and ``smaller_is_better``: a negative difference
-    favours the first scorer. The comparison of one pair has all of these too.
+    favours the first scorer. The comparison of one pair has all of these too. By segment there is one
+    entry per pair and segment, with ``segment``, ``n_rows`` and ``n_positives``; their intervals hold
+    jointly, and Holm's correction runs over all entries.
     """
 
     __slots__ = ()
@@ -99,7 +105,10 @@ class ScoreComparison(TabularResult, tuple[ScoreDifference, ...]):
         """Return one mapping of names to values per pair."""
         rows = []
         for one in self:
-            row = {
+            row: dict[str, Any] = {}
+            if one.n_rows:
+                row = {"segment": one.segment, "rows": one.n_rows, "positives": one.n_positives}
+            row |= {
                 "first": one.names[0],
                 "second": one.names[1],
                 "first value": float(one.values[0]),
@@ -115,6 +124,8 @@ class ScoreComparison(TabularResult, tuple[ScoreDifference, ...]):
     def __str__(self) -> str:
         if len(self) == 1:
             return str(self[0])
+        if self[0].n_rows:
+            return self._text()
         lines = [f"{' - '.join(one.names)}: {one}, corrected p = {one.p_holm:.3g}" for one in self]
         return "\n".join(lines)
 
@@ -125,6 +136,7 @@ def compare_scores(
     y_score_a: ArrayLike | Mapping[str, ArrayLike],
     y_score_b: ArrayLike | None = None,
     *,
+    by: ArrayLike | None = None,
     y_true_b: ArrayLike | None = None,
     sample_weight_b: ArrayLike | None = None,
     groups_b: ArrayLike | None = None,
@@ -160,6 +172,10 @@ def compare_scores(
         Scores of the first scorer; or of several, which are compared in all pairs.
     y_score_b : array-like, default=None
         Scores of the second scorer, on the same rows or on those of ``y_true_b``.
+    by : array-like of shape (n_samples,), default=None
+        Segment of each row: every pair is compared in every segment, with intervals that hold jointly
+        as in `score_interval`. `largest_gap` with both scores tests whether the lead differs between
+        segments.
     y_true_b, sample_weight_b, groups_b : array-like, default=None
         Labels, weights and clusters of a second, independent sample.
     reference : str, default=None
@@ -210,13 +226,22 @@ def compare_scores(
     if y_true_b is None:
         study = make_study(metric, metric_params, y_true, list(scores.values()), **options)
         places = {name: place for place, name in enumerate(scores)}
-        return _corrected(test.paired(study, [(places[a], places[b]) for a, b in pairs]), pairs)
+        compared = [(places[a], places[b]) for a, b in pairs]
+        if by is not None:
+            segments = Segments.split(study, by, sample_weight)
+            return _corrected(test.by_segment(segments, compared), pairs * len(segments.names))
+        study.warn_if_few()
+        return _corrected(test.paired(study, compared), pairs)
+    if by is not None:
+        raise ValueError("Independent samples are compared without by.")
     if qid is not None:
         raise ValueError("Independent samples are compared without qid.")
     other = {**options, "groups": groups_b, "sample_weight": sample_weight_b}
     first = make_study(metric, metric_params, y_true, [scores["a"]], **options)
     first.measure.check_comparable()
     second = make_study(metric, metric_params, y_true_b, [scores["b"]], **other)
+    for one in (first, second):
+        one.warn_if_few()
     return _corrected([test.independent(first, second)], pairs)
 
 
@@ -233,7 +258,6 @@ class _Test:
 
     def paired(self, study: Study, pairs: list[tuple[int, int]]) -> list[ScoreDifference]:
         """Compare scorers on the same rows; all pairs share one set of resamples."""
-        study.warn_if_few()
         method = study.choose(self.method, difference=True)
         draws: FloatArray | None = None
         found = []
@@ -251,10 +275,34 @@ class _Test:
             found.append(self._judge(estimate))
         return found
 
+    def by_segment(self, segments: Segments, pairs: list[tuple[int, int]]) -> list[ScoreDifference]:
+        """Compare scorers in every segment, segment by segment; the intervals hold jointly."""
+        segments.warn_if_few()
+        test = replace(self, confidence=segments.level(self.confidence))
+        found = []
+        for number, part in enumerate(segments.parts):
+            about = segments.described(number)
+            about["segment"] = about.pop("name")
+            known = is_measurable(part)
+            compared = test.paired(part, pairs) if known else test.unknown(part, pairs)
+            found += [replace(one, **about) for one in compared]
+        return found
+
+    def unknown(self, study: Study, pairs: list[tuple[int, int]]) -> list[ScoreDifference]:
+        """Return differences of a segment that lacks rows: any difference is possible."""
+        floor, ceiling = study.measure.limits
+        room = ceiling - floor
+        found = []
+        for a, b in pairs:
+            values = value_of(study, a), value_of(study, b)
+            limits = values[0] - values[1], -room, room
+            found.append(
+                ScoreDifference(*limits, 1.0, values, self.confidence, 0, "none", study.sampling)
+            )
+        return found
+
     def independent(self, *studies: Study) -> ScoreDifference:
         """Compare one scorer of each of two samples; standard errors add."""
-        for one in studies:
-            one.warn_if_few()
         method = studies[0].choose(self.method, difference=True)
         first, second = (float(one.values[0]) for one in studies)
         estimate = Estimate((first, second), min(studies, key=lambda one: one.fewest))

@@ -1,16 +1,14 @@
-"""Intervals for every measure."""
+"""Limits of a value by every method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import binom, norm
 
-from aucuba._base._typing import ArrayLike, BoolArray, FloatArray
-from aucuba._base._validation import check_choice
+from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._prevalence import curve_through
@@ -19,9 +17,8 @@ from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._roc_measure import RocMeasure
-from aucuba.metrics._study import Study, check_draws, check_level, make_study
+from aucuba.metrics._study import Study
 
-_SIDES = ("two-sided", "greater", "less")
 # A spread of a measure below this is rounding.
 _NO_SPREAD = 1e-12
 
@@ -53,111 +50,26 @@ class ScoreInterval:
         return f"{self.value:.4f} {limits}, {self.method})"
 
 
-def score_interval(
-    metric: str | Callable[..., float],
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    pos_label: Any = None,
-    qid: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: str = "sampling",
-    confidence: float = 0.95,
-    method: str = "auto",
-    sampling: str = "auto",
-    alternative: str = "two-sided",
-    n_resamples: int = 2000,
-    random_state: Any = None,
-    **metric_params: Any,
+def interval_of(
+    study: Study,
+    confidence: float,
+    method: str,
+    alternative: str,
+    n_resamples: int,
+    random_state: Any,
 ) -> ScoreInterval:
-    r"""Estimate any measure with a confidence interval.
-
-    Parameters
-    ----------
-    metric : str or callable
-        Name of a measure without ``_score``: ``"partial_auc"``, ``"tpr_at_fpr"``, ``"bedroc"``, ...;
-        ``"rate_at_threshold"`` with ``rate=`` (``"tpr"``, ``"fpr"``, ``"specificity"``,
-        ``"precision"``, ``"npv"``, ``"alert_rate"``) and ``threshold=``; or a function
-        ``f(y_true, y_score, *, sample_weight, **params)`` of the ROC curve (bootstrap only).
-    y_true, y_score, pos_label
-        As in `partial_auc_score`.
-    qid : array-like of shape (n_samples,), default=None
-        Query of each row. The value is a mean over queries, and queries are what is drawn.
-    groups : array-like of shape (n_samples,), default=None
-        Cluster of each row (a patient, an account): rows of one cluster may depend on each other, and
-        whole clusters are drawn.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows. A drawn row keeps its weight.
-    weight_kind : {"sampling", "frequency"}, default="sampling"
-        Whether a row is one independent unit whatever its weight, or as many equal rows.
-    confidence : float, default=0.95
-        Coverage of the interval, in (0, 1).
-    method : {"auto", "delong", "bootstrap", "bca", "exact", "wilson", "conservative"}, default="auto"
-        ``"wilson"``: the values that a test would not reject, with the variance that they imply
-        themselves, which also holds for very good scorers; areas of the ROC curve need no resamples
-        for it. ``"delong"``: standard errors from placement values on either side, for areas
-        (``"normal"`` is an alias); with ``qid`` or ``groups`` Student's t over the units.
-        ``"bootstrap"``: percentiles. ``"bca"``: percentiles corrected for bias and skewness, for smooth
-        measures. ``"exact"`` (Clopper-Pearson, of effective rows if weighted): for
-        ``"rate_at_threshold"``. ``"conservative"``: for ``"tpr_at_fpr"``, order statistics of the
-        threshold and binomial bounds of the TPR. The result names the method that ``"auto"`` chose.
-    sampling : {"auto", "by_class", "random"}, default="auto"
-        Whether a fresh sample has the same numbers of positives and negatives, or random rows, so that
-        the prevalence is uncertain too. "auto": by class for measures of the ROC curve alone.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater" gives a lower bound only, "less" an upper bound.
-    n_resamples : int, default=2000
-        Number of bootstrap samples.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the resampling.
-    **metric_params
-        Parameters of the measure, such as ``fpr_range=(0, 0.05)``; for those that depend on the
-        prevalence ``target_prevalence=``, which assumes label shift (see `rates_at_threshold`).
-
-    Returns
-    -------
-    ScoreInterval
-        With ``value``, ``low``, ``high``, ``method`` and ``sampling``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucuba.metrics import score_interval
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([0, 1], [900, 100])
-    >>> score = rng.normal(size=1000) + 2 * y
-    >>> print(score_interval("tpr_at_fpr", y, score, fpr=0.05, random_state=0))
-    0.6100 [0.4700, 0.7259] (95% interval, wilson)
-    """
-    level = check_level(confidence)
-    n_draws = check_draws(n_resamples)
-    check_choice(alternative, "alternative", _SIDES)
-    study = make_study(
-        metric,
-        metric_params,
-        y_true,
-        [y_score],
-        sample_weight=sample_weight,
-        qid=qid,
-        groups=groups,
-        pos_label=pos_label,
-        sampling=sampling,
-        weight_kind=weight_kind,
-    )
-    study.warn_if_few()
-    chosen = study.choose(method)
-    study.warn_if_few_for(chosen)
+    """Compute the interval of a study's first scorer by a method that `Study.choose` has returned."""
     value = float(study.values[0])
-    tails = {"two-sided": (1 - level) / 2, "greater": 1 - level, "less": 1 - level}[alternative]
-    if study.measure.is_rate and study.measure.prevalence is not None and chosen != "bootstrap":
-        low, high, used = _limits_at_prevalence(study, chosen, tails, n_draws, random_state)
+    tails = (1 - confidence) / (2 if alternative == "two-sided" else 1)
+    drawn = n_resamples, random_state
+    if study.measure.is_rate and study.measure.prevalence is not None and method != "bootstrap":
+        low, high, used = _limits_at_prevalence(study, method, tails, *drawn)
     else:
-        low, high, used = _drawn_limits(study, chosen, tails, n_draws, random_state)
+        low, high, used = _drawn_limits(study, method, tails, *drawn)
     floor, ceiling = study.measure.limits
     low = floor if alternative == "less" else max(floor, low)
     high = ceiling if alternative == "greater" else min(ceiling, high)
-    return ScoreInterval(value, low, high, level, used, chosen, study.sampling, alternative)
+    return ScoreInterval(value, low, high, confidence, used, method, study.sampling, alternative)
 
 
 def _drawn_limits(
@@ -266,7 +178,7 @@ def _limits_of_clustered_rate(
 ) -> tuple[float, float]:
     """Binomial limits of the rows that a rate of clustered rows counts for (Korn and Graubard 1998)."""
     one, params = study.samples[0], study.measure.params
-    behind = one.weights[_rows_behind(one, params["rate"], params["threshold"])]
+    behind = one.weights[rows_behind(one, params["rate"], params["threshold"])]
     n, most = study.degrees_of_freedom + 1, effective_rows(behind) if behind.size else 1.0
     if error > _NO_SPREAD:
         n = max(value * (1 - value) / error**2, 1.0)
@@ -343,7 +255,7 @@ def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
     hits, rows = RATES[params["rate"]](curve, vertex_of_threshold(curve, params["threshold"]))
     if rows == 0:
         return 0.0, 1.0
-    behind = _rows_behind(sample, params["rate"], params["threshold"])
+    behind = rows_behind(sample, params["rate"], params["threshold"])
     n = rows if study.frequency else effective_rows(sample.weights[behind])
     if method == "exact":
         return clopper_pearson(hits / rows * n, n, tail)
@@ -351,7 +263,7 @@ def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArray:
+def rows_behind(sample: RankingSample, rate: str, threshold: float) -> BoolArray:
     """Return the rows that a rate is a rate of."""
     flagged = sample.score >= threshold
     if rate in ("precision", "npv"):

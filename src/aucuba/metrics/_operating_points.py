@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_k
-from aucuba._roc._curve import RocCurve, curve_at_threshold, roc_curve
+from aucuba._roc._curve import RocCurve, curve_at_threshold
 from aucuba._roc._points import (
     n_ranked,
     precision_of,
@@ -18,7 +18,6 @@ from aucuba._roc._points import (
     vertex_reaching_tpr,
     vertex_within_fpr,
 )
-from aucuba._roc._prevalence import curve_at_prevalence, target_range
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._measures import bind, evaluate
 
@@ -305,67 +304,6 @@ def rates_at_threshold(
     return Rates(**rates)
 
 
-def operating_point(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    fpr: float | None = None,
-    tpr: float | None = None,
-    precision: float | None = None,
-    k: int | None = None,
-    target_prevalence: Any = None,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-) -> OperatingPoint:
-    """Find the threshold that keeps one limit, and its rates on these rows.
-
-    Only thresholds that exist count: rows of equal score are flagged together or not at all. A
-    threshold chosen and measured on the same rows is optimistic; for a promise about new rows see
-    `aucuba.FixedFPRClassifier`.
-
-    Parameters
-    ----------
-    y_true, y_score, sample_weight, pos_label
-        As in `partial_auc_score`.
-    fpr : float, default=None
-        Lowest threshold whose false positive rate is at most this.
-    tpr : float, default=None
-        Highest threshold whose true positive rate is at least this.
-    precision : float, default=None
-        Lowest threshold whose precision is at least this.
-    k : int, default=None
-        Lowest threshold that flags at most this many rows (with weights: this much weight).
-    target_prevalence : float or pair of float, default=None
-        As in `rates_at_threshold`. ``precision`` is that at the lower end of an interval; ``n_flagged``
-        counts as many rows as these, at the end where more are flagged.
-
-    Returns
-    -------
-    OperatingPoint
-        With ``threshold``, ``fpr``, ``tpr``, ``precision`` and ``n_flagged``.
-
-    Examples
-    --------
-    >>> from aucuba.metrics import operating_point
-    >>> point = operating_point([0, 1, 0, 1], [1, 2, 3, 4], fpr=0.0)
-    >>> point.threshold, point.tpr, point.n_flagged
-    (4.0, 0.5, 1.0)
-    """
-    limits = {"fpr": fpr, "tpr": tpr, "precision": precision, "k": k}
-    given = [name for name, limit in limits.items() if limit is not None]
-    if len(given) != 1:
-        raise ValueError(
-            f"operating_point takes exactly one of fpr, tpr, precision and k, got {given or 'none'}."
-        )
-    sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
-    curves = [roc_curve(sample)]
-    if target_prevalence is not None:
-        curves = [curve_at_prevalence(curves[0], end) for end in target_range(target_prevalence)]
-    vertex = min(_vertex(one, given[0], limits[given[0]], sample.n_rows) for one in curves)
-    points = [point_at(one, vertex) for one in curves]
-    return replace(points[0], n_flagged=max(one.n_flagged for one in points))
-
-
 def point_at(curve: RocCurve, vertex: int) -> OperatingPoint:
     """Describe a vertex of a ROC curve."""
     return OperatingPoint(
@@ -377,7 +315,8 @@ def point_at(curve: RocCurve, vertex: int) -> OperatingPoint:
     )
 
 
-def _vertex(curve: RocCurve, name: str, limit: Any, n_rows: int) -> int:
+def vertex_keeping(curve: RocCurve, name: str, limit: Any, n_rows: int) -> int:
+    """Find the vertex that keeps a limit of a rate, or of the number of flagged rows."""
     if name == "k":
         return int(vertex_flagging(curve, check_k(limit), n_rows))
     rate = check_fraction(limit, name)

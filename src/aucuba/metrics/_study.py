@@ -132,8 +132,9 @@ class Study:
     def _influence_of(self, sample: RankingSample) -> FloatArray:
         region = self.measure.region
         assert region is not None
-        # Only relations of weights matter; sums stay far from overflow.
-        even = replace(sample, weight=sample.weights / sample.weights.mean())
+        # Copies are rows. Of other weights only relations matter, and sums stay far from overflow.
+        scale = 1.0 if self.frequency else sample.weights.mean()
+        even = replace(sample, weight=sample.weights / scale)
         placed = placements(even, sample.ranked, region.weights, region.min_tpr)
         return self.measure.slope * placed.influence
 
