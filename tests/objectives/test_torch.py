@@ -1,5 +1,7 @@
 """Losses for networks: values and gradients against the risks, the bank, and a small network."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -152,6 +154,56 @@ def test_the_whole_region(weight, surrogate):
     result.backward()
     assert result.item() == pytest.approx(value)
     assert scores.grad.numpy() == pytest.approx(gradient, abs=1e-9)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PartialAUCLoss((0.0, 0.2)),
+        lambda: PartialAUCLoss((0.1, 0.6), surrogate="direct", min_tpr=0.2),
+        lambda: PartialAUCLoss((0.0, 0.3), fpr_weight=("exponential", 2.0), bank_size=50),
+        lambda: PartialAUCLoss((0.0, 0.001)),
+        lambda: PartialAUCLoss((0.05, 0.2), n_labels=2, validate=False),
+        lambda: AUMLoss(),
+    ],
+)
+def test_recorded_steps_are_the_steps_themselves(make, monkeypatch):
+    from aucuba.objectives import _step
+
+    generator = torch.Generator("cuda").manual_seed(0)
+    recorded = make().cuda()
+    plain = copy.deepcopy(recorded)
+    assert plain is not recorded
+    replays = []
+    replay = _step._Recording.replay
+    monkeypatch.setattr(
+        _step._Recording, "replay", lambda *args: replays.append(1) or replay(*args)
+    )
+    for step in range(14):
+        n = 64 if step == 9 else 240
+        shape = (n, getattr(recorded, "n_labels", 1))
+        scores = torch.randn(shape, device="cuda", generator=generator)
+        target = (torch.arange(n, device="cuda") % 3 == 0).float()[:, None].expand(shape)
+        if step == 10:
+            recorded.eval(), plain.eval()
+        if step == 12:
+            # Other buffers at other places: the recording of the old ones must not be used.
+            recorded = copy.deepcopy(recorded).train()
+            recorded.load_state_dict(plain.train().state_dict())
+        found = []
+        for loss, first in ((recorded, 3), (plain, 100)):
+            monkeypatch.setattr(_step, "_FIRST_STEPS", first)
+            mine = scores.clone().requires_grad_()
+            value = loss(mine, target)
+            value.backward()
+            found.append((value.detach(), mine.grad))
+        assert torch.equal(found[0][0], found[1][0])
+        assert torch.equal(found[0][1], found[1][1])
+    # The area does not depend on the mode, the partial AUC does.
+    assert len(replays) == (8 if isinstance(recorded, AUMLoss) else 6)
+    if isinstance(recorded, PartialAUCLoss):
+        assert torch.equal(recorded.negatives, plain.negatives)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

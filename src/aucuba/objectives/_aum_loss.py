@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from aucuba.objectives._batches import require
+from aucuba.objectives._step import Recorder, with_gradient
 
 
 class AUMLoss(nn.Module):
@@ -33,6 +34,7 @@ class AUMLoss(nn.Module):
     def __init__(self, validate: bool = True) -> None:
         super().__init__()
         self.validate = validate
+        self._recorder = Recorder()
 
     def forward(self, scores: Tensor, target: Tensor) -> Tensor:
         """Compute the AUM of a batch.
@@ -54,14 +56,22 @@ class AUMLoss(nn.Module):
         positive = labels == 1
         if self.validate:
             require(scores, positive | (labels == 0) | (labels == -1), labels)
-        ranked, order = torch.sort(scores, descending=True)
-        # Half precision cannot count beyond some hundreds of rows.
-        ranked = ranked.to(torch.promote_types(ranked.dtype, torch.float32))
-        found = torch.cumsum(positive[order].to(ranked.dtype), dim=0)
-        passed = torch.arange(1, ranked.numel() + 1, device=ranked.device) - found
-        fpr = passed / passed[-1:].clamp(min=1.0)
-        fnr = 1.0 - found / found[-1:].clamp(min=1.0)
-        # A batch of one class has no error to trade for another.
-        both = (found[-1:] > 0) & (passed[-1:] > 0)
-        gaps = (ranked[:-1] - ranked[1:]) * torch.minimum(fpr, fnr)[:-1]
-        return torch.sum(gaps * both).to(scores.dtype)
+        value, gradient = self._recorder.take(_aum, None, scores.detach(), positive)
+        return with_gradient(scores, value, gradient)
+
+
+def _aum(scores: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute the area and its gradient: a score widens the gap below it and narrows the one above."""
+    ranked, order = torch.sort(scores, descending=True)
+    # Half precision cannot count beyond some hundreds of rows.
+    ranked = ranked.to(torch.promote_types(ranked.dtype, torch.float32))
+    found = torch.cumsum(positive[order].to(ranked.dtype), dim=0)
+    passed = torch.arange(1, ranked.numel() + 1, device=ranked.device) - found
+    fpr = passed / passed[-1:].clamp(min=1.0)
+    fnr = 1.0 - found / found[-1:].clamp(min=1.0)
+    # A batch of one class has no error to trade for another.
+    both = (found[-1:] > 0) & (passed[-1:] > 0)
+    height = torch.minimum(fpr, fnr)[:-1] * both
+    value = torch.sum((ranked[:-1] - ranked[1:]) * height)
+    slope = nn.functional.pad(height, (0, 1)) - nn.functional.pad(height, (1, 0))
+    return value, torch.zeros_like(slope).scatter(0, order, slope)

@@ -27,6 +27,7 @@ try:
         smooth_ramp,
         tight_hinge,
     )
+    from aucuba.objectives._step import Recorder, with_gradient
 except ImportError as error:
     raise ImportError(
         "The torch losses of aucuba.objectives need PyTorch: pip install torch."
@@ -149,6 +150,7 @@ class PartialAUCLoss(nn.Module):
             )
         self.bank = ScoreBank(self.bank_size, self.n_labels)
         self._integral = RankIntegral(self._region)
+        self._recorder = Recorder()
         # Scores at the range's upper and lower limit, and the number of steps they have taken.
         self.register_buffer("_thresholds", torch.zeros(3, self.n_labels, 1, dtype=torch.float64))
         self.register_buffer(
@@ -190,7 +192,18 @@ class PartialAUCLoss(nn.Module):
         """
         table, positive, negative = self._table(scores, target)
         self._follow(scores.device)
-        new = self._gathered(table.detach().double(), positive, negative)
+        given = table.detach(), positive, negative
+        if self.process_group is not None or callable(self.fpr_weight):
+            value, gradient = self._step(*given)
+        else:
+            # A recorded step reads and writes the buffers where they were.
+            state = (self.training, *(one.data_ptr() for one in self.buffers()))
+            value, gradient = self._recorder.take(self._step, state, *given)
+        return with_gradient(table, value, gradient)
+
+    def _step(self, table: Tensor, positive: Tensor, negative: Tensor) -> tuple[Tensor, Tensor]:
+        """Compute the value and its gradient in the scores of this process; remember the scores."""
+        new = self._gathered(table.double(), positive, negative)
         positives = self._slots(new.scores, new.positive, positive=True)
         negatives = self._slots(new.scores, new.negative, positive=False)
         value, (on_positives, on_negatives) = self._risk(positives, negatives)
@@ -203,11 +216,7 @@ class PartialAUCLoss(nn.Module):
             self._store(new)
         local = slice(new.first, new.first + table.shape[-1])
         gradient = of_positives * on_positives[:, local] + of_negatives * on_negatives[:, local]
-        gradient = gradient * new.n_processes
-        # PyTorch ships no type of `apply`.
-        apply: Any = _GivenGradient.apply
-        loss: Tensor = apply(table, value.mean(), gradient / self.n_labels)
-        return loss
+        return value.mean(), gradient * new.n_processes / self.n_labels
 
     def remember(self, scores: Tensor, target: Tensor) -> None:
         """Put scores into the bank without computing a loss.
@@ -271,7 +280,7 @@ class PartialAUCLoss(nn.Module):
 
     def _risk(self, positives: Slots, negatives: Slots) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         alpha, beta = self.fpr_range
-        self._n_in_range = (beta - alpha) * negatives.count
+        self._n_in_range.copy_((beta - alpha) * negatives.count)
         if callable(self.fpr_weight):
             return self._on_host(positives, negatives)
         limits = self._limits(negatives)
@@ -345,17 +354,3 @@ class PartialAUCLoss(nn.Module):
             on_positives[label, positives.held[label]] = slopes[: len(p)]
             on_negatives[label, negatives.held[label]] = slopes[len(p) :]
         return values, (on_positives, on_negatives)
-
-
-class _GivenGradient(torch.autograd.Function):
-    """A value whose gradient in the scores is known."""
-
-    @staticmethod
-    def forward(ctx: Any, scores: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-        ctx.save_for_backward(gradient.to(scores.dtype))
-        return value.to(scores.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, *upstream: Tensor) -> tuple[Tensor, None, None]:
-        (gradient,) = ctx.saved_tensors
-        return upstream[0] * gradient, None, None
