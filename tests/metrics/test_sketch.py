@@ -209,7 +209,7 @@ def test_with_weights_the_error_names_a_capacity_that_is_enough():
 def test_json_and_pickle_keep_every_bit():
     for weights in (None, "whole", "real"):
         y, score, weight = ranking(6, weights=weights)
-        sketch = RocSketch((0.01, 0.1), capacity=60, pos_label=True).update(y, score, weight)
+        sketch = RocSketch((0.01, 0.1), capacity=60, labels=(False, True)).update(y, score, weight)
         for copy in (RocSketch.from_json(sketch.to_json()), pickle.loads(pickle.dumps(sketch))):
             assert copy.to_json() == sketch.to_json()
             assert copy.partial_auc() == sketch.partial_auc()
@@ -257,11 +257,45 @@ def test_labels():
     score = [0.1, 0.2, 0.3]
     for y in ([0, 1, 0], [-1, 1, -1], [False, True, False], [0.0, 1.0, 0.0]):
         assert RocSketch().update(y, score).n_positives == 1
-    assert RocSketch(pos_label="bad").update(["good", "bad", "ugly"], score).n_negatives == 2
-    with pytest.raises(ValueError, match="'good'; name the positive one as pos_label"):
-        RocSketch().update(["good", "bad", "good"], score)
-    with pytest.raises(ValueError, match="pos_label must be text"):
-        RocSketch(pos_label=(1, 2))
+    several = RocSketch(labels=(["good", "ugly"], "bad"))
+    assert several.update(["good", "bad", "ugly"], score).n_negatives == 2
+    assert several.update([True, False], score[:2]).n_positives == 2
+
+
+@pytest.mark.parametrize("n_copies", [1, 10])
+@pytest.mark.parametrize(
+    ("labels", "values", "message"),
+    [
+        (None, ["good", "bad", "good"], "the values .*'bad', 'good'"),
+        (None, [0, 2, 1], r"the values \[2\]"),
+        (("legit", "fraud"), ["legit", "Fraud", "legit"], "values .'Fraud'.* not among labels"),
+        (("legit", "fraud"), [0, 1, 0], r"values \[0, 1\]"),
+        ((1, 2), [0, 1, 2], r"values \[0\]"),
+        ((1, 0), [False, True, True], "True could mean either"),
+        (("legit", "fraud"), ["legit", None, "fraud"], "y_true"),
+        (None, [0.0, np.nan, 1.0], "y_true"),
+    ],
+)
+def test_an_unknown_label_is_an_error(labels, values, message, n_copies):
+    # A few rows are read without arrays, many with them.
+    sketch = RocSketch(labels=labels)
+    with pytest.raises(ValueError, match=message):
+        sketch.update(values * n_copies, [0.1, 0.2, 0.3] * n_copies)
+    assert sketch.n_rows == 0
+
+
+@pytest.mark.parametrize("labels", ["fraud", 1, ([], "fraud"), ("legit", None), ("a", "a")])
+def test_both_labels_are_named(labels):
+    with pytest.raises(ValueError, match="labels"):
+        RocSketch(labels=labels)
+
+
+def test_sketches_of_other_labels_are_not_merged():
+    one, other = RocSketch(labels=("legit", "fraud")), RocSketch(labels=("fraud", "legit"))
+    with pytest.raises(ValueError, match="different parameters"):
+        one.merge(other)
+    copy = RocSketch.from_json(one.to_json())
+    assert copy.merge(one).labels == ("legit", "fraud")
 
 
 def test_bad_input():
@@ -315,12 +349,12 @@ def test_batches_of_tensors():
 
 
 @pytest.mark.parametrize("kind", [list, np.array])
-@pytest.mark.parametrize("pos_label", [None, "fraud"])
-def test_rows_one_by_one_give_the_same_bits(kind, pos_label):
+@pytest.mark.parametrize("names", [None, ("ok", "fraud")])
+def test_rows_one_by_one_give_the_same_bits(kind, names):
     rng = np.random.default_rng(0)
     y, score = rng.random(300) < 0.2, rng.integers(0, 40, 300) / 7
-    labels = y.astype(int) if pos_label is None else np.where(y, "fraud", "ok")
-    options = {"capacity": 60, "pos_label": pos_label}
+    labels = y.astype(int) if names is None else np.where(y, "fraud", "ok")
+    options = {"capacity": 60, "labels": names}
     at_once = RocSketch((0.0, 0.2), **options).update(labels, score)
     slow = RocSketch((0.0, 0.2), **options)
     for k in range(0, 300, 3):
@@ -344,7 +378,7 @@ def test_answers_follow_updates():
 @pytest.mark.parametrize(
     ("labels", "scores", "message"),
     [
-        ([0, 2], [1.0, 2.0], "name the positive one as pos_label"),
+        ([0, 2], [1.0, 2.0], "name the labels as labels="),
         ([0, None], [1.0, 2.0], "missing"),
         ([0, 1], [1.0, np.nan], "NaN or infinite"),
         ([0, 1], [1, 2**60], "integers above"),

@@ -15,7 +15,6 @@ from aucuba._base._validation import (
     check_fraction,
     check_positive_number,
     finite_scores,
-    identifiers,
     one_per_row,
     row_weights,
 )
@@ -27,7 +26,7 @@ from aucuba.metrics._intervals import ScoreInterval, model_limits
 from aucuba.metrics._measures import bind
 from aucuba.metrics._operating_points import point_at
 from aucuba.metrics._roc_measure import RocMeasure
-from aucuba.metrics._stream import check_label, few_rows_of, is_positive
+from aucuba.metrics._stream import few_rows_of, sketch_labels
 from aucuba.metrics._study import check_level, few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
 
@@ -55,9 +54,10 @@ class RocSketch:
         Default range of false positive rates of all measures.
     capacity : int, default=4_000_000
         Number of negatives to keep. An entry takes 16 bytes, 32 with weights.
-    pos_label : label, default=None
-        The positive class; every other label is negative. By default labels must be 0 and 1, -1 and 1,
-        or booleans: one chunk of a stream may hold a single class, so it cannot tell which is which.
+    labels : (label or list of labels, label), default=None
+        The negative label, or a list of them, and the positive one; any other value is an error. By
+        default 0 and 1, -1 and 1, or booleans: one chunk of a stream may hold a single class, so it
+        cannot tell which is which.
 
     Attributes
     ----------
@@ -89,11 +89,12 @@ class RocSketch:
         fpr_range: tuple[float, float] = (0.0, 0.05),
         *,
         capacity: int = 4_000_000,
-        pos_label: Any = None,
+        labels: tuple[Any, Any] | None = None,
     ) -> None:
         self.fpr_range = check_fpr_range(fpr_range)
         self.capacity = int(check_positive_number(capacity, "capacity", integer=True))
-        self.pos_label = check_label(pos_label)
+        self._labels = sketch_labels(labels)
+        self.labels = None if labels is None else self._labels.pair
         self._rows = TopRows(self.capacity)
         # Answers since the last update.
         self._answers: dict[Any, Any] = {}
@@ -141,20 +142,20 @@ class RocSketch:
             The sketch itself.
         """
         self._answers.clear()
-        few = None if sample_weight is not None else few_rows_of(y_true, y_score, self.pos_label)
+        few = None if sample_weight is not None else few_rows_of(y_true, y_score, self._labels)
         if few is not None:
             self._rows.add_few(few)
             return self
         y_true, y_score = on_host(y_true), on_host(y_score)
         score = finite_scores(y_score)
-        y = identifiers(y_true, "y_true", score.size)
+        positive, _ = self._labels.read(y_true, "y_true", score.size)
         weight = None
         if sample_weight is not None:
             weight = one_per_row(on_host(sample_weight), score.size, "sample_weight")
         # A chunk of a stream may consist of rows of zero weight.
         counts = score.size > 0 and (weight is None or weight.any())
         if counts:
-            self._rows.add(is_positive(y, self.pos_label), score, row_weights(weight, score.size))
+            self._rows.add(positive, score, row_weights(weight, score.size))
         return self
 
     def merge(self, *others: RocSketch) -> RocSketch:
@@ -169,7 +170,7 @@ class RocSketch:
         -------
         RocSketch
         """
-        merged = RocSketch(self.fpr_range, capacity=self.capacity, pos_label=self.pos_label)
+        merged = RocSketch(self.fpr_range, capacity=self.capacity, labels=self.labels)
         for one in (self, *others):
             if not isinstance(one, RocSketch):
                 raise TypeError(f"Only sketches can be merged, got {type(one).__name__}.")
@@ -275,7 +276,9 @@ class RocSketch:
         negatives, positives = self._rows.totals
         in_range = round(negatives.n_effective * measure.parts[1], 9)
         n_positives = positives.n_effective
-        for reason in few_rows(n_positives, n_positives, in_range, self.pos_label):
+        for reason in few_rows(
+            n_positives, n_positives, in_range, None if self.labels is None else self.labels[1]
+        ):
             warn_user(reason, FewRowsWarning)
         rows, totals = (negatives.n_effective, n_positives), (positives.weight, negatives.weight)
         error = self._error(measure)
@@ -309,7 +312,7 @@ class RocSketch:
             if state["format"] != _FORMAT or state["version"] != _VERSION:
                 raise KeyError("format")
             sketch = cls(
-                tuple(state["fpr_range"]), capacity=state["capacity"], pos_label=state["pos_label"]
+                tuple(state["fpr_range"]), capacity=state["capacity"], labels=state["labels"]
             )
             sketch._rows = TopRows.from_json(sketch.capacity, state)
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -331,7 +334,7 @@ class RocSketch:
         return {
             "fpr_range": self.fpr_range,
             "capacity": self.capacity,
-            "pos_label": self.pos_label,
+            "labels": self.labels,
         }
 
     def _curve(self) -> RocCurve:

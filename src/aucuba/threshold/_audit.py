@@ -24,7 +24,7 @@ from aucuba._base._validation import (
 from aucuba.metrics import ScoreInterval
 from aucuba.threshold._audit_bets import CountedRows, limits
 from aucuba.threshold._audit_design import AuditedTable, counted
-from aucuba.threshold._stream_labels import StreamLabels
+from aucuba._base._stream_labels import StreamLabels
 
 _RATES = ("tpr", "fpr", "precision")
 

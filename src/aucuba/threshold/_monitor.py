@@ -18,7 +18,7 @@ from aucuba.threshold._monitor_report import MonitorReport
 from aucuba.threshold._monitor_state import MonitorState
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._rate_evidence import RateEvidence
-from aucuba.threshold._stream_labels import StreamLabels
+from aucuba._base._stream_labels import StreamLabels
 
 _PARAMETERS = (
     *("limit", "rate", "confidence", "average_run_length", "labels", "label_horizon", "cohort"),

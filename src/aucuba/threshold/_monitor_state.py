@@ -13,7 +13,7 @@ from aucuba.threshold._cohorts import WAITING, Arrivals, Cohorts, Reading, group
 from aucuba.threshold._monitor_history import STATUSES, Look
 from aucuba.threshold._promise import ALERTS, FPR, TPR, Promise
 from aucuba.threshold._rate_evidence import RateEvidence
-from aucuba.threshold._stream_labels import StreamLabels
+from aucuba._base._stream_labels import StreamLabels
 
 # How unlabelled rows count in the rate shown, and to the disadvantage of "ok" and of "broken".
 _WAYS = {"worst": ("drop", "worst", "best")}
