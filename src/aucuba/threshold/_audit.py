@@ -12,6 +12,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_random_state
 
 from aucuba._base._files import reading_text_of
+from aucuba._base._stream_labels import StreamLabels
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
     binary_target,
@@ -24,7 +25,6 @@ from aucuba._base._validation import (
 from aucuba.metrics import ScoreInterval
 from aucuba.threshold._audit_bets import CountedRows, limits
 from aucuba.threshold._audit_design import AuditedTable, counted
-from aucuba._base._stream_labels import StreamLabels
 
 _RATES = ("tpr", "fpr", "precision")
 

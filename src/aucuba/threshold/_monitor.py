@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._files import reading_text_of
+from aucuba._base._stream_labels import StreamLabels
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba.threshold._calendar import length_in_days, run_length
@@ -18,7 +19,6 @@ from aucuba.threshold._monitor_report import MonitorReport
 from aucuba.threshold._monitor_state import MonitorState
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._rate_evidence import RateEvidence
-from aucuba._base._stream_labels import StreamLabels
 
 _PARAMETERS = (
     *("limit", "rate", "confidence", "average_run_length", "labels", "label_horizon", "cohort"),

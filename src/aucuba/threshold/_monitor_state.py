@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._stream_labels import StreamLabels
 from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import missing_entries, one_per_row, query_index
 from aucuba.threshold._calendar import days_until, event_days, shown_day
@@ -13,7 +14,6 @@ from aucuba.threshold._cohorts import WAITING, Arrivals, Cohorts, Reading, group
 from aucuba.threshold._monitor_history import STATUSES, Look
 from aucuba.threshold._promise import ALERTS, FPR, TPR, Promise
 from aucuba.threshold._rate_evidence import RateEvidence
-from aucuba._base._stream_labels import StreamLabels
 
 # How unlabelled rows count in the rate shown, and to the disadvantage of "ok" and of "broken".
 _WAYS = {"worst": ("drop", "worst", "best")}
