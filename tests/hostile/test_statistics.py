@@ -5,6 +5,7 @@ import json
 import re
 import warnings
 from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from aucuba.metrics import (
     compare_scores,
     operating_point,
     partial_auc_score,
+    rates_at_threshold,
     rie_score,
     score_interval,
     two_way_partial_auc_score,
@@ -62,6 +64,47 @@ def check_weights_of_many_decades(seed):
     )
     corner = {"min_tpr": rng.uniform(0, 0.99), "max_fpr": rng.uniform(0.01, 1)}
     assert 0.0 <= two_way_partial_auc_score(y, score, sample_weight=weight, **corner) <= 1.0
+
+
+def exact_rates(y, score, weight, threshold):
+    """Rates at a threshold in rational numbers; None where no row counts."""
+    cells = dict.fromkeys(("tp", "fp", "fn", "tn"), Fraction(0))
+    for one, at, w in zip(y, score, weight, strict=True):
+        cells[("t" if one == (at >= threshold) else "f") + "np"[int(at >= threshold)]] += Fraction(
+            w
+        )
+    tp, fp, fn, tn = cells.values()
+    parts = {
+        "tpr": (tp, tp + fn),
+        "fpr": (fp, fp + tn),
+        "specificity": (tn, fp + tn),
+        "precision": (tp, tp + fp),
+        "npv": (tn, tn + fn),
+        "alert_rate": (tp + fp, tp + fp + tn + fn),
+    }
+    return {name: float(hits / rows) if rows else None for name, (hits, rows) in parts.items()}
+
+
+def check_rates_of_many_decades(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 15))
+    y = rng.random(n) < 0.5
+    y[:2] = [True, False]
+    score, threshold = rng.integers(0, 6, n).astype(float), float(rng.integers(0, 7))
+    weight = 10.0 ** rng.uniform(-12, 12, n)
+    found = rates_at_threshold(y, score, threshold=threshold, sample_weight=weight)
+    for name, value in exact_rates(y, score, weight, threshold).items():
+        at_once = getattr(found, name)
+        if value is None:
+            assert np.isnan(at_once)
+            continue
+        params = {"rate": name, "threshold": threshold, "sample_weight": weight}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FewRowsWarning)
+            interval = score_interval("rate_at_threshold", y, score, **params)
+        assert interval.low <= value <= interval.high
+        for one in (at_once, interval.value):
+            assert one == pytest.approx(value, rel=1e-9, abs=1e-15)
 
 
 def refused_or_found(function, words):
@@ -159,7 +202,13 @@ def check_interval(seed):
 
 
 @pytest.mark.parametrize(
-    "check", [check_weights_of_many_decades, check_mutated_sketch, check_interval]
+    "check",
+    [
+        check_weights_of_many_decades,
+        check_rates_of_many_decades,
+        check_mutated_sketch,
+        check_interval,
+    ],
 )
 def test_random_cases(check):
     for seed in range(120):

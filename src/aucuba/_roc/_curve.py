@@ -8,7 +8,7 @@ weights, so that a resample of the rows needs no other sort.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -124,6 +124,13 @@ def curve_at_threshold(sample: RankingSample, threshold: float) -> RocCurve:
         for rows in (~positive, positive)
     ]
     return RocCurve(np.array(vertices[0]), np.array(vertices[1]), np.array([threshold, -np.inf]))
+
+
+def curve_below_threshold(sample: RankingSample, threshold: float) -> RocCurve:
+    """Return that curve without the flagged rows, beside which the weight of others may vanish."""
+    rest = sample.score < threshold
+    kept = replace(sample, weight=np.where(rest, sample.weights, 0.0))
+    return curve_at_threshold(kept, threshold)
 
 
 def _curve_down_to(sample: RankingSample, last: float) -> RocCurve:

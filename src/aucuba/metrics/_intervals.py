@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import binom, norm
 
 from aucuba._base._typing import BoolArray, FloatArray
-from aucuba._roc._curve import roc_curve
 from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._prevalence import curve_through
 from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
@@ -251,7 +250,7 @@ def _corrected(levels: FloatArray, draws: FloatArray, value: float, skew: float)
 def _rate_limits(study: Study, method: str, tail: float) -> tuple[float, float]:
     """Binomial limits of a rate at a fixed threshold."""
     sample, params = study.samples[0], study.measure.params
-    curve = roc_curve(sample)
+    curve = study.measure.summary(sample)
     hits, rows = RATES[params["rate"]](curve, vertex_of_threshold(curve, params["threshold"]))
     if rows == 0:
         return 0.0, 1.0

@@ -21,6 +21,7 @@ from aucuba._roc._curve import (
     RocCurve,
     at_vertex,
     curve_at_threshold,
+    curve_below_threshold,
     region_average,
     roc_curve,
     top_rows_of_curve,
@@ -351,7 +352,10 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> RocMeasure:
         is_rate=True,
         cuts=cuts,
         params=params,
-        summary=partial(curve_at_threshold, threshold=float(threshold)),
+        summary=partial(
+            curve_below_threshold if rate == "npv" else curve_at_threshold,
+            threshold=float(threshold),
+        ),
     )
 
 

@@ -300,7 +300,9 @@ def rates_at_threshold(
         params = {"rate": name, "threshold": float(threshold)}
         if name not in ("tpr", "fpr"):
             params["target_prevalence"] = target_prevalence
-        rates[name] = float(bind("rate_at_threshold", params).of_curve(curve, sample.n_rows))
+        measure = bind("rate_at_threshold", params)
+        counted = measure.summary(sample) if name == "npv" else curve
+        rates[name] = float(measure.of_curve(counted, sample.n_rows))
     return Rates(**rates)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from aucuba._base._typing import FloatArray
-from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._curve import RocCurve, curve_at_threshold, roc_curve
 from aucuba._roc._prevalence import curve_at_prevalence, sample_at_prevalence, target_range
 from aucuba._roc._queries import query_values
 from aucuba._roc._region import Region
@@ -122,8 +122,10 @@ class RocMeasure:
             effects=None if self.effects is None else partial(_effects_at, self.effects, ends),
             needs="both",
             prevalence=ends,
-            # The top of the rows is not the top of the population.
-            summary=self.summary if self.is_rate else roc_curve,
+            # The top of the rows is not the top of the population, whose classes count as a whole.
+            summary=partial(curve_at_threshold, threshold=self.params["threshold"])
+            if self.is_rate
+            else roc_curve,
         )
 
     def check_comparable(self) -> None:
