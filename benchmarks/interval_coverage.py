@@ -18,6 +18,7 @@ import csv
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from multiprocessing import TimeoutError as NothingYet
 from multiprocessing import get_context
 from pathlib import Path
@@ -34,13 +35,13 @@ from aucuba.metrics._intervals import limits, needs_draws
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._resampling import Draw
 from aucuba.metrics._study import Study
-from benchmarks._coverage_cells import SHIFTS, THRESHOLD, Cell, all_cells, measures, truth
-from reproductions.tables import markdown_table, write_signed
+from benchmarks._coverage_cells import RUN_AGAIN, THRESHOLD, Cell, all_cells, measures, truth
+from benchmarks._coverage_tables import COUNTS, report
+from reproductions.tables import write_signed
 
 NAME = "interval_coverage"
 RESULTS = Path(os.environ.get("OUT", Path(__file__).parent / "results"))
 STORE = RESULTS / f"{NAME}.csv"
-COUNTS = ("simulations", "too_low", "too_high", "warned", "width")
 # The last is the sum of 2**number over the blocks that were counted.
 STORED = (*COUNTS, "blocks")
 TAIL = 0.025
@@ -50,9 +51,7 @@ BLOCK = 250
 ALIKE = 0.05
 # Weights of so many slots are drawn and evaluated together.
 SLOTS_AT_ONCE = 10_000_000
-LOWEST, MOST_BEYOND = 92.5, 5.0
 STAGES = (500, 1_000, 2_000)
-OTHER_WORLDS = ("wide", "misses")
 
 
 class CachedModel(NormalModel):
@@ -235,15 +234,6 @@ def write_store(found: dict[str, Counter]) -> None:
                 writer.writerow([cell.name, measure, method, *row])
 
 
-def n_done(counts: Counter) -> int:
-    """Simulations of a cell: those of its most frequent measure, since a few samples may fail."""
-    measures_seen: Counter = Counter()
-    for (measure, method, field), n in counts.items():
-        if field == "simulations" and method.startswith("auto"):
-            measures_seen[measure] += int(n)
-    return max(measures_seen.values(), default=0)
-
-
 def blocks_done(counts: Counter) -> dict[str, int]:
     """Blocks that were counted, by measure."""
     done: dict[str, int] = {}
@@ -253,16 +243,20 @@ def blocks_done(counts: Counter) -> dict[str, int]:
     return done
 
 
-def missing(found: dict[str, Counter], wanted: int, only: str, on_device: bool) -> list[tuple]:
+def missing(
+    found: dict[str, Counter], wanted: int, chosen: Callable[[str], bool], on_device: bool
+) -> list[tuple]:
     """Blocks of simulations to come, small samples first in each stage.
 
-    Two blocks of a cell go together, since they share tables of the model.
+    Two blocks of a cell go together, since they share tables of the model. Measures of a cell that are
+    not chosen, by "cell: measure", pass for counted.
     """
     tasks, first = [], 0
     for stage in sorted({min(one, wanted) for one in STAGES}):
         numbers = range(first, -(-stage // BLOCK))
-        for cell in (one for one in all_cells() if only in one.name):
+        for cell in all_cells():
             known = blocks_done(found.get(cell.name, Counter()))
+            known |= {name: -1 for name in measures(cell) if not chosen(f"{cell.name}: {name}")}
             masks = [known.get(name, 0) for name in measures(cell)]
             new = [one for one in numbers if not all(mask >> one & 1 for mask in masks)]
             pairs = (new[start : start + 2] for start in range(0, len(new), 2))
@@ -297,129 +291,26 @@ def run(found: dict[str, Counter], tasks: list, minutes: float, n_processes: int
     write_store(found)
 
 
-def summary(counts: Counter, measure: str, prefix: str) -> dict[str, float] | None:
-    """Percentages over the methods whose label starts with a prefix."""
-    labels = [key[1] for key in counts if key[0] == measure and key[2] == "simulations"]
-    labels = [one for one in labels if one.startswith(prefix)]
-    n = sum(counts[measure, one, "simulations"] for one in labels)
-    if not n:
-        return None
-    found = {
-        field: 100 * sum(counts[measure, one, field] for one in labels) / n for field in COUNTS[1:]
-    }
-    found["covered"] = 100 - found["too_low"] - found["too_high"]
-    found["method"] = max(labels, key=lambda one: counts[measure, one, "simulations"])
-    return found
-
-
-def keeps_rule(found: dict[str, float]) -> bool:
-    return found["covered"] >= LOWEST and max(found["too_low"], found["too_high"]) <= MOST_BEYOND
-
-
-def tables(found: dict[str, Counter]) -> tuple[list[str], list[str], list[str]]:
-    """One table per kind and size, the cells that break the rule, and those warned although they may
-    not be."""
-    text, failed, warned = [], [], []
-    columns = dict.fromkeys((cell.n_positives, cell.n_negatives, cell.kind) for cell in all_cells())
-    for m, n, kind in columns:
-        cells = [Cell(m, n, kind, shift) for shift in SHIFTS]
-        cells = [one for one in cells if found.get(one.name)]
-        rows = []
-        for measure in dict.fromkeys(name for cell in cells for name in measures(cell)):
-            row = [measure]
-            for cell in cells:
-                one = summary(found[cell.name], measure, "auto")
-                if one is None:
-                    row.append("")
-                    continue
-                is_warned, good = one["warned"] > 50, keeps_rule(one)
-                shown = f"{one['covered']:.1f} ({one['too_low']:.1f}, {one['too_high']:.1f})"
-                row.append(f"{shown if good else f'**{shown}**'}{' †' if is_warned else ''}")
-                label = f"{cell.name}: {measure} {shown}"
-                if not good and not is_warned and kind not in OTHER_WORLDS:
-                    failed.append(label)
-                is_fixed = measures(cell)[measure].sampling == "by_class" and kind != "clusters"
-                enough = m >= (30 if is_fixed else 100) and n >= 300
-                if one["warned"] > 5 and enough and cell.shift <= 2.5:
-                    warned.append(label)
-            rows.append(row)
-        if cells:
-            header = [f"{m:,} + {n:,}, {kind}"]
-            header += [f"{cell.shift:g} ({n_done(found[cell.name]):,})" for cell in cells]
-            text.append(markdown_table(header, rows))
-    return text, failed, warned
-
-
-def method_rows(found: dict[str, Counter]):
-    """Lowest coverage and mean width of every method, per measure, over the columns of the rule."""
-    cells = [one for one in all_cells() if one.kind not in OTHER_WORLDS and found.get(one.name)]
-    for measure in dict.fromkeys(name for cell in cells for name in measures(cell)):
-        for prefix in ("auto", "delong", "bootstrap"):
-            seen = [(summary(found[cell.name], measure, prefix), cell) for cell in cells]
-            seen = [(one, cell) for one, cell in seen if one is not None]
-            if seen:
-                lowest, cell = min(seen, key=lambda pair: pair[0]["covered"])
-                width = np.mean([one["width"] / 100 for one, _ in seen])
-                method = lowest["method"].removeprefix("auto: ")
-                name = f"auto ({method})" if prefix == "auto" else prefix
-                yield [measure, name, f"{lowest['covered']:.1f}", cell.name, f"{width:.3f}"]
-
-
-def report(found: dict[str, Counter]) -> str:
-    text, failed, warned = tables(found)
-    fewest = min(n_done(counts) for counts in found.values())
-    error = 100 * np.sqrt(0.05 * 0.95 / fewest)
-    kept = "Every cell keeps it." if not failed else f"{len(failed)} cells do not: "
-    return "\n\n".join(
-        [
-            "# Coverage of 95 % intervals",
-            "**The rule.** At least 92.5 % of the intervals by `method=\"auto\"` hold the population's "
-            "value, and at most 5 % lie wholly below it and 5 % wholly above it, wherever at most half "
-            "of the samples give a `FewRowsWarning`; from 30 + 300 effective rows on, no column at a "
-            "distance up to 2.5 gives one (samples whose numbers are random warn below 30 positives). "
-            "Limits of rates at a fixed threshold are exact and so "
-            "conservative by construction. " + kept + "; ".join(failed) + (
-                "" if not warned else " Warned although they may not be: " + "; ".join(warned) + "."
-            ),
-            f"A cell reads: coverage (intervals below the value, above the value), in percent of at "
-            f"least {fewest:,} samples (their number is in the header; one standard error is at most "
-            f"{error:.1f} points). Bold cells break the rule, † marks those that warn. Columns are "
-            "distances between the classes in standard deviations: AUC .638, .856, .961, .990 and "
-            f".9985. {N_RESAMPLES} resamples. Numbers of either class are fixed for measures of the "
-            "ROC curve and random with these means for the others and in clusters. Ties: scores "
-            "rounded to one decimal. Weights: uniform from .2 to 3, with so many more rows that the "
-            "effective rows are those named. Clusters: at least 40, of about eight or 20 rows, "
-            "intraclass correlation .3, drawn whole. k is a twentieth of all rows (by weight); recall "
-            "is asked for at the precision that a recall of .7 has; the fixed threshold is 1.25. "
-            "*wide* and *misses* lie outside the rule: positives have 1.5 times the spread of "
-            "negatives, or 5 % of them score like negatives, which 30 positives do not show in every "
-            "fifth sample. Samples were resampled on a GPU (one NVIDIA H200), with the draws of the "
-            "library's own loops.",
-            *text,
-            "## Other methods",
-            "Lowest coverage over all columns of the rule, where it was, and mean width.",
-            markdown_table(
-                ["measure", "method", "lowest coverage (%)", "at", "mean width"],
-                list(method_rows(found)),
-            ),
-        ]
-    )  # fmt: skip
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulations", type=int, default=2_000, help="per cell")
     parser.add_argument("--minutes", type=float, default=240.0, help="time for this run")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--device", action="store_true", help="resample on a GPU")
-    parser.add_argument("--only", default="", help="cells whose names contain this")
+    parser.add_argument("--only", default="", help='of "cell: measure", parts joined by ;')
+    parser.add_argument("--again", action="store_true", help="the cells that once broke the rule")
     options = parser.parse_args()
-    found = read_store()
-    tasks = missing(found, options.simulations, options.only, options.device)
+    found, parts = read_store(), options.only.split(";")
+    broken = {f"{cell.name}: {measure}" for cell, measure in RUN_AGAIN}
+
+    def chosen(name: str) -> bool:
+        return name in broken if options.again else any(part in name for part in parts)
+
+    tasks = missing(found, options.simulations, chosen, options.device)
     run(found, tasks, options.minutes, options.processes)
     done = {name: counts for name, counts in found.items() if counts}
     command = f"benchmarks {NAME} --simulations {options.simulations}"
-    write_signed(RESULTS / f"{NAME}.md", report(done), command)
+    write_signed(RESULTS / f"{NAME}.md", report(done, N_RESAMPLES), command)
 
 
 if __name__ == "__main__":

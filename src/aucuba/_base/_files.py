@@ -3,12 +3,66 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:
+    # Windows has other locks.
+    fcntl = None  # type: ignore[assignment]
+
+
+class Written:
+    """What a program has written so far; see `noting_what_is_written`."""
+
+    def __init__(self) -> None:
+        self._moves: list[tuple[Path, int]] = []
+        self._streams: list[str] = []
+
+    def will_move(self, draft: Path, path: Path) -> None:
+        """Note a draft that takes the place of a file next, if nothing interrupts that."""
+        self._moves.append((path, draft.stat().st_ino))
+
+    def to_stream(self, name: str) -> None:
+        """Note a pipe, device or stdout, which may keep a part of what it was to get."""
+        self._streams.append(name)
+
+    def __str__(self) -> str:
+        """Say it as the end of a message: what is written, since the rest is not."""
+        done = [str(path) for path, number in self._moves if _number_of(path) == number]
+        said = (
+            [f"{' and '.join(done)} {'was' if len(done) == 1 else 'were'} written"] if done else []
+        )
+        said += [f"what {name} got may be incomplete" for name in self._streams]
+        return ", ".join(said) or "nothing was written"
+
+
+_noted: ContextVar[Written | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting_what_is_written() -> Iterator[Written]:
+    """Yield an account of the files that the block writes, exact at every moment."""
+    written = Written()
+    token = _noted.set(written)
+    try:
+        yield written
+    finally:
+        _noted.reset(token)
+
+
+def note_stream(name: str) -> None:
+    """Note that a program begins to write to a pipe, a device or stdout."""
+    written = _noted.get()
+    if written is not None:
+        written.to_stream(name)
 
 
 @contextmanager
@@ -37,30 +91,48 @@ def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             draft = Path(folder) / "draft"
             yield draft
+            note_stream(str(path))
             with errors_naming(path), draft.open("rb") as content, path.open("wb") as stream:
                 shutil.copyfileobj(content, stream)
         return
     check_place(path)
-    path = Path(os.path.realpath(path))
+    given, path, written = path, Path(os.path.realpath(path)), _noted.get()
+    # Named before it is made, so that an interrupt at any moment finds it.
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except PermissionError:
-        raise ValueError(
-            f"No permission to write in {path.parent}; choose another folder."
-        ) from None
-    os.close(handle)
-    draft = Path(name)
-    try:
+        _make(draft)
         with errors_naming(path, draft):
             yield draft
             _take_permissions(draft, path)
             _sync(draft)
+            if written is not None:
+                written.will_move(draft, given)
             os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
     if os.name == "posix":
         # Elsewhere a folder cannot be opened, and a rename needs no sync.
         _sync(path.parent)
+
+
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Wait until no other process is in a block of this kind for a file of the same folder.
+
+    A program that reads a file, changes the content and replaces the file holds the lock from before
+    it reads. It is the folder's, since the file itself is replaced, and ends with the process. File
+    systems and operating systems without such locks give none.
+    """
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager
@@ -93,6 +165,24 @@ def check_place(path: Path, *inputs: Path | None) -> None:
             raise ValueError(
                 f"The output {path} is the input {other}, which would be lost; choose another name."
             )
+
+
+def _make(draft: Path) -> None:
+    """Make an empty file that nobody else may read or write yet."""
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except PermissionError:
+        raise ValueError(
+            f"No permission to write in {draft.parent}; choose another folder."
+        ) from None
+
+
+def _number_of(path: Path) -> int | None:
+    """Return the number of the file's inode, or None if there is no file."""
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 def _take_permissions(draft: Path, path: Path) -> None:

@@ -21,6 +21,7 @@ import typer
 from typer.core import TyperCommand
 
 from aucuba import __version__
+from aucuba._base._files import noting_what_is_written
 from aucuba.cli import _options
 from aucuba.cli._console import (
     TableError,
@@ -89,27 +90,22 @@ def run(arguments: Sequence[str], demo: Callable[[Path, bool, bool], None] | Non
     """Run one command; every foreseeable failure is one line on stderr."""
     if demo is not None and not any(one.name == "demo" for one in app.registered_commands):
         _add("demo", _options.DemoOptions, lambda given: demo(given.output, given.json, given.open))
-    with _orderly_termination(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        code = _guarded(list(arguments))
-    if code == 0:
-        for message in dict.fromkeys(map(warning_text, caught)):
-            print_note(message)
-    return code
+    words, stop = list(arguments), partial(print_errors, as_json="--json" in arguments)
+    with _orderly_termination(), noting_what_is_written() as written:
+        try:
+            code = _guarded(words, stop)
+        except (KeyboardInterrupt, typer.Abort):
+            code = _INTERRUPTED
+        except _Terminated as signalled:
+            return stop([f"Terminated; {written}."], 128 + int(signalled.code or 0))
+        # Typer itself turns an interrupt into this exit code.
+        return stop([f"Interrupted; {written}."], code) if code == _INTERRUPTED else code
 
 
-def _guarded(arguments: list[str]) -> int:
-    stop = partial(print_errors, as_json="--json" in arguments)
-    interrupted = "Interrupted; nothing was written."
+def _guarded(arguments: list[str], stop: Callable[[list[str], int], int]) -> int:
     debug = bool(os.environ.get("AUCUBA_DEBUG"))
     try:
-        # Releases of typer differ in what they do without arguments.
-        words = arguments or ["--help"]
-        code = int(app(words, prog_name="aucuba", standalone_mode=False) or 0)
-        if not arguments:
-            return _WRONG_INPUT
-        # Typer itself turns an interrupt into this exit code.
-        return stop([interrupted], code) if code == _INTERRUPTED else code
+        return _noting_warnings(arguments)
     except _UsageError as error:
         return stop([error.format_message()], _WRONG_INPUT)
     except TableError as error:
@@ -118,10 +114,9 @@ def _guarded(arguments: list[str]) -> int:
         if debug:
             raise
         return stop([spelled_as_options(str(error))], _WRONG_INPUT)
-    except (KeyboardInterrupt, typer.Abort):
-        return stop([interrupted], _INTERRUPTED)
-    except _Terminated as signalled:
-        return stop(["Terminated; nothing was written."], 128 + int(signalled.code or 0))
+    except typer.Abort:
+        # It is a RuntimeError.
+        raise
     except MemoryError:
         return stop(["Out of memory; use fewer rows or columns."], _WRONG_INPUT)
     except Exception as error:
@@ -130,6 +125,18 @@ def _guarded(arguments: list[str]) -> int:
         reason = f"{type(error).__name__}: {error}"
         remedy = "This is a bug; set AUCUBA_DEBUG=1 for the traceback."
         return stop([f"{reason}. {remedy}"], _INTERNAL)
+
+
+def _noting_warnings(arguments: list[str]) -> int:
+    """Run the command, and print its warnings if it ends well."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        # Releases of typer differ in what they do without arguments.
+        code = int(app(arguments or ["--help"], prog_name="aucuba", standalone_mode=False) or 0)
+    if code == 0:
+        for message in dict.fromkeys(map(warning_text, caught)):
+            print_note(message)
+    return code if arguments else _WRONG_INPUT
 
 
 class _Terminated(SystemExit):

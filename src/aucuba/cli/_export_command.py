@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +25,32 @@ def run(options: ExportOptions) -> None:
     for out in (options.onnx, options.sql):
         if out is not None:
             check_place(out, options.model, options.calibration, options.check)
+    if options.onnx is not None and options.sql is not None and _are_one(options.onnx, options.sql):
+        raise ValueError(f"--onnx and --sql both name {options.sql}; one would replace the other.")
     saved = load_model(options.model)
     record, grid = fit_record(saved, options.model), Grid()
     names = list(record.schema.kinds)
     result: dict[str, Any] = {"model": str(options.model)}
+    # Both are made before either is written: a model that has no SQL leaves no graph behind.
+    contents = dict[Path, bytes]()
     if options.onnx is not None:
-        content, facts = _graph(options, saved, record)
-        with written_atomically(options.onnx) as draft:
-            draft.write_bytes(content)
+        contents[options.onnx], facts = _graph(options, saved, record)
         result |= {"onnx": str(options.onnx), **facts}
     if options.sql is not None:
         text = to_sql(saved.model, options.table, columns=names)
-        with written_atomically(options.sql) as draft:
-            draft.write_text(text + ";\n", encoding="utf-8")
+        contents[options.sql] = f"{text};\n".encode()
         result["sql"] = str(options.sql)
+    for out, content in contents.items():
+        with written_atomically(out) as draft:
+            draft.write_bytes(content)
     for name, value in result.items():
         if value != "":
             grid.add_line(name.replace("_", " "), str(value))
     emit(result, grid, as_json=options.json)
+
+
+def _are_one(first: Path, second: Path) -> bool:
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _graph(

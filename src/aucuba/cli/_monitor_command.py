@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from aucuba._base._files import check_place, written_atomically
+from aucuba._base._files import check_place, only_writer, written_atomically
 from aucuba._base._typing import AnyArray
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_record import load_fitted
@@ -28,30 +28,41 @@ _Rows = tuple[Any, ...]
 
 def run(options: MonitorOptions) -> None:
     """Check a promised rate on the batches of a file."""
+    # A state that does not fit is an error before the file is read.
     watched, state = _monitor(options), options.state
     if state is not None:
         check_place(state, options.data)
-    if options.acknowledge:
-        watched.acknowledge(options.as_of)
-    file = options.file()
+    table = _read(options)
+    with only_writer(state) if state is not None else contextlib.nullcontext():
+        # Another process may have counted rows since.
+        watched = _monitor(options)
+        shown = _updated(watched, options, table)
+        if state is not None:
+            with written_atomically(state) as draft:
+                draft.write_text(watched.to_json() + "\n", encoding="utf-8")
+    said = {"status": watched.status, "reason": watched.reason, "changed": watched.changed}
+    emit({**said, "batches": shown}, _grid(shown), repr(watched), as_json=options.json)
+
+
+def _read(options: MonitorOptions) -> Table:
     named = (options.target, options.flag, options.batch, options.groups)
     columns = (*named, options.time, options.label_time)
-    table = file.read(Kept(verbatim=tuple(name for name in columns if name is not None)))
+    return options.file().read(Kept(verbatim=tuple(name for name in columns if name is not None)))
+
+
+def _updated(watched: RateMonitor, options: MonitorOptions, table: Table) -> list[dict[str, Any]]:
+    """Let the monitor count the rows; return what it says after every batch."""
+    if options.acknowledge:
+        watched.acknowledge(options.as_of)
     group = None
     if options.groups is not None:
         group = as_texts(table.column(options.groups, "--groups")).to_numpy(dtype=str)
     rows = *_label_columns(table, options, watched), group
     if watched.label_horizon is not None:
         _update_cohorts(watched, options, table, rows)
-        shown = [{"batch": file.path.name, **watched.summary()}]
-    else:
-        options.refuse("is for --label-horizon", *_TIMES)
-        shown = _update_batches(watched, options, table, rows)
-    if state is not None:
-        with written_atomically(state) as draft:
-            draft.write_text(watched.to_json() + "\n", encoding="utf-8")
-    said = {"status": watched.status, "reason": watched.reason, "changed": watched.changed}
-    emit({**said, "batches": shown}, _grid(shown), repr(watched), as_json=options.json)
+        return [{"batch": options.file().path.name, **watched.summary()}]
+    options.refuse("is for --label-horizon", *_TIMES)
+    return _update_batches(watched, options, table, rows)
 
 
 def _label_columns(

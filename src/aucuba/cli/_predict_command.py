@@ -11,7 +11,13 @@ from typing import Any, TextIO
 import numpy as np
 import pandas as pd
 
-from aucuba._base._files import check_place, errors_naming, is_stream, written_atomically
+from aucuba._base._files import (
+    check_place,
+    errors_naming,
+    is_stream,
+    note_stream,
+    written_atomically,
+)
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._console import emit, print_note, progress_bar, stdout_of_a_reader
 from aucuba.cli._fit_record import FitRecord, fit_record
@@ -164,9 +170,11 @@ def _id_columns(given: list[str], file: TableFile, written: tuple[str, ...]) -> 
 def _sink(out: Path | None) -> Iterator[TextIO]:
     """Open where the scores go: stdout, a pipe or device directly, or a file that appears whole."""
     if out is None:
+        note_stream("stdout")
         with stdout_of_a_reader() as sink:
             yield sink
     elif is_stream(out):
+        note_stream(str(out))
         with errors_naming(out), out.open("w", encoding="utf-8", newline="") as sink:
             yield sink
     else:
