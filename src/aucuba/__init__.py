@@ -8,6 +8,7 @@ The map of the library:
 - a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
   `FixedPrecisionClassifier`, `AlertBudgetClassifier`, `TriageClassifier`; few false
   alerts in each batch: `FalseDiscoverySelector`
+- why a row was flagged: `explain_rows`
 - graphs: `aucuba.structured`; signals: `aucuba.changepoint`; line searches: `aucuba.aum`
 - measures, intervals, scorers and displays: `aucuba.metrics`
 - the parts that learners are made of: `aucuba.design`, `aucuba.risks`, `aucuba.solvers`
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aucuba._base._warnings import FewRowsWarning
     from aucuba._citation import citation
-    from aucuba.ensemble import RegionReweighted, RegionStack
+    from aucuba.ensemble import RegionReweighted, RegionStack, explain_rows
     from aucuba.linear import (
         AUMClassifier,
         PartialAUCClassifier,
@@ -56,6 +57,7 @@ _HOMES = {
     "RegionStack": "aucuba.ensemble",
     "TriageClassifier": "aucuba.threshold",
     "citation": "aucuba._citation",
+    "explain_rows": "aucuba.ensemble",
 }
 _SUBPACKAGES = (
     *("aum", "changepoint", "design", "ensemble", "export", "linear", "metrics"),
@@ -77,6 +79,7 @@ __all__ = [
     "TriageClassifier",
     "__version__",
     "citation",
+    "explain_rows",
 ]
 
 

@@ -25,6 +25,8 @@ from aucuba._columns._kinds import (
 MISSING, RARE = "(missing)", "(rare)"
 # Histogram boosting has 255 bins for categories; the rarest categories share the last code.
 _MAX_CATEGORIES = 200
+# Evenly spaced rows that the typical row is computed of, since medians of millions take seconds.
+_MOST_FOR_MEDIANS = 10_000
 # Categories that a description lists.
 _MOST_NAMED = 20
 
@@ -64,6 +66,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         table = self._coded(X, columns)
         self.empty_: BoolArray = np.asarray(np.isnan(table).all(axis=0))
         filled = np.where(self.empty_, 0.0, table)
+        self.typical_ = self._middle(filled)
         self.range_ = np.array([np.nanmin(filled, axis=0), np.nanmax(filled, axis=0)])
         self.range_[:, self.empty_] = np.nan
         return self
@@ -105,6 +108,31 @@ class PlainColumns(TransformerMixin, BaseEstimator):
             for place, name in enumerate(self.names_)
             if place not in set(self.categorical) and not self.empty_[place]
         }
+
+    def typical_row(self) -> dict[str, Any]:
+        """Return the median of numbers and dates, and the most frequent category, by column.
+
+        A category that is mostly missing, or rare ones together, are None.
+        """
+        row: dict[str, Any] = dict(zip(self.names_, self.typical_.tolist(), strict=False))
+        for place, _ in self.dates:
+            seconds = int(self.typical_[place] * 86_400)
+            row[self.names_[place]] = np.datetime64(seconds, "s")
+        listed = self.category_names() if len(self.categorical) else []
+        for place, names in zip(self.categorical, listed, strict=True):
+            code = self.typical_[place]
+            known = not np.isnan(code) and names[int(code)] != RARE
+            row[self.names_[place]] = names[int(code)] if known else None
+        return row
+
+    def _middle(self, table: FloatArray) -> FloatArray:
+        """Return the median of every column of numbers, and the most frequent code of others."""
+        table = table[:: -(-len(table) // _MOST_FOR_MEDIANS)]
+        middle = np.nanmedian(table, axis=0)
+        for place in self.categorical:
+            codes, counts = np.unique(table[:, place], return_counts=True)
+            middle[place] = codes[np.argmax(counts)]
+        return middle
 
     def unknown_categories(self, X: Any) -> dict[str, BoolArray]:
         """Mark the rows whose category training has not seen, by column; missing values are known."""

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from aucuba._base._dates import CALENDAR, as_days, calendar_part
-from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._columns._kinds import (
     CATEGORY,
     DATE,
@@ -149,10 +149,24 @@ class LinearColumns(TransformerMixin, BaseEstimator):
         plain, listed = self.plain_.get_feature_names_out(), []
         for name, part, places in self.encode_.transformers_:
             if name == "categories":
-                listed += self._indicator_names(part)
+                listed += [name for names in self._names_of_indicators(part) for name in names]
             else:
                 listed += list(part.get_feature_names_out(plain[list(places)]))
         return np.array(listed, dtype=object)
+
+    def source_columns(self) -> IntArray:
+        """Return the column of the table that each column of the result is made of."""
+        dates = [place for place, parts in self.dates for _ in parts]
+        plain, listed = np.array([*range(self.n_features_in_), *dates]), []
+        for name, part, places in self.encode_.transformers_:
+            own = plain[list(places)]
+            if name == "numbers":
+                listed += [own, own[part[0].indicator_.features_]]
+            elif name == "splines":
+                listed.append(np.repeat(own, part[-1].n_features_in_ // own.size))
+            else:
+                listed.append(np.repeat(own, [*map(len, self._names_of_indicators(part))]))
+        return np.concatenate(listed)
 
     def _fit_transform(self, X: Any) -> Any:
         self.plain_ = PlainColumns(self.categorical, self.dates)
@@ -171,18 +185,19 @@ class LinearColumns(TransformerMixin, BaseEstimator):
         )
         return self.encode_.fit_transform(table)
 
-    def _indicator_names(self, encoder: OneHotEncoder) -> list[str]:
+    def _names_of_indicators(self, encoder: OneHotEncoder) -> list[list[str]]:
+        """Name the indicators of every categorical column."""
         names, rare = self.plain_.category_names(), encoder.infrequent_categories_
         listed = []
         for k, codes in enumerate(encoder.categories_):
             column = self.plain_.names_[self.categorical[k]]
             hidden = () if rare[k] is None else rare[k]
+            own = []
             for code in codes:
                 if not np.isin(code, hidden) and not (np.isnan(code) and np.isnan(hidden).any()):
                     name = MISSING if np.isnan(code) else names[k][int(code)]
-                    listed.append(f"{column}_{name}")
-            if len(hidden):
-                listed.append(f"{column}_{RARE}")
+                    own.append(f"{column}_{name}")
+            listed.append([*own, f"{column}_{RARE}"] if len(hidden) else own)
         return listed
 
 

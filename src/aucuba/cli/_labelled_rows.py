@@ -134,7 +134,7 @@ class ScoredFile:
 
     def fingerprint(self) -> str:
         """Digest the rows that were read; warn where they are those of training, or far from them."""
-        digest = _fingerprint(_joined_features(self._head), self._n_rows)
+        digest = _fingerprint(joined_features(self._head), self._n_rows)
         if digest == self.record.training["fingerprint"]:
             warn_user(
                 f"{self.file.path.name} contains training rows, so the results are optimistic. "
@@ -173,7 +173,7 @@ class ScoredRows:
             frame["base"].to_numpy(),
             _summary(rows, scored.file, scored.record.schema, scored.fingerprint())
             | {"outside": scored.far.n_rows},
-            _joined_features(features) if keep_features else None,
+            joined_features(features) if keep_features else None,
         )
 
     @property
@@ -212,7 +212,8 @@ class SketchedRows:
         return cls(score, base, {**known, **counts, "outside": scored.far.n_rows})
 
 
-def _joined_features(parts: list[Any]) -> Any:
+def joined_features(parts: list[Any]) -> Any:
+    """Join the features of the pieces of a file."""
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 

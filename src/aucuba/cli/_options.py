@@ -277,6 +277,7 @@ class PredictOptions(ScoringOptions):
     examples = (
         "aucuba predict model.aucuba new.csv --id customer --out scores.csv",
         "aucuba predict model.aucuba new.parquet --id customer --top 100 --out -",
+        "aucuba predict model.aucuba new.csv --top 20 --reasons 3 --out why.csv",
     )
     model: Path = _model_file()
     out: Path = _option("The csv file to write; - is stdout.", "SCORES.csv", default=MISSING)
@@ -285,6 +286,12 @@ class PredictOptions(ScoringOptions):
         "Write only this many rows: those with the highest scores, highest first.", "ROWS", min=1
     )
     sort: bool = _switch("Write all rows, highest score first; keeps them in memory.")
+    reasons: int | None = _option(
+        "Write this many reasons per row: the columns that raise its score most, compared with a "
+        "typical row of training. Exact and quick for linear models; for others use it with --top.",
+        "COUNT",
+        min=1,
+    )
     escape_formulas: bool = _switch(
         "Put ' before text that a spreadsheet would take for a formula (=, +, -, @)."
     )

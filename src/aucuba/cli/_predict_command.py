@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import _safe_indexing
 
 from aucuba._base._files import (
     check_place,
@@ -22,8 +23,10 @@ from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._console import emit, print_note, progress_bar, stdout_of_a_reader
 from aucuba.cli._fit_record import FitRecord, fit_record
 from aucuba.cli._formats import Kept
+from aucuba.cli._labelled_rows import joined_features
 from aucuba.cli._options import PredictOptions
 from aucuba.cli._roles import split_names
+from aucuba.cli._row_reasons import reason_columns
 from aucuba.cli._signal_table import SignalTable
 from aucuba.cli._table_file import TableFile
 from aucuba.cli._table_schema import FarRows
@@ -40,14 +43,17 @@ def run(options: PredictOptions) -> None:
     strict, out = options.refuses_unknown, _checked_out(options)
     saved, file = load_model(options.model), options.file()
     if isinstance(saved.model, SupervisedChangepointDetector):
-        options.refuse("does not apply to a changepoint model", "id", "unknown", "top", "sort")
+        options.refuse(
+            "does not apply to a changepoint model", "id", "unknown", "top", "sort", "reasons"
+        )
         _write_changes(saved.model, file, out, options)
         return
     ranked = options.sort or options.top is not None
     written = ("row", *_WRITTEN) if ranked else _WRITTEN
+    written += tuple(f"reason_{k + 1}" for k in range(options.reasons or 0))
     record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file, written)
     far, rows, positives = FarRows(saved.baseline), 0, 0
-    best = list[pd.DataFrame]()
+    best, features = list[pd.DataFrame](), list[Any]()
     with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}", 1.0) as bar:
         kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
         for table in file.chunks(kept):
@@ -61,13 +67,20 @@ def run(options: PredictOptions) -> None:
             if ranked:
                 frame.insert(0, "row", np.arange(rows + 1, rows + 1 + len(frame)))
                 best.append(frame)
-                best = [_ranked(best, options.top)] if options.top else best
+                features += [X] if options.reasons else []
+                if options.top:
+                    best = [_ranked(best, options.top)]
+                    features = _rows_of(features, best[0])
             else:
+                frame = _with_reasons(saved, frame, X, options)
                 frame.to_csv(sink, index=False, header=rows == 0)
             rows += table.n_rows
             bar.reach(table.progress)
         if ranked:
-            _ranked(best, options.top).to_csv(sink, index=False)
+            frame = _ranked(best, options.top)
+            for X in _rows_of(features, frame):
+                frame = _with_reasons(saved, frame, X, options)
+            frame.to_csv(sink, index=False)
     far.warn()
     counts = f"{rows} rows, {positives} predicted positive"
     fitted = vars(saved.model[-1])
@@ -106,6 +119,23 @@ def _ranked(frames: list[pd.DataFrame], top: int | None) -> pd.DataFrame:
     """Join rows by decreasing score, and of equal scores in the order of the file; keep the first."""
     joined = pd.concat(frames, ignore_index=True)
     return joined.sort_values("score", ascending=False, kind="stable").iloc[:top]
+
+
+def _rows_of(features: list[Any], ranked: pd.DataFrame) -> list[Any]:
+    """Select the features of ranked rows, whose index is their place; nothing where none are kept."""
+    return [_safe_indexing(joined_features(features), ranked.index.to_numpy())] if features else []
+
+
+def _with_reasons(
+    saved: SavedModel, frame: pd.DataFrame, X: Any, options: PredictOptions
+) -> pd.DataFrame:
+    """Add the reasons that were asked for."""
+    if not options.reasons:
+        return frame
+    columns: dict[str, Any] = reason_columns(saved, X, options.reasons)
+    if options.escape_formulas:
+        columns = {name: _escaped_all(texts) for name, texts in columns.items()}
+    return frame.assign(**columns)
 
 
 def _write_changes(

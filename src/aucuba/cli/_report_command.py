@@ -5,16 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from sklearn.utils import _safe_indexing
 
 from aucuba._base._files import check_place
+from aucuba._base._typing import IntArray
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._console import TableError, emit, progress_bar
 from aucuba.cli._fit_record import fit_record
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
 from aucuba.cli._options import ReportOptions
+from aucuba.cli._row_reasons import reasons_of
 from aucuba.cli._signal_table import SignalTable, as_floats
 from aucuba.cli._table_file import TableFile
+from aucuba.ensemble import RowReasons
 from aucuba.persistence import SavedModel, load_model
 from aucuba.report import (
     Page,
@@ -25,6 +30,9 @@ from aucuba.report import (
     write_page,
 )
 from aucuba.structured import RankingGraph, StructuredRanker
+
+# Rows of the highest scores that a page explains, and reasons for each.
+_N_EXPLAINED, _N_REASONS = 5, 3
 
 
 def run(options: ReportOptions) -> None:
@@ -62,8 +70,15 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
         labels=(record.labels.negative, record.labels.positive),
         random_state=options.random_state,
         note=scored.far.note(),
+        reasons=_top_reasons(saved, table),
     )
     return page, table.summary
+
+
+def _top_reasons(saved: SavedModel, table: ScoredRows) -> tuple[IntArray, RowReasons]:
+    """Explain the rows of the highest scores."""
+    rows = np.argsort(-table.score, kind="stable")[:_N_EXPLAINED]
+    return rows, reasons_of(saved, _safe_indexing(table.X, rows), _N_REASONS)
 
 
 def _ranking_page(

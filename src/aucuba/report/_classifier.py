@@ -13,6 +13,7 @@ from aucuba._base._tables import p_text
 from aucuba._base._typing import IntArray
 from aucuba._base._validation import check_fpr_range
 from aucuba._roc._flagged import promised_rate
+from aucuba.ensemble import RowReasons
 from aucuba.linear import AUMClassifier
 from aucuba.report._line_search import line_search_section
 from aucuba.report._models import model_sections, promise_section
@@ -38,6 +39,7 @@ def classifier_report(
     baseline_name: str = "logistic regression",
     random_state: Any = 0,
     note: str = "",
+    reasons: tuple[Sequence[int], RowReasons] | None = None,
 ) -> Page:
     """Build the report page of one model on one labelled sample.
 
@@ -68,6 +70,8 @@ def classifier_report(
         Seed of the bootstrap.
     note : str, default=""
         A remark about the rows, such as how they differ from those of training.
+    reasons : (sequence of int, RowReasons), default=None
+        Places of some rows of the sample, and what `aucuba.explain_rows` says of them.
 
     Returns
     -------
@@ -97,6 +101,7 @@ def classifier_report(
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),
         operating_point_section(model, sample, (low, high), promise),
+        *([] if reasons is None else [reason_section(sample, labels, *reasons)]),
         *model_sections(model, feature_names, score_sign(model)),
     ]
     if isinstance(model, AUMClassifier) and X is not None:
@@ -167,6 +172,27 @@ def _region_section(
     body = html_table(header, rows) + paragraph(text, "fine")
     body += "".join(paragraph(one.caution) for one in measures if one.caution)
     return Section("region", "In the region", body)
+
+
+def reason_section(
+    sample: ScoredSample,
+    labels: tuple[str, str] | None,
+    rows: Sequence[int],
+    reasons: RowReasons,
+) -> Section:
+    """Say why some rows have their scores, the columns that raise them most first."""
+    names = labels or sample.labels
+    listed = [
+        [f"{row + 1:,}", f"{sample.score[row]:.4g}", names[int(sample.y[row])], "; ".join(texts)]
+        for row, texts in zip(rows, reasons.reasons, strict=True)
+    ]
+    text = (
+        "Each reason says by how much a column raises the score of the row, compared with what is "
+        "typical; contributions of all columns, of which these are the largest, add up to the "
+        "difference of the scores. They describe the model, not the causes of the outcome."
+    )
+    body = html_table(["row", "score", "class", "reasons"], listed) + paragraph(text, "fine")
+    return Section("reasons", "Why the top rows score high", body)
 
 
 def data_section(

@@ -1,0 +1,278 @@
+"""Say why rows were flagged: the columns that raise their scores most, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from aucuba._base._contributions import Contributions
+from aucuba._base._estimator import pipeline_steps, positive_of
+from aucuba._base._tables import TabularResult
+from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._validation import check_positive_number
+from aucuba._columns._kinds import as_table, column_names, is_missing, table_columns
+from aucuba.ensemble._attribution import linear_contributions, walk_contributions
+from aucuba.ensemble._base import RegionEnsemble
+from aucuba.ensemble._table import as_rows, log_odds
+
+# Of more background rows, this many evenly spaced ones are used.
+_MOST_BACKGROUND = 50
+# Models whose decision function is a log-odds, but for a constant.
+_LOG_ODDS = (RegionEnsemble, HistGradientBoostingClassifier, LogisticRegression)
+
+
+def explain_rows(
+    model: Any,
+    X: Any,
+    n_reasons: int = 3,
+    *,
+    background: Any = None,
+    n_walks: int = 32,
+    pos_label: Any = None,
+    random_state: int = 0,
+) -> RowReasons:
+    r"""Say which columns raise the score of each row most, compared with background rows.
+
+    The contributions of a row x are the Shapley values of its score, where columns that are taken away
+    come from the background rows :math:`z_1, \dots, z_m`; they add up:
+
+    .. math:: \sum_j \phi_j(x) = s(x) - \frac1m \sum_{b=1}^m s(z_b)
+
+    - Linear models, alone or behind scalers and this library's preparation of columns:
+      :math:`\phi_j(x) = w_j (x_j - \bar z_j)`, exactly; the indicators of a category count as its column.
+    - All other classifiers, `RegionStack` among them: s is the log-odds, and :math:`\phi_j` is the mean
+      over walks from background rows to x that replace one column after the other in a random order. The
+      sum is exact, a single contribution has a sampling error, which more walks reduce. One row takes
+      ``n_walks`` scores per column.
+    - Models that are a sum by themselves and have a method ``contributions(X)``: theirs.
+
+    A promised threshold is explained by the score it is set on, a search by its best estimator.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted, of two classes.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The rows to explain; sparse ones for linear models only.
+    n_reasons : int, default=3
+        At most this many reasons per row; columns that do not raise the score are no reason.
+    background : table like X, default=None
+        What the rows are compared with: ordinary rows, such as a sample of training; one typical row
+        makes the shortest sentences. Of more than 50, 50 evenly spaced ones are used. None takes them
+        from X, which then needs two rows.
+    n_walks : int, default=32
+        Least number of walks per row for models that are not linear.
+    pos_label : label, default=None
+        The positive class; None is the model's ``pos_label_``, or else ``classes_[1]``.
+    random_state : int, default=0
+        Seed of the walks. All rows have the same walks, so that the reasons of a row do not depend on
+        the others.
+
+    Returns
+    -------
+    RowReasons
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from aucuba import explain_rows
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
+    >>> model = LogisticRegression().fit(X, [0, 0, 1, 1])
+    >>> found = explain_rows(model, X[3:], background=X[:2])
+    >>> print(found.reasons[0][0])
+    x0 is 3, typically 0.5: raises the log-odds by 2.42
+    >>> bool(np.isclose(found.base + found.contributions[0].sum(), found.scores[0]))
+    True
+    """
+    check_is_fitted(model)
+    n_reasons = int(check_positive_number(n_reasons, "n_reasons", integer=True))
+    n_walks = int(check_positive_number(n_walks, "n_walks", integer=True))
+    X = _as_explained(X, "X")
+    sign = 1.0 if positive_of(model, pos_label)[0] else -1.0
+    steps, last = _taken_apart(model)
+    if hasattr(last, "contributions"):
+        for step in steps:
+            X = step.transform(X)
+        return RowReasons.of(last.contributions(X), n_reasons)
+    background = _background(X, background)
+
+    def score(rows: Any) -> FloatArray:
+        for step in steps:
+            rows = step.transform(rows)
+        return sign * log_odds(last, rows)
+
+    values = linear_contributions(steps, last, lambda rows: sign * score(rows), X, background)
+    if values is not None:
+        values = sign * values
+    elif sparse.issparse(X):
+        raise ValueError(
+            f"explain_rows replaces columns of dense rows for {type(last).__name__}, got a sparse "
+            "matrix; give X.toarray(), or a linear model."
+        )
+    else:
+        values = walk_contributions(score, X, background, n_walks, random_state)
+    unit = "log-odds" if _scores_log_odds(last) else "score"
+    base, names = float(score(background).mean()), column_names(_head(X))
+    found = Contributions(names, values, base, unit, _words(X, background, names))
+    return RowReasons.of(found, n_reasons)
+
+
+@dataclass(frozen=True)
+class RowReasons(TabularResult):
+    """Why rows have their scores: contributions of all columns, and the strongest reasons in words.
+
+    It prints as a table, and ``to_frame()`` is a DataFrame with one line per reason.
+
+    Attributes
+    ----------
+    columns : list of str
+    contributions : ndarray of shape (n_samples, n_columns)
+        ``scores = base + contributions.sum(axis=1)``; above 0 speaks for the positive class.
+    base : float
+        Mean score of the background rows.
+    unit : str
+        ``"log-odds"``, ``"score"`` or ``"points"``.
+    scores : ndarray of shape (n_samples,)
+        The sums; those of a promised threshold are the scores that it is compared with.
+    reasons : list of list of str
+        Per row at most ``n_reasons`` sentences, the strongest first.
+    """
+
+    columns: list[str]
+    contributions: FloatArray
+    base: float
+    unit: str
+    scores: FloatArray
+    reasons: list[list[str]]
+
+    @classmethod
+    def of(cls, found: Contributions, n_reasons: int) -> RowReasons:
+        """Choose the largest contributions above 0 of every row, and put them into words."""
+        values = found.values
+        order = np.argsort(-values, axis=1, kind="stable")[:, :n_reasons]
+        reasons = [
+            [
+                f"{found.describe(row, part)}: raises the {found.unit} by {_short(value)}"
+                for part, value in zip(places, values[row, places], strict=True)
+                if value > 0 and _short(value) != "0"
+            ]
+            for row, places in enumerate(order)
+        ]
+        scores = found.base + values.sum(axis=1)
+        return cls(list(found.names), values, found.base, found.unit, scores, reasons)
+
+    def table_rows(self) -> list[dict[str, Any]]:
+        return [
+            {"row": row, "rank": rank, "reason": reason}
+            for row, reasons in enumerate(self.reasons)
+            for rank, reason in enumerate(reasons, 1)
+        ]
+
+    def __str__(self) -> str:
+        return self._text()
+
+
+def _taken_apart(model: Any) -> tuple[list[Any], Any]:
+    """Return the steps before the classifier whose score decides, and that classifier."""
+    *steps, last = pipeline_steps(model)
+    inner = vars(last).get("best_estimator_")
+    if inner is None and "promise_" in vars(last):
+        inner = last.estimator_
+    if inner is None:
+        return [step for step in steps if step not in (None, "passthrough")], last
+    more, last = _taken_apart(inner)
+    return [*steps, *more], last
+
+
+def _as_explained(X: Any, name: str) -> Any:
+    X = as_rows(as_table(X))
+    if hasattr(X, "to_pandas"):
+        X = X.to_pandas()
+    if not (hasattr(X, "iloc") or sparse.issparse(X)):
+        X = np.asarray(X)
+    if len(X.shape) != 2 or X.shape[0] == 0:
+        raise ValueError(
+            f"{name} must be a table with at least one row, got shape {tuple(X.shape)}."
+        )
+    return X
+
+
+def _background(X: Any, given: Any) -> Any:
+    """Return at most fifty rows to compare with."""
+    if given is None and X.shape[0] == 1:
+        raise ValueError(
+            "One row alone has nothing to be compared with: give ordinary rows, such as a sample of "
+            "training, as background."
+        )
+    rows = X if given is None else _as_explained(given, "background")
+    if rows.shape[1] != X.shape[1]:
+        raise ValueError(f"background has {rows.shape[1]} columns, X has {X.shape[1]}.")
+    if rows.shape[0] <= _MOST_BACKGROUND:
+        return rows
+    places = np.linspace(0, rows.shape[0] - 1, _MOST_BACKGROUND).round().astype(int)
+    return _safe_indexing(rows, places)
+
+
+def _scores_log_odds(last: Any) -> bool:
+    final = pipeline_steps(last)[-1]
+    return isinstance(final, _LOG_ODDS) or not hasattr(final, "decision_function")
+
+
+def _words(X: Any, background: Any, names: list[str]) -> Callable[[int, int], str]:
+    """Say what a row has in a column, and what is typical there."""
+
+    def column(table: Any, place: int) -> Any:
+        part = table[:, [place]].toarray() if sparse.issparse(table) else table
+        return table_columns(part)[0 if sparse.issparse(table) else place]
+
+    def words(row: int, place: int) -> str:
+        value = _shown(np.asarray(column(X, place)[row : row + 1], dtype=object)[0])
+        typical = _shown(_typical(column(background, place)))
+        return f"{names[place]} is {value}, typically {typical}"
+
+    return words
+
+
+def _typical(column: Any) -> Any:
+    """Return the median of numbers or dates, else the most frequent value."""
+    values = np.asarray(column, dtype=object)
+    known = values[~is_missing(values)]
+    if 2 * known.size < values.size:
+        return None
+    if np.asarray(column).dtype.kind in "iuf":
+        return float(np.median(known.astype(np.float64)))
+    found, counts = np.unique(known.astype(str), return_counts=True)
+    return found[np.argmax(counts)]
+
+
+def _shown(value: Any) -> str:
+    """Write a value as one reads it aloud: four digits of a number, the day of a date."""
+    if bool(is_missing(np.array([value], dtype=object))[0]):
+        return "missing"
+    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+        return _number(float(f"{float(value):.4g}"))
+    text = str(value)
+    return text.removesuffix(" 00:00:00")
+
+
+def _short(value: float) -> str:
+    """Write a contribution with two decimals, a smaller one with two digits."""
+    return _number(round(value, 2) if abs(value) >= 0.1 else float(f"{value:.2g}"))
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value.is_integer() and abs(value) < 1e15 else f"{value:,}"
+
+
+def _head(X: Any) -> AnyArray | Any:
+    """Return a row whose columns have the names of X."""
+    return X[:1].toarray() if sparse.issparse(X) else X[:1]
