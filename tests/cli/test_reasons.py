@@ -52,7 +52,11 @@ def test_every_row_has_its_reasons(run, fitted, files, tmp_path, monkeypatch):
     ranked = tmp_path / "ranked.csv"
     assert (
         run(
-            "predict", fitted, tmp_path / "few.csv", *"--top 4 --reasons 2 --out".split(), ranked
+            "predict",
+            fitted,
+            tmp_path / "few.csv",
+            *["--top", "4", "--reasons", "2", "--out"],
+            ranked,
         ).code
         == 0
     )
@@ -90,7 +94,7 @@ def test_svmlight_and_formulas(run, files, tmp_path):
 def test_the_report_explains_the_top_rows(run, fitted, files, tmp_path):
     page, out = tmp_path / "page.html", tmp_path / "top.csv"
     assert run("report", fitted, files / "test.csv", "--out", page).code == 0
-    words = "--top 5 --reasons 3 --out".split()
+    words = ["--top", "5", "--reasons", "3", "--out"]
     assert run("predict", fitted, files / "test.csv", *words, out).code == 0
     text = page.read_text()
     assert "Why the top rows score high" in text

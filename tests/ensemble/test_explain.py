@@ -192,11 +192,13 @@ def test_searches_and_sparse_rows():
     assert from_sparse.reasons == found.reasons
 
 
+@pytest.mark.filterwarnings("ignore:A kernel matrix", "ignore:Rounding errors")
 def test_a_kernel_model_is_not_taken_for_linear(monkeypatch):
     monkeypatch.setattr("aucuba.linear._svc.MAX_KERNEL_ROWS", 50)
     # With four landmarks it has as many coefficients as there are columns.
     X, y = data(120)
-    model = PartialAUCSVC((0.0, 0.3), kernel="rbf", n_components=4, random_state=0).fit(X, y)
+    model = PartialAUCSVC((0.0, 0.3), kernel="rbf", n_components=4, random_state=0)
+    model.fit(X, y)
     assert model.coef_.shape == (1, 4)
     found = explain_rows(model, X[:2], background=X[50:54], n_walks=200)
     for row, values in zip(X[:2], found.contributions, strict=True):

@@ -49,8 +49,8 @@ def run(options: PredictOptions) -> None:
         _write_changes(saved.model, file, out, options)
         return
     ranked = options.sort or options.top is not None
-    written = ("row", *_WRITTEN) if ranked else _WRITTEN
-    written += tuple(f"reason_{k + 1}" for k in range(options.reasons or 0))
+    written = [*_WRITTEN, *(f"reason_{k + 1}" for k in range(options.reasons or 0))]
+    written += ["row"] if ranked else []
     record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file, written)
     far, rows, positives = FarRows(saved.baseline), 0, 0
     best, features = list[pd.DataFrame](), list[Any]()
@@ -185,7 +185,7 @@ def _checked_out(options: PredictOptions) -> Path | None:
     return out
 
 
-def _id_columns(given: list[str], file: TableFile, written: tuple[str, ...]) -> list[str]:
+def _id_columns(given: list[str], file: TableFile, written: list[str]) -> list[str]:
     """List the columns to carry along, none of them overwritten."""
     names = split_names(given, file.names() if any("," in one for one in given) else ())
     for name in names:

@@ -10,7 +10,6 @@ import pandas as pd
 from sklearn.utils import _safe_indexing
 
 from aucuba._base._files import check_place
-from aucuba._base._typing import IntArray
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._console import TableError, emit, progress_bar
 from aucuba.cli._fit_record import fit_record
@@ -75,10 +74,10 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
     return page, table.summary
 
 
-def _top_reasons(saved: SavedModel, table: ScoredRows) -> tuple[IntArray, RowReasons]:
+def _top_reasons(saved: SavedModel, table: ScoredRows) -> tuple[list[int], RowReasons]:
     """Explain the rows of the highest scores."""
     rows = np.argsort(-table.score, kind="stable")[:_N_EXPLAINED]
-    return rows, reasons_of(saved, _safe_indexing(table.X, rows), _N_REASONS)
+    return rows.tolist(), reasons_of(saved, _safe_indexing(table.X, rows), _N_REASONS)
 
 
 def _ranking_page(

@@ -99,7 +99,7 @@ def walk_contributions(
             for _, order in part:
                 values[row, order] += np.diff(scores[first : first + order.size + 1])
                 first += order.size + 1
-    return values / (2 * n_pairs)
+    return np.asarray(values / (2 * n_pairs))
 
 
 def _orders(n_columns: int, n_pairs: int, seed: int) -> list[IntArray]:
@@ -145,7 +145,7 @@ def _unequal(column: Any, other: Any) -> BoolArray:
     either = gaps[:, np.newaxis] | other_gaps
     unequal = np.ones(both.shape, dtype=bool)
     unequal[~either] = (values[:, np.newaxis] != others)[~either].astype(bool)
-    return unequal & ~both
+    return np.asarray(unequal & ~both)
 
 
 def _joined(row: Any, background: Any) -> Any:

@@ -47,11 +47,11 @@ def explain_rows(
     .. math:: \sum_j \phi_j(x) = s(x) - \frac1m \sum_{b=1}^m s(z_b)
 
     - Linear models, alone or behind scalers and this library's preparation of columns:
-      :math:`\phi_j(x) = w_j (x_j - \bar z_j)`, exactly; the indicators of a category count as its column.
+      :math:`\phi_j(x) = w_j (x_j - \bar z_j)`, exactly; indicators of a category count as its column.
     - All other classifiers, `RegionStack` among them: s is the log-odds, and :math:`\phi_j` is the mean
-      over walks from background rows to x that replace one column after the other in a random order. The
-      sum is exact, a single contribution has a sampling error, which more walks reduce. One row takes
-      ``n_walks`` scores per column.
+      over walks from background rows to x that replace one column after the other in a random order.
+      The sum is exact; a single contribution has a sampling error, which more walks reduce. One row
+      takes ``n_walks`` scores per column.
     - Models that are a sum by themselves and have a method ``contributions(X)``: theirs.
 
     A promised threshold is explained by the score it is set on, a search by its best estimator.
