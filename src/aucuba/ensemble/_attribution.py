@@ -47,7 +47,8 @@ def linear_contributions(
     values = _dense(of_rows) - _dense(of_reference).mean(axis=0)
     scores = score(X)
     difference = scores - score(background).mean() - values.sum(axis=1)
-    if np.abs(difference).max() > _SAME * max(1.0, float(np.abs(scores).max())):
+    scale = np.abs(values).sum(axis=1).max() + np.abs(scores).max()
+    if np.abs(difference).max() > _SAME * scale:
         return None
     return np.asarray(values)
 
