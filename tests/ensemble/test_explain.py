@@ -196,8 +196,9 @@ def test_searches_and_sparse_rows():
 def test_a_kernel_model_is_not_taken_for_linear(monkeypatch):
     monkeypatch.setattr("aucuba.linear._svc.MAX_KERNEL_ROWS", 50)
     # With four landmarks it has as many coefficients as there are columns.
-    X, y = data(120)
-    model = PartialAUCSVC((0.0, 0.3), kernel="rbf", C=100.0, n_components=4, random_state=0)
+    X = data(120)[0]
+    y = (X[:, 0] > 0.3).astype(int)
+    model = PartialAUCSVC((0.0, 0.5), kernel="rbf", C=100.0, n_components=4, random_state=0)
     model.fit(X, y)
     assert model.coef_.shape == (1, 4)
     found = explain_rows(model, X[:2], background=X[50:54], n_walks=200)
