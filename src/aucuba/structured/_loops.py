@@ -263,6 +263,20 @@ def _open_parts(
 
 
 @compiled
+def _write_arcs(
+    pairs: Any, edge_weight: Any, first: Any, head: Any, back: Any, weight: Any, used: Any
+) -> None:
+    """Write both arcs of every edge; ``used`` counts the arcs that each node has so far."""
+    for e in range(edge_weight.size):
+        i, j = pairs[e, 0], pairs[e, 1]
+        one, other = first[i] + used[i], first[j] + used[j]
+        used[i] += 1
+        used[j] += 1
+        head[one], back[one], weight[one] = j, other, edge_weight[e]
+        head[other], back[other], weight[other] = i, one, edge_weight[e]
+
+
+@compiled
 def split_blocks(
     pairs: Any,
     edge_weight: Any,
@@ -296,14 +310,7 @@ def split_blocks(
     nodes, parent, queue, orphans = work[0], work[1], work[2], work[3]
     reach, ordered, blocks = work[4:6], work[6], work[7:9]
     head, back, weight, room = arcs[0], arcs[1], sizes[0], sizes[1]
-    for e in range(edge_weight.size):
-        i, j = pairs[e, 0], pairs[e, 1]
-        # ``queue`` counts the arcs that a node has so far.
-        one, other = first[i] + queue[i], first[j] + queue[j]
-        queue[i] += 1
-        queue[j] += 1
-        head[one], back[one], weight[one] = j, other, edge_weight[e]
-        head[other], back[other], weight[other] = i, one, edge_weight[e]
+    _write_arcs(pairs, edge_weight, first, head, back, weight, queue)
     n = gain.size
     for i in range(n):
         nodes[i] = i
