@@ -12,6 +12,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import pickle
 import socket
 import statistics
 import subprocess
@@ -42,7 +43,6 @@ FORMS = {
 
 def write_models(folder: Path) -> list[float]:
     """Fit and write every form; return one row to score."""
-    import joblib
     import lightgbm
 
     from aucuba import PartialAUCClassifierCV, RegionStack
@@ -61,7 +61,7 @@ def write_models(folder: Path) -> list[float]:
         save_model(model, folder / name)
         (folder / f"{name}.onnx").write_bytes(to_onnx(model).SerializeToString())
     booster = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(X, y)
-    joblib.dump(booster, folder / "lightgbm")
+    (folder / "lightgbm").write_bytes(pickle.dumps(booster))
     return X[0].tolist()
 
 
@@ -75,9 +75,7 @@ def scorer(path: Path) -> Any:
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         return lambda row: session.run(["score"], {"X": np.array([row], np.float32)})[0].item()
     if path.name == "lightgbm":
-        import joblib
-
-        booster = joblib.load(path)
+        booster = pickle.loads(path.read_bytes())
         return lambda row: booster.predict_proba(np.array([row]))[0, 1]
     from aucuba.persistence import load_model
 

@@ -100,6 +100,7 @@ VALUES = {
     "min_tpr": 0.2,
     "max_fpr": 0.5,
     "metric": "partial_auc",
+    "by": np.tile(["a", "b", "c", "d"], 50),
 }
 SCORES = ("y_score", "y_score_a", "y_score_b")
 TAKES_OPTIONS = {
@@ -128,6 +129,8 @@ def call_metric(name, **columns):
             given[parameter] = VALUES[parameter]
     if name == "operating_point":
         given["fpr"] = 0.1
+        if "groups" in columns:
+            given["by"] = VALUES["by"]
     if name == "power_of":
         given |= {"n_positives": 50, "n_negatives": 50, "difference": 0.1}
     return function(**{"y_true": y, **given, **columns})

@@ -97,6 +97,8 @@ def test_small_segments_stay_with_their_width():
     with pytest.warns(FewRowsWarning):
         own = operating_point(y, score, by=by, fpr=0.1, thresholds="per_stratum", random_state=0)
     assert np.isnan({one.name: one.threshold for one in own}["one row"])
+    with pytest.raises(ValueError, match="groups enter the intervals by segment; give by="):
+        operating_point(y, score, fpr=0.1, groups=np.arange(y.size) // 2)
 
 
 def test_weights_are_replication_and_zero_weights_absence():

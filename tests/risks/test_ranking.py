@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucuba._base._arrays import NumpyArrays
+from aucuba._base._arrays import NumpyArrays, mean_and_scale
 from aucuba.risks._base import top
 
 count_at_or_below = NumpyArrays().count_at_or_below
@@ -66,3 +66,15 @@ def test_top_holds_the_highest_and_all_ties_of_the_last(scores, count):
     last = np.sort(scores)[::-1][keep - 1]
     assert sorted(rows) == np.flatnonzero(scores >= last).tolist()
     assert np.all(np.diff(scores[rows]) <= 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("value", [1.519825753744413, -1e-9, 1e12 / 3])
+def test_constant_scores_have_the_scale_one_whatever_the_rounding_of_their_mean(value, weighted):
+    rng = np.random.default_rng(0)
+    for n in (40, 1000, 100_000):
+        scores = np.column_stack([np.full(n, value), rng.normal(size=n) * 1e-9 + 1e-3])
+        mean, scale = mean_and_scale(scores, rng.uniform(size=n) if weighted else None)
+        assert scale[0] == 1.0
+        assert mean[0] == pytest.approx(value, rel=1e-11)
+        assert scale[1] == pytest.approx(1e-9, rel=0.5)

@@ -21,6 +21,7 @@ Vector = Any
 # Fewer values are found in less time than a grid takes.
 _WORTH_A_GRID = 1000
 _WORTH_A_SAMPLE = 2000
+_EPS = float(np.finfo(np.float64).eps)
 
 
 class Arrays(Protocol):
@@ -231,11 +232,14 @@ def scaled_by_power_of_two(values: Vector, power: int) -> Vector:
 def mean_and_scale(scores: Vector, weight: Vector | None) -> tuple[Any, Any]:
     """Compute the mean and the standard deviation of each column; a row of weight k counts k times.
 
-    The standard deviation of constant scores is replaced by 1, so that they can be divided by it.
+    The standard deviation of constant scores is replaced by 1, so that they can be divided by it. Their
+    mean is known up to its rounding error, which is what is left as their deviation.
     """
     part = None if weight is None else weight / weight.sum()
     mean = scores.mean(axis=0) if part is None else part @ scores
     squares = (scores - mean) ** 2
     sd = (squares.mean(axis=0) if part is None else part @ squares) ** 0.5
-    # Adding the truth value leaves positive deviations as they are.
-    return mean, sd + (sd == 0)
+    # NumPy adds the rows of a matrix one after the other, with up to one rounding per row.
+    rounding = _EPS * (10.0 + len(scores)) * abs(mean)
+    # Products with truth values leave all other deviations as they are.
+    return mean, sd * (sd > rounding) + (sd <= rounding)
