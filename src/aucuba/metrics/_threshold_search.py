@@ -149,7 +149,9 @@ def operating_point(  # type: ignore[misc]  # The overloads leave the other para
     check_choice(thresholds, "thresholds", ("shared", "per_stratum"))
     if by is None:
         if groups is not None:
-            raise ValueError("groups enter the intervals by segment; give by=, or leave groups out.")
+            raise ValueError(
+                "groups enter the intervals by segment; give by=, or leave groups out."
+            )
         sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
         return _point(sample, *limit, target_prevalence)
     if target_prevalence is not None:
