@@ -175,8 +175,8 @@ def report(found: dict[str, Counter], n_resamples: int) -> str:
             ),
             f"**Two runs.** {made['present']:,} cells are from the present code. The "
             f"{made['earlier']:,} cells in *italics* are from earlier code (commit 4db03e1: 500 to "
-            "1,000 samples each, resampled on one NVIDIA H200, `interval_coverage_earlier.csv`) and were "
-            "not run again. Since then the working model resolves the very top of the ranking, rates in "
+            "1,000 samples each, resampled on an NVIDIA H200, `interval_coverage_earlier.csv`) and "
+            "were not run again. Since then the working model resolves the very top, rates in "
             "clusters count only the rows of their class, and fewer than 6 negatives in the range are "
             "warned of (here 3).",
             "A cell reads: coverage (intervals below the value, above the value), in percent of the "
