@@ -276,12 +276,17 @@ def _study_rows(rng, n_positives, n_negatives, is_random):
     return draw_scores(rng, n_positives, n_negatives)[:2]
 
 
-# How a row is simulated, the rows, and the most simulations of each.
+# How a row is simulated, the rows, and the most simulations of each: a power follows from a spread,
+# which takes more studies than the mean of a width.
 STUDIES = {
-    "clusters": (simulate_clusters, lambda: list(cluster_rows()), 5_000),
-    "plans": (simulate_plan, lambda: list(plan_rows()), 100),
-    "tests": (simulate_test, lambda: list(test_rows()), 2_000),
-    "bands": (simulate_band, lambda: list(BANDS), 1_000),
+    "clusters": (simulate_clusters, lambda: list(cluster_rows()), lambda row: 5_000),
+    "plans": (
+        simulate_plan,
+        lambda: list(plan_rows()),
+        lambda row: 1_000 if row[0] == "power" else 100,
+    ),
+    "tests": (simulate_test, lambda: list(test_rows()), lambda row: 2_000),
+    "bands": (simulate_band, lambda: list(BANDS), lambda row: 1_000),
 }
 
 
@@ -292,7 +297,7 @@ def run(store, wanted, minutes, only):
         for study, (simulate, rows, most) in STUDIES.items():
             for row in rows() if only in (None, study) else ():
                 found = store.setdefault(f"{study} {row}", {"n": 0})
-                while found["n"] < min(most, target):
+                while found["n"] < min(most(row), target):
                     if time.monotonic() > end:
                         return
                     rng = np.random.default_rng([found["n"], *f"{study} {row}".encode()])
@@ -375,6 +380,8 @@ def report(store):
     return "\n\n".join(
         [
             "# Tests, bands and plans",
+            "Only the rows on clusters and the plans come from the present code; the other tests and "
+            "bands were made by earlier code (785fb15).",
             f"Normal scores, positives {SHIFT:g} standard deviations above negatives; "
             f"{N_RESAMPLES} resamples.",
             "## Sizes of tests",
@@ -400,7 +407,8 @@ def report(store):
             '`method="auto"` in studies of the size planned, one per pilot. The power is that of '
             f"finding a difference of about {PROBE:g} standard errors between a scorer and a noisier "
             f"one in studies of {STUDY[0]} + {STUDY[1]:,} rows; what is found follows from the spread "
-            "of the differences of such studies. Measures of the top k and of bins are not planned, "
+            "of the differences of such studies: of 1,000 it is known to 2.2 %, and so is the power to "
+            "about 1.5 points. Measures of the top k and of bins are not planned, "
             "since they count rows.",
             plan_table(store),
         ]

@@ -339,6 +339,27 @@ def test_planned_widths_are_those_of_fresh_samples():
     assert balanced.n_positives == balanced.n_negatives > size.n_positives
 
 
+def test_planned_widths_of_a_rate_whose_threshold_comes_from_the_rows():
+    """Intervals of such rates are wider than their standard error says, and the plan knows it."""
+    ratio = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([1, 0], [100, 400])
+        plan = sample_size_for(
+            "fpr_at_tpr",
+            y,
+            rng.normal(size=y.size) + 1.5 * y,
+            half_width=0.08,
+            tpr=0.9,
+            random_state=0,
+        )
+        y = np.repeat([1, 0], [plan.n_positives, plan.n_negatives])
+        score = rng.normal(size=y.size) + 1.5 * y
+        found = score_interval("fpr_at_tpr", y, score, tpr=0.9, n_resamples=200, random_state=0)
+        ratio.append((found.high - found.low) / 2 / 0.08)
+    assert 0.88 < np.mean(ratio) < 1.12
+
+
 def test_planned_power_and_its_inverse():
     size = planned(0.5, power=0.8, difference=0.02)
     y, a = sample(20, 200, 2000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _LINEAR = (AUMClassifier, LogisticRegression, PartialAUCClassifier, PartialAUCCl
 # neither a precision.
 _SAFE_SIDE = {"alert_rate": -1, "fpr": -1, "tpr": 1}
 _UNIT = 2.0**-53
+_RESULTS = ("score", "flag")
 
 
 def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
@@ -44,7 +46,7 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
         Name of the table.
     columns : sequence of str, default=None
         Names of the columns in the order of training; by default those that the model was fitted with,
-        or x0, x1, ....
+        or x0, x1, .... None may be "score" or "flag".
 
     Returns
     -------
@@ -56,9 +58,9 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
     >>> from aucuba import PartialAUCClassifier
     >>> from aucuba.export import to_sql
     >>> X, y = make_classification(200, 4, random_state=0)
-    >>> print(to_sql(PartialAUCClassifier((0.0, 0.2)).fit(X, y), "clients")[:30])
-    WITH "terms" AS (
-      SELECT *,
+    >>> statement = to_sql(PartialAUCClassifier((0.0, 0.2)).fit(X, y), "clients")
+    >>> statement.count('FROM "clients"'), statement.endswith('AS "flag"')
+    (1, False)
     """
     check_is_fitted(model)
     names = [f"x{place}" for place in range(model.n_features_in_)]
@@ -66,7 +68,10 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
         columns = getattr(model, "feature_names_in_", names)
     if len(columns) != len(names):
         raise ValueError(f"columns has {len(columns)} names; the model has {len(names)} columns.")
-    parts = [f"CAST({_quoted(name)} AS DOUBLE PRECISION)" for name in columns]
+    table = str(table)
+    _check_names([str(name) for name in columns], table)
+    # Qualified: some systems take an unknown name in quotes for a text.
+    parts = [f'CAST("input".{_quoted(name)} AS DOUBLE PRECISION)' for name in columns]
     *steps, last = pipeline_steps(model)
     promised = None if promised_rate(last) is None else last
     if promised is not None:
@@ -90,9 +95,12 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     if promised is not None and not positive:
         coef, intercept = -coef, -intercept
     limit = 0.0 if promised is None else float(promised.threshold_)
-    used = np.flatnonzero(coef)
-    terms = [f"  {float(coef[k])!r} * ({parts[k]}) AS {_quoted(f'term{k}')}" for k in used.tolist()]
-    named = [_quoted(f"term{k}") for k in used.tolist()]
+    summands = {k: f"{float(coef[k])!r} * ({parts[k]})" for k in np.flatnonzero(coef).tolist()}
+    # The table may have a column term0, for one from another model's statement.
+    digest = hashlib.sha256("\n".join(summands.values()).encode()).hexdigest()[:8]
+    named = [_quoted(f"term{k}_{digest}") for k in summands]
+    outer = _quoted(f"terms_{digest}")
+    terms = [f"  {one} AS {name}" for one, name in zip(summands.values(), named, strict=True)]
     total = " + ".join([*named, repr(intercept)])
     side = safe_side(owner)
     # Each term has at most six roundings, and the sum one per term; twice, for both sums.
@@ -106,12 +114,12 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     promise = promised.promise_ if side and promised.guarantee_ else ""
     comment = f"-- {promise}\n" if promise else ""
     return (
-        f'{comment}WITH "terms" AS (\n  SELECT *,\n  '
-        + ",\n  ".join(terms or ['  0.0 AS "term"'])
-        + f"\n  FROM {_quoted(table)}\n)\n"
+        f'{comment}WITH {outer} AS (\n  SELECT "input".*,\n  '
+        + ",\n  ".join(terms or [f'  0.0 AS "term_{digest}"'])
+        + f'\n  FROM {_quoted(table)} AS "input"\n)\n'
         f'SELECT *,\n  {score} AS "score",\n'
         f'  CASE WHEN {moved} {better} {limit!r} THEN 1 ELSE 0 END AS "flag"\n'
-        'FROM "terms"'
+        f"FROM {outer}"
     )
 
 
@@ -154,6 +162,24 @@ def _transformed(step: Any, parts: list[str]) -> list[str]:
                 listed += _transformed(part, [parts[place] for place in places])
         return listed
     raise ValueError(f"{type(step).__name__} cannot be written as SQL; use columns of numbers.")
+
+
+def _check_names(columns: list[str], table: str) -> None:
+    """Refuse names that no statement can hold, or that stand for two things."""
+    for name in (*columns, table):
+        if "\0" in name:
+            raise ValueError(f"The name {name!r} holds a NUL, which SQL has no way to write.")
+    twice = [name for name in dict.fromkeys(columns) if columns.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"columns has {twice[0]!r} twice, so one of the two would be read for both."
+        )
+    for name in columns:
+        if name.lower() in _RESULTS:
+            raise ValueError(
+                f"The column {name!r} has the name of a result of the statement; select from a view "
+                "that calls it otherwise, and pass the view's names as columns."
+            )
 
 
 def _quoted(name: str) -> str:

@@ -13,6 +13,7 @@ from aucuba._base._validation import check_fraction, check_positive_number
 from aucuba._roc._prevalence import sample_at_prevalence
 from aucuba._roc._standard_error import row_terms
 from aucuba._rows._sample import RankingSample, Sample
+from aucuba.metrics._intervals import interval_of
 from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._resampling import Draw, bootstrap
@@ -74,7 +75,9 @@ def sample_size_for(
 
     The variance of an estimate from m positives and n negatives is taken as :math:`V_1/m + V_0/n`. The
     components come from the pilot's placement values (AUC and partial AUC), from resamples of it, or
-    from normal scores; measures that depend on the prevalence have a third part over all rows.
+    from normal scores; measures that depend on the prevalence have a third part over all rows. A
+    half-width is that of intervals by ``method="auto"``: for measures without placement values the
+    interval of the pilot tells how many standard errors wide they are.
 
     Parameters
     ----------
@@ -133,7 +136,8 @@ def sample_size_for(
     per_positive = plan.ratio if ratio is None else check_positive_number(ratio, "ratio")
     z = float(norm.ppf((1 + level) / 2))
     if half_width is not None and power is None and difference is None and margin == 0:
-        error = check_positive_number(half_width, "half_width") / z
+        width = max(z, plan.errors_in_width(level, random_state))
+        error = check_positive_number(half_width, "half_width") / width
     elif half_width is None and power is not None:
         reached = check_fraction(power, "power", low_open=True, high_open=True)
         error = plan.distance(difference, margin) / (z + float(norm.ppf(reached)))
@@ -263,6 +267,25 @@ class _Plan:
         if difference is None:
             raise ValueError("Give difference, the true difference that the test should find.")
         return check_positive_number(abs(difference), "difference")
+
+    def errors_in_width(self, level: float, random_state: Any) -> float:
+        """Half of the width of the pilot's own interval, in standard errors; 0 if it is not needed.
+
+        Intervals of measures whose threshold comes from the rows, such as the FPR at a TPR, are wider
+        than first-order errors say, so the plan scales the interval of the pilot.
+        """
+        study = self.pilot
+        if study is None or len(study.samples) > 1 or study.cluster is not None:
+            return 0.0
+        if study.measure.region is not None or study.measure.prevalence is not None:
+            return 0.0
+        positive = study.samples[0].positive
+        variance = self.variances(self.ratio, random_state).of(positive.sum(), (~positive).sum())
+        if variance <= 0:
+            return 0.0
+        method = study.choose("auto")
+        found = interval_of(study, level, method, "two-sided", _RESAMPLES, random_state)
+        return (found.high - found.low) / 2 / float(np.sqrt(variance))
 
     def variances(self, ratio: float, random_state: Any) -> _Variances:
         if self.pilot is not None:
