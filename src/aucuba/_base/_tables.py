@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
+
+from aucuba._base._markup import escaped
 
 _SMALL = 0.001
 
@@ -43,9 +44,9 @@ class TabularResult:
         rows = _texts(self.table_rows())
         if not rows:
             return "<p>No rows.</p>"
-        head = "".join(f"<th>{escape(name)}</th>" for name in rows[0])
+        head = "".join(f"<th>{escaped(name)}</th>" for name in rows[0])
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row.values()) + "</tr>"
+            "<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row.values()) + "</tr>"
             for row in rows
         )
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

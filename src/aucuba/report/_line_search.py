@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from html import escape
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from aucuba._base._markup import escaped
 from aucuba._base._typing import FloatArray
 from aucuba._rows._splits import drawn_within_classes
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, Line, line_search_path
@@ -49,7 +49,7 @@ def line_search_section(model: Any, sample: ScoredSample, X: Any, random_state: 
         + '<path class="curve model" id="ls-roc"/>'
         + HIDDEN_DOT,
         "ROC curve at the chosen step",
-        attributes=f'data-ls="roc" data-geometry="{escape(json.dumps(roc.geometry()), quote=True)}"',
+        attributes=f'data-ls="roc" data-geometry="{escaped(json.dumps(roc.geometry()), quote=True)}"',
     )
     body = filled(
         "line_search.html",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from aucuba._base._estimator import pipeline_steps
+from aucuba._base._markup import escaped
 from aucuba._base._typing import FloatArray
 from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack
@@ -163,7 +163,7 @@ def bar_table(names: Sequence[str], values: FloatArray) -> str:
     # As many decimals for all as show four digits of the largest.
     decimals = max(3 - int(np.floor(np.log10(largest))), 0)
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{_bar(float(value) / largest)}</td>'
+        f'<tr><th scope="row">{escaped(name)}</th><td>{_bar(float(value) / largest)}</td>'
         f"<td>{value:+.{decimals}f}</td></tr>"
         for name, value in zip(names, values, strict=True)
     )

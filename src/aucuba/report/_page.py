@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -13,6 +12,7 @@ from typing import Any
 
 from aucuba import __version__
 from aucuba._base._files import written_atomically
+from aucuba._base._markup import escaped
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,20 @@ class Page:
 
     def html(self) -> str:
         """Return the whole document."""
-        links = "".join(f'<a href="#{part.key}">{escape(part.title)}</a>' for part in self.sections)
+        links = "".join(
+            f'<a href="#{part.key}">{escaped(part.title)}</a>' for part in self.sections
+        )
         body = "".join(
             f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
-            f'<h2 id="{part.key}-title">{escape(part.title)}</h2>{part.body}</section>'
+            f'<h2 id="{part.key}-title">{escaped(part.title)}</h2>{part.body}</section>'
             for part in self.sections
         )
         data = {part.key: part.data for part in self.sections if part.data}
         return filled(
             "page.html",
-            title=escape(self.title),
+            title=escaped(self.title),
             verdict=paragraph(self.verdict, "verdict") if self.verdict else "",
-            lead=escape(self.lead),
+            lead=escaped(self.lead),
             links=links,
             body=body,
             version=__version__,
@@ -75,14 +77,14 @@ def write_page(page: Page, path: str | Path) -> Path:
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
     """Build an HTML table whose first column is text; it scrolls if it is too wide."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in header)
+    head = "".join(f'<th scope="col">{escaped(name)}</th>' for name in header)
     body = "".join(
-        f'<tr><th scope="row">{escape(str(row[0]))}</th>'
-        + "".join(f"<td>{escape(str(cell))}</td>" for cell in row[1:])
+        f'<tr><th scope="row">{escaped(str(row[0]))}</th>'
+        + "".join(f"<td>{escaped(str(cell))}</td>" for cell in row[1:])
         + "</tr>"
         for row in rows
     )
-    text = f"<caption>{escape(caption)}</caption>" if caption else ""
+    text = f"<caption>{escaped(caption)}</caption>" if caption else ""
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="table">'
         f"<table>{text}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
@@ -92,7 +94,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "
 def facts(entries: Mapping[str, Any]) -> str:
     """Build a list of names and values."""
     rows = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(str(value))}</dd></div>"
+        f"<div><dt>{escaped(name)}</dt><dd>{escaped(str(value))}</dd></div>"
         for name, value in entries.items()
     )
     return f'<dl class="facts">{rows}</dl>'
@@ -101,7 +103,7 @@ def facts(entries: Mapping[str, Any]) -> str:
 def figures(*pictures: tuple[str, str]) -> str:
     """Arrange pictures with their captions, which may be empty."""
     parts = (
-        f"<figure>{svg}{f'<figcaption>{escape(caption)}</figcaption>' * bool(caption)}</figure>"
+        f"<figure>{svg}{f'<figcaption>{escaped(caption)}</figcaption>' * bool(caption)}</figure>"
         for svg, caption in pictures
     )
     return f'<div class="figures">{"".join(parts)}</div>'
@@ -110,7 +112,7 @@ def figures(*pictures: tuple[str, str]) -> str:
 def paragraph(text: str, css: str = "") -> str:
     """Build a paragraph of plain text."""
     mark = f' class="{css}"' if css else ""
-    return f"<p{mark}>{escape(text)}</p>"
+    return f"<p{mark}>{escaped(text)}</p>"
 
 
 def _embedded_json(data: Mapping[str, Any]) -> str:

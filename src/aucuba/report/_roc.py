@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
 
+from aucuba._base._markup import escaped
 from aucuba._base._typing import IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._flagged import RATE_NAMES, rate_text, stated_limits
@@ -82,7 +82,7 @@ def _key(css: str, name: str) -> str:
     line = f'<path class="curve {css}" d="M0 5H26"/>'
     return (
         f'<span><svg class="key" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'
-        f"{escape(name)}</span>"
+        f"{escaped(name)}</span>"
     )
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
+from aucuba._base._markup import escaped
 from aucuba._base._typing import ArrayLike, FloatArray
 
 _RIGHT, _TOP, _BOTTOM = 12.0, 10.0, 42.0
@@ -76,7 +76,7 @@ class Axes:
     def span(self, low: float, high: float, css: str, about: str = "") -> str:
         """Shade an interval of x over the full height; ``about`` is its tooltip."""
         left, right = self.column([low, high])
-        title = f"<title>{escape(about)}</title>" if about else ""
+        title = f"<title>{escaped(about)}</title>" if about else ""
         return (
             f'<rect class="{css}" x="{_short(left)}" y="{_TOP:g}" width="{_short(right - left)}" '
             f'height="{self.height - _TOP - _BOTTOM:g}">{title}</rect>'
@@ -108,10 +108,10 @@ class Axes:
         width, height = right - left, bottom - _TOP
         return (
             f'<svg class="chart" viewBox="0 0 {self.width:g} {self.height:g}" role="img" '
-            f'aria-label="{escape(about, quote=True)}" {attributes}>{frame}'
+            f'aria-label="{escaped(about, quote=True)}" {attributes}>{frame}'
             f'<text class="label mid" x="{left + width / 2:g}" y="{self.height - 6:g}">'
-            f'{escape(x_label)}</text><text class="label mid" '
-            f'transform="translate(12 {_TOP + height / 2:g}) rotate(-90)">{escape(y_label)}</text>'
+            f'{escaped(x_label)}</text><text class="label mid" '
+            f'transform="translate(12 {_TOP + height / 2:g}) rotate(-90)">{escaped(y_label)}</text>'
             f'<svg class="inner" x="{left:g}" y="{_TOP:g}" width="{width:g}" height="{height:g}" '
             f'viewBox="{left:g} {_TOP:g} {width:g} {height:g}">{inside}</svg></svg>'
         )
