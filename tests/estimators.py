@@ -99,6 +99,7 @@ ESTIMATORS = {
     "TriageClassifier": Case(lambda: aucuba.TriageClassifier(LogisticRegression(), 0.1, 0.9), rows),
     "RegionReweighted": Case(lambda: aucuba.RegionReweighted(LogisticRegression(), RANGE), rows),
     "RegionStack": Case(lambda: aucuba.RegionStack(RANGE, estimators=["linear"]), rows),
+    "RegionScorecard": Case(lambda: aucuba.RegionScorecard(RANGE, max_items=2, cv=2), rows),
     "StructuredRanker": Case(
         lambda: aucuba.structured.StructuredRanker(), graphs, keeps_partial=True
     ),

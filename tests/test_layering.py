@@ -19,7 +19,7 @@ LEVELS = [
     ("design", "risks"),
     ("solvers",),
     ("aum",),
-    ("linear", "threshold", "structured", "changepoint", "objectives"),
+    ("linear", "scorecard", "threshold", "structured", "changepoint", "objectives"),
     ("ensemble",),
     ("persistence", "report", "export"),
     ("cli",),

@@ -3,6 +3,7 @@
 The map of the library:
 
 - tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `PartialAUCSVC`, `AUMClassifier`
+- a card of a few conditions with whole points: `RegionScorecard`
 - any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
   `aucuba.objectives`
 - a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         PartialAUCClassifierCV,
         PartialAUCSVC,
     )
+    from aucuba.scorecard import RegionScorecard
     from aucuba.threshold import (
         AlertBudgetClassifier,
         FalseDiscoverySelector,
@@ -54,6 +56,7 @@ _HOMES = {
     "PartialAUCClassifierCV": "aucuba.linear",
     "PartialAUCSVC": "aucuba.linear",
     "RegionReweighted": "aucuba.ensemble",
+    "RegionScorecard": "aucuba.scorecard",
     "RegionStack": "aucuba.ensemble",
     "TriageClassifier": "aucuba.threshold",
     "citation": "aucuba._citation",
@@ -61,7 +64,8 @@ _HOMES = {
 }
 _SUBPACKAGES = (
     *("aum", "changepoint", "design", "ensemble", "export", "linear", "metrics"),
-    *("objectives", "persistence", "report", "risks", "solvers", "structured", "threshold"),
+    *("objectives", "persistence", "report", "risks", "scorecard", "solvers", "structured"),
+    "threshold",
 )
 __all__ = [
     "AUMClassifier",
@@ -75,6 +79,7 @@ __all__ = [
     "PartialAUCClassifierCV",
     "PartialAUCSVC",
     "RegionReweighted",
+    "RegionScorecard",
     "RegionStack",
     "TriageClassifier",
     "__version__",

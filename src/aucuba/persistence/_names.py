@@ -18,8 +18,8 @@ _PUBLIC = {
             "FixedTPRClassifier",
             "PartialAUCClassifier",
         ),
-        *("PartialAUCClassifierCV", "PartialAUCSVC", "RegionReweighted", "RegionStack"),
-        "TriageClassifier",
+        *("PartialAUCClassifierCV", "PartialAUCSVC", "RegionReweighted", "RegionScorecard"),
+        *("RegionStack", "TriageClassifier"),
     ),
     "aucuba.changepoint": (
         *("IntervalRegression", "IntervalRegressionCV", "SupervisedChangepointDetector"),

@@ -38,6 +38,7 @@ SHAPES: dict[str, str] = {
     ),
     "aucuba.PartialAUCSVC": "coef_ 1 mapped, intercept_ 1, classes_? 2, dual_coef_ rows",
     "aucuba.RegionReweighted": "classes_? 2, calibration_ 2",
+    "aucuba.RegionScorecard": "classes_? 2, calibration_ 2, kinds_ f",
     "aucuba.RegionStack": (
         "members_ members, coef_ members, mean_ members, scale_ members, "
         "oof_scores_ rows members, classes_? 2"

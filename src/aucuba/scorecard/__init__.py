@@ -1,0 +1,6 @@
+"""Scorecards: a few conditions with whole points, chosen for a region of the ROC curve."""
+
+from aucuba.scorecard._region_scorecard import RegionScorecard
+from aucuba.scorecard._scorecard import Scorecard
+
+__all__ = ["RegionScorecard", "Scorecard"]

@@ -1,0 +1,115 @@
+"""How far a card may leave the one of least log-loss: chosen on rows that the search has not seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucuba._base._typing import FloatArray
+from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._region import Region
+from aucuba._rows._lead import Lead
+from aucuba._rows._sample import Sample
+from aucuba._rows._splits import Split
+from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._limits import Restrictions
+from aucuba.scorecard._search import Card, ConditionTable, Search
+from aucuba.scorecard._table import ScoredColumns
+
+# Weights of the log-loss in the criterion: 1 is the card of least log-loss.
+CAUTIONS = (1.0, 0.5, 0.1)
+# Cards from which a descent towards the region starts, and cards that are kept.
+_STARTS = 3
+
+
+@dataclass(frozen=True)
+class FoundCards:
+    """The cards of one search, the best first, for every caution.
+
+    Parameters
+    ----------
+    conditions : list of Condition
+    table : ConditionTable
+    cards : dict
+        The best few cards by caution.
+    search : Search
+    """
+
+    conditions: list[Condition]
+    table: ConditionTable
+    cards: dict[float, list[Card]]
+    search: Search
+
+
+def find_cards(
+    columns: ScoredColumns,
+    sample: Sample,
+    restrictions: Restrictions,
+    region: Region | None,
+    cautions: tuple[float, ...] = CAUTIONS,
+) -> FoundCards:
+    """Search for cards by log-loss, then from the best few for the region.
+
+    Without a region only the log-loss counts.
+    """
+    conditions, table = columns.conditions(sample, restrictions)
+    limits = restrictions.limits(conditions)
+    search = Search(table, sample, limits, (0.0, 1.0) if region is None else region.fpr_range)
+    pool = search.pool()
+    cards = {1.0: pool[: 2 * _STARTS]}
+    starts = pool[:_STARTS]
+    for caution in sorted(set(cautions) - {1.0}, reverse=True) if region is not None else ():
+        starts = search.descended([*starts, *pool[:_STARTS]], caution, most=_STARTS)
+        cards[caution] = starts
+    return FoundCards(conditions, table, cards, search)
+
+
+def held_out_log_odds(
+    split: Split, columns: ScoredColumns, sample: Sample, restrictions: Restrictions, region: Region
+) -> FloatArray:
+    """Score the test rows of a split by the best card of every caution, as log-odds."""
+    train, test = split
+    part = sample.take(train)
+    found = find_cards(columns.take(train), part, restrictions, region.for_training(part))
+    log_odds = np.zeros((len(CAUTIONS), len(test)))
+    for k, caution in enumerate(CAUTIONS):
+        # A part with too few rows for the region has only the card of least log-loss.
+        card = (found.cards.get(caution) or found.cards[1.0])[0]
+        slope, intercept = logistic_calibration(found.table.totals(card).astype(float), part)
+        for condition, points in card:
+            log_odds[k] += points * columns.met(found.conditions[condition], test)
+        log_odds[k] = slope * log_odds[k] + intercept
+    return log_odds
+
+
+def leads_of(
+    splits: list[Split], scores: FloatArray, sample: Sample, region: Region
+) -> tuple[FloatArray, list[Lead]]:
+    """Compare the cautions within every split and average: partial AUC, and leads over the first.
+
+    Totals of different cards have no common scale, so rows of different splits are not compared.
+    """
+    values, differences, variances = [], [], []
+    for _, test in splits:
+        part = sample.take(test)
+        compared = RegionComparison(part, scores[:, test], region)
+        if not part.has_pairs:
+            continue
+        leads = [compared.lead(k, 0) for k in range(len(scores))]
+        values.append(compared.values)
+        differences.append([one.difference for one in leads])
+        variances.append([one.error**2 for one in leads])
+    if not values:
+        return np.full(len(scores), np.nan), [Lead(np.nan, np.nan)] * len(scores)
+    errors = np.sqrt(np.sum(variances, axis=0)) / len(values)
+    gaps = np.mean(differences, axis=0)
+    leads = [Lead(float(gap), float(error)) for gap, error in zip(gaps, errors, strict=True)]
+    return np.asarray(np.mean(values, axis=0)), leads
+
+
+def chosen_caution(leads: list[Lead]) -> int:
+    """Choose the caution with the largest lead, if it is clear; else the card of least log-loss."""
+    best = int(np.argmax([one.difference for one in leads]))
+    return best if leads[best].is_clear() else 0

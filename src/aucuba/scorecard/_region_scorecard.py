@@ -1,0 +1,435 @@
+"""The scorecard that is chosen for a region of the ROC curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
+from aucuba._base._estimator import BinaryClassifier, all_or_nothing
+from aucuba._base._parallel import draw_seed, map_parallel, one_blas_thread
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._warnings import FewRowsWarning, warn_user
+from aucuba._columns._kinds import NUMBER_DTYPES, as_table
+from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._region import Region
+from aucuba._roc._threshold import operating_point
+from aucuba._rows._out_of_fold import Folds, partition
+from aucuba._rows._sample import RankingSample, Sample
+from aucuba._rows._splits import rows_to_fit
+from aucuba.scorecard._choice import (
+    CAUTIONS,
+    FoundCards,
+    chosen_caution,
+    find_cards,
+    held_out_log_odds,
+    leads_of,
+)
+from aucuba.scorecard._limits import Restrictions
+from aucuba.scorecard._risk import risk_rows, totals_of_equal_risk
+from aucuba.scorecard._search import Card
+from aucuba.scorecard._table import ScoredColumns, as_items, item_condition
+
+_FALLBACK = "The card of least log-loss"
+
+
+class RegionScorecard(BinaryClassifier):
+    r"""A few conditions with whole points, whose sum is best in a region of the ROC curve.
+
+    .. math::
+        s(x) = \sum_{i=1}^{k} p_i \, [x \text{ meets condition } i], \qquad
+        p_i \in \{-5, \ldots, -1, 1, \ldots, 5\}
+
+    Conditions are thresholds of numbers ("age > 60"), groups of categories ("status is divorced or
+    widowed") and missing values. The search has two stages: cards of least log-loss by a beam over
+    items, then descents that exchange one item at a time for the criterion
+
+    .. math::
+        (1 - c)\, \mathrm{pAUC} + c\, R^2
+
+    with the exact partial AUC of the region and :math:`R^2`, the part of the null deviance that
+    logistic regression on the total explains. A search for the partial AUC alone (c = 0) follows the
+    noise of small tables, so c is chosen among 1, the card of least log-loss, .5 and .1 by
+    cross-validation of the whole search, conditions included: the best c if it leads the card of
+    least log-loss by more than one standard error, else that card.
+
+    Missing values meet no condition but ``is missing``; categories that training has not seen are in
+    no group.
+
+    Parameters
+    ----------
+    fpr_range : (float, float), default=(0.0, 0.05)
+        The false positive rates that matter; (0, 1) for the whole curve.
+    max_items : int, default=5
+        Most conditions on the card.
+    max_points : int, default=5
+        Largest points of a condition, of either sign.
+    max_per_column : int, default=None
+        Most conditions on one column; None for no limit.
+    sign : {1, -1} or dict, default=None
+        Sign of all points, or of the points of some columns: 1 for cards that only add.
+    monotone : dict, default=None
+        Direction in which the points of a column go with its numbers: 1 to rise, -1 to fall.
+    include, exclude : sequence of column names or indices, default=()
+        Columns that must, or may not, be on the card.
+    column_cost : dict, default=None
+        Cost of a column, paid once if the card uses it; 0 for others.
+    max_cost : float, default=None
+        Largest cost of a card; None for no limit.
+    cv : int, splitter or iterable of splits, default=5
+        Folds that choose c and correct the risks: for a number stratified and shuffled, or of whole
+        ``groups``, or blocks of ``time``. Other splits must test every row exactly once.
+    pos_label : label, default=None
+        The class that points speak for; None is ``classes_[1]``.
+    n_jobs : int or None, default=None
+        Number of folds that are searched in parallel; the result does not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        For the folds.
+
+    Attributes
+    ----------
+    items_ : list of dict
+        ``"column"``, ``"place"`` (its index), ``"test"``, ``"value"``, ``"is_date"`` and ``"points"``
+        of every item, in the order of the columns.
+    next_best_ : list of dict
+        Up to four further cards: ``"items"``, and ``"partial_auc"`` and ``"r2"`` on the training rows;
+        the card chosen comes first.
+    caution_ : float
+        The weight c of the log-loss that was chosen.
+    partial_auc_ : dict
+        Partial AUC on held-out rows for every c, averaged over the folds.
+    partial_auc_error_ : dict
+        Standard errors of the leads over c = 1.
+    calibration_ : ndarray of shape (2,)
+        Slope and intercept of the log-odds of ``pos_label_`` as a function of the total: fitted to the
+        training rows, then corrected for what they flatter by the held-out rows.
+    risk_ : list of dict
+        For every total its ``"risk"``, and from the held-out rows of the same risk ``"rows"``,
+        ``"positives"`` and the 95 % Wilson interval ``"low"`` to ``"high"`` of their rate.
+    threshold_, predict_fpr_ : float
+        Totals above the threshold are predicted to be ``pos_label_``; the false positive rate of the
+        training rows there is at most the upper limit of the region.
+    status_ : str
+        How far the card leaves the one of least log-loss, and why.
+    classes_, pos_label_
+        The labels in sorted order, and the one that points speak for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucuba import RegionScorecard
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> card = RegionScorecard((0.0, 0.05), max_items=3, pos_label=0, random_state=0).fit(X, y)
+    >>> len(card.items_) <= 3
+    True
+    """
+
+    def __init__(
+        self,
+        fpr_range: tuple[float, float] = (0.0, 0.05),
+        *,
+        max_items: int = 5,
+        max_points: int = 5,
+        max_per_column: int | None = None,
+        sign: Any = None,
+        monotone: Mapping[Any, int] | None = None,
+        include: Any = (),
+        exclude: Any = (),
+        column_cost: Mapping[Any, float] | None = None,
+        max_cost: float | None = None,
+        cv: Any = 5,
+        pos_label: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.max_items = max_items
+        self.max_points = max_points
+        self.max_per_column = max_per_column
+        self.sign = sign
+        self.monotone = monotone
+        self.include = include
+        self.exclude = exclude
+        self.column_cost = column_cost
+        self.max_cost = max_cost
+        self.cv = cv
+        self.pos_label = pos_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @with_callbacks
+    @all_or_nothing
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+    ) -> RegionScorecard:
+        """Search for the card.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Numbers, categories and dates, with missing values.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k equal rows (for given splits).
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group stay together in every fold.
+        time : array-like of shape (n_samples,), default=None
+            When each row was seen; blocks of time are scored by cards of earlier rows.
+
+        Returns
+        -------
+        RegionScorecard
+            The fitted card.
+        """
+        region = Region.from_params(self.fpr_range)
+        given = X = as_table(X)
+        X = self._checked(X, reset=True)
+        n_rows = _num_samples(X)
+        sample, kept, classes = rows_to_fit(
+            self, given, y, n_rows, sample_weight, groups=groups, time=time
+        )
+        self.classes_, self.pos_label_ = classes
+        columns = ScoredColumns.from_table(X)
+        self.kinds_ = columns.kinds
+        if sample.n_rows < n_rows:
+            columns = columns.take(kept.index)
+        restrictions = Restrictions.from_params(self.get_params(), columns.names)
+        trained_on = region.warned_for_training(sample, _FALLBACK)
+        with one_blas_thread():
+            if trained_on is None:
+                self._adopt(find_cards(columns, sample, restrictions, None), 1.0, sample, region)
+                self.partial_auc_: dict[str, float] = {}
+                self.partial_auc_error_: dict[str, float] = {}
+                self.status_ = "Card of least log-loss: too few rows to train for the region."
+                return self
+            folds = partition(self.cv, kept, draw_seed(self.random_state))
+            with fit_monitor(self, X, y, max_iter=len(folds.splits)) as monitor:
+                self._choose(columns, sample, restrictions, trained_on, folds, Progress(monitor))
+        return self
+
+    def _choose(
+        self,
+        columns: ScoredColumns,
+        sample: Sample,
+        restrictions: Restrictions,
+        region: Region,
+        folds: Folds,
+        progress: Progress,
+    ) -> None:
+        """Choose the caution by held-out rows, search all rows, and correct the risks."""
+        splits = list(progress.until_stopped(folds.splits))
+        parts = map_parallel(
+            *(held_out_log_odds, splits, columns, sample, restrictions, region),
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        scores = np.full((len(CAUTIONS), sample.n_rows), np.nan)
+        for (_, test), part in zip(splits, parts, strict=True):
+            scores[:, test] = part
+        values, leads = leads_of(splits, scores, sample, region)
+        chosen = chosen_caution(leads)
+        caution = CAUTIONS[chosen]
+        self.partial_auc_ = {f"c = {c:g}": float(v) for c, v in zip(CAUTIONS, values, strict=True)}
+        self.partial_auc_error_ = {
+            f"c = {c:g}": one.error for c, one in zip(CAUTIONS[1:], leads[1:], strict=True)
+        }
+        cautions = (1.0, *(c for c in CAUTIONS[1:] if c >= caution))
+        found = find_cards(columns, sample, restrictions, region, cautions)
+        scored = np.flatnonzero(~np.isnan(scores[0]))
+        self._adopt(found, caution, sample, region, scores[chosen, scored], scored)
+        lead = leads[chosen]
+        self.status_ = (
+            f"Chosen for the region with caution {caution:g}: on held-out rows its partial AUC is "
+            f"{lead.difference:.4f} above that of the card of least log-loss, {lead.z:.1f} standard "
+            "errors."
+            if chosen
+            else "Card of least log-loss: no other led by more than one standard error."
+        )
+
+    def _adopt(
+        self,
+        found: FoundCards,
+        caution: float,
+        sample: Sample,
+        region: Region,
+        held_out: FloatArray | None = None,
+        scored: IntArray | None = None,
+    ) -> None:
+        """Store the best card of a caution, its risks and its threshold."""
+        cards, search = found.cards[caution], found.search
+        if not cards or not cards[0]:
+            warn_user(
+                "No condition is met by five rows and missed by five: every total is 0. Add data.",
+                FewRowsWarning,
+            )
+        card: Card = cards[0] if cards else ()
+        self._require_included(search.limits.complete(card, found.table.column))
+        self.caution_ = caution
+        self.items_ = as_items(card, found.conditions)
+        self.next_best_ = [
+            {
+                "items": as_items(one, found.conditions),
+                "partial_auc": search.value(one, 0.0),
+                "r2": search.value(one, 1.0),
+            }
+            for one in cards[1:5]
+        ]
+        totals = found.table.totals(card).astype(np.float64)
+        slope, intercept = logistic_calibration(totals, sample)
+        shrunk = np.array([1.0, 0.0])
+        counted, log_odds = sample, slope * totals + intercept
+        if held_out is not None and scored is not None:
+            counted, log_odds = sample.take(scored), held_out
+            shrunk = logistic_calibration(held_out, counted)
+        self.calibration_ = np.array([slope * shrunk[0], intercept * shrunk[0] + shrunk[1]])
+        levels = self._possible_totals(card)
+        places = totals_of_equal_risk(log_odds, slope * levels + intercept)
+        risks = self._risks(levels)
+        self.risk_ = risk_rows(levels, risks, levels[places], counted)
+        self.threshold_, self.predict_fpr_ = operating_point(totals, sample, region.upper_limit)
+
+    def _require_included(self, complete: bool) -> None:
+        if not complete:
+            raise ValueError(
+                f"No card of at most {self.max_items} items has all columns of include="
+                f"{list(self.include)!r}: some have no condition with points of the allowed sign that "
+                "five rows meet and five do not."
+            )
+
+    @staticmethod
+    def _possible_totals(card: Card) -> FloatArray:
+        """List every total from the sum of the negative points to that of the positive ones."""
+        points = [value for _, value in card]
+        low, high = sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
+        return np.arange(low, high + 1, dtype=np.float64)
+
+    def _risks(self, totals: FloatArray) -> FloatArray:
+        log_odds = self.calibration_[0] * totals + self.calibration_[1]
+        return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the total minus ``threshold_``, with its sign turned for ``classes_[0]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._oriented(self.total(X) - self.threshold_)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Compute the risks of the totals for both classes, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        total = self.total(X)
+        return self._probabilities(self.calibration_[0] * total + self.calibration_[1])
+
+    def total(self, X: Any) -> IntArray:
+        """Add up the points of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples,)
+        """
+        return np.asarray(self.contributions(X).sum(axis=1))
+
+    def contributions(self, X: Any) -> IntArray:
+        """Return the points that every row gets for every item; they add up to its total.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of int, shape (n_samples, n_items)
+        """
+        check_is_fitted(self)
+        X = self._checked(as_table(X))
+        columns = ScoredColumns.from_table(
+            X, self.kinds_, used={one["place"] for one in self.items_}
+        )
+        found = np.zeros((_num_samples(X), len(self.items_)), dtype=np.int64)
+        for k, item in enumerate(self.items_):
+            met = item_condition(item).met(columns.values[item["place"]])
+            found[:, k] = item["points"] * met
+        return found
+
+    def item_texts(self) -> list[str]:
+        """Write the conditions of the items, such as ``age > 60``."""
+        check_is_fitted(self)
+        return [item_condition(one).text for one in self.items_]
+
+    def count_risks(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None
+    ) -> list[dict[str, Any]]:
+        """Count rows and positives by total, on rows that did not train the card.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        list of dict
+            As ``risk_``.
+        """
+        total = self.total(X).astype(np.float64)
+        sample = RankingSample.from_arrays(y, total, sample_weight, pos_label=self.pos_label_)
+        levels = np.array([one["total"] for one in self.risk_], dtype=np.float64)
+        return risk_rows(levels, self._risks(levels), sample.score, sample)
+
+    def _checked(self, X: Any, *, reset: bool = False) -> Any:
+        """Check the kind, number and names of the columns."""
+        kind = getattr(getattr(X, "dtype", None), "kind", "b")
+        if not (hasattr(X, "iloc") or hasattr(X, "get_columns") or kind not in NUMBER_DTYPES):
+            return validate_data(
+                *(self, X),
+                reset=reset,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan",
+            )
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"Expected 2D array, got an array of shape {X.shape}. Reshape your data: "
+                "X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if min(X.shape) == 0:
+            noun = "sample" if X.shape[0] == 0 else "feature"
+            raise ValueError(
+                f"Found array with 0 {noun}(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,309 @@
+"""A fitted card as people print it: table, risks, and the total from which a row is flagged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from aucuba._base._estimator import pipeline_steps
+from aucuba._roc._flagged import promised_rate
+from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._region_scorecard import RegionScorecard
+from aucuba.scorecard._table import item_condition
+
+# A total that only rounding keeps below the threshold.
+_ROUNDING = 1e-9
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    sign: f"\\{sign}" for sign in "&%$#_{}"
+}
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """The items of a card, its risks, and the rule by which rows are flagged.
+
+    ``str(card)`` is a table in plain text, and notebooks show it as HTML.
+
+    Parameters
+    ----------
+    items : tuple of (Condition, int)
+    risk : list of dict
+        As `RegionScorecard.risk_`.
+    label : object
+        The class that points speak for.
+    threshold : float
+        Totals above it are flagged.
+    rule : str
+        What the threshold is for: a promise, or the rate of the training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucuba import FixedFPRClassifier, RegionScorecard
+    >>> from aucuba.scorecard import Scorecard
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> base = RegionScorecard((0.0, 0.1), max_items=2, cv=2, random_state=0)
+    >>> model = FixedFPRClassifier(base, 0.1, pos_label=0, random_state=0)
+    >>> card = Scorecard.from_model(model.set_params(estimator__pos_label=0).fit(X, y))
+    >>> card.decision.startswith("Call at ")
+    True
+    """
+
+    items: tuple[tuple[Condition, int], ...]
+    risk: list[dict[str, Any]]
+    label: Any
+    threshold: float
+    rule: str
+
+    @classmethod
+    def from_model(cls, model: Any) -> Scorecard:
+        """Take the card out of a fitted `RegionScorecard`, or of a promised threshold on one.
+
+        Parameters
+        ----------
+        model : RegionScorecard, promised threshold or Pipeline
+        """
+        check_is_fitted(model)
+        outer = pipeline_steps(model)[-1]
+        inner = outer if promised_rate(outer) is None else pipeline_steps(outer.estimator_)[-1]
+        if not isinstance(inner, RegionScorecard):
+            raise ValueError(
+                f"{type(inner).__name__} has no card; a RegionScorecard is needed, or a promised "
+                "threshold on one."
+            )
+        items = tuple((item_condition(one), int(one["points"])) for one in inner.items_)
+        threshold = inner.threshold_
+        rule = f"false positive rate of the training rows at most {inner.predict_fpr_:g}"
+        if outer is not inner:
+            if outer.pos_label_ != inner.pos_label_:
+                raise ValueError(
+                    f"The promise is for the class {outer.pos_label_!r} and the card for "
+                    f"{inner.pos_label_!r}; give both the same pos_label."
+                )
+            if np.size(outer.threshold_) != 1:
+                raise ValueError("The promise has one threshold per stratum; a card needs one.")
+            threshold = float(np.ravel(outer.threshold_)[0]) + inner.threshold_
+            rule = str(outer.promise_).rstrip(".")
+        return cls(items, inner.risk_, inner.pos_label_, threshold, rule)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The lowest and the highest total."""
+        points = [one for _, one in self.items]
+        return sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
+
+    @property
+    def call_at(self) -> int | None:
+        """The smallest total that is flagged; None if no total is."""
+        low, high = self.limits
+        if self.threshold < low:
+            return low
+        first = int(np.floor(self.threshold + _ROUNDING)) + 1
+        return first if first <= high else None
+
+    @property
+    def decision(self) -> str:
+        """The rule in a sentence: from which total on a row is flagged, and what that keeps."""
+        if self.call_at is None:
+            return f"No total can carry it, so no row is called: {self.rule}."
+        return f"Call at {self.call_at} points or more: {self.rule}."
+
+    def __str__(self) -> str:
+        texts = [one.text for one, _ in self.items]
+        width = max(map(len, [*texts, "condition"]))
+        lines = [f"{'condition':<{width}}  points", "-" * (width + 8)]
+        pairs = zip(texts, self.items, strict=True)
+        lines += [f"{text:<{width}}  {points:>+6d}" for text, (_, points) in pairs]
+        lines += [
+            "",
+            f"{'total':>5}  {'risk':>6}  {'held-out rows':>13}  {'of them':>7}  95 % interval",
+        ]
+        lines += [
+            f"{one['total']:>5}  {one['risk']:>6.1%}  {one['rows']:>13g}  {one['positives']:>8g}  "
+            f"{_interval(one)}"
+            for one in self.risk
+        ]
+        return "\n".join([*lines, "", self.decision])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self) -> str:
+        """Write both tables and the rule as HTML."""
+        rows = [[one.text, f"{points:+d}"] for one, points in self.items]
+        return (
+            _html_table(["condition", "points"], rows)
+            + _html_table(_RISK_HEADER, self._risk_cells())
+            + f"<p>{escape(self.decision)}</p>"
+        )
+
+    def to_markdown(self) -> str:
+        """Write both tables and the rule as Markdown."""
+        rows = [[one.text.replace("|", r"\|"), f"{points:+d}"] for one, points in self.items]
+        return "\n\n".join(
+            [
+                _markdown_table(["condition", "points"], rows),
+                _markdown_table(_RISK_HEADER, self._risk_cells()),
+                self.decision,
+            ]
+        )
+
+    def to_latex(self) -> str:
+        """Write the card and the rule as LaTeX."""
+        rows = [f"{_latex(one.text)} & ${points:+d}$ \\\\" for one, points in self.items]
+        body = "\n".join(rows)
+        return (
+            "\\begin{tabular}{lr}\n\\hline\ncondition & points \\\\\n\\hline\n"
+            f"{body}\n\\hline\n\\end{{tabular}}\n\n{_latex(self.decision)}"
+        )
+
+    def to_json(self) -> str:
+        """Write everything that another program needs to apply the card."""
+        items = [
+            {
+                "text": one.text,
+                "column": one.column,
+                "test": one.test,
+                "value": one.shown_value if one.is_date else one.value,
+                "points": points,
+            }
+            for one, points in self.items
+        ]
+        label = self.label.item() if hasattr(self.label, "item") else self.label
+        content = {
+            "positive_class": label,
+            "items": items,
+            "missing": "A missing value meets no condition but 'missing'.",
+            "call_at": self.call_at,
+            "decision": self.decision,
+            "risk": self.risk,
+        }
+        return json.dumps(content, indent=2, ensure_ascii=False)
+
+    def to_sql(self, table: str = "rows") -> str:
+        """Write a SELECT that adds ``total``, ``risk`` and ``flag``, 1 where a row is called.
+
+        NULL is a missing value; a NaN must be stored as NULL. Dates are dates or ISO text.
+
+        Parameters
+        ----------
+        table : str, default="rows"
+            Name of the table.
+        """
+        terms = [
+            f"CASE WHEN {_sql(one)} THEN {points} ELSE 0 END -- {one.text}".replace("\n", " ")
+            for one, points in self.items
+        ]
+        total = "\n    + ".join(terms or ["0"])
+        risks = "\n".join(f"    WHEN {one['total']} THEN {one['risk']!r}" for one in self.risk)
+        flag = (
+            "0"
+            if self.call_at is None
+            else f'CASE WHEN "total" >= {self.call_at} THEN 1 ELSE 0 END'
+        )
+        return (
+            f"-- {self.decision}\n"
+            f'SELECT *,\n  CASE "total"\n{risks}\n  END AS "risk",\n  {flag} AS "flag"\nFROM (\n'
+            f'  SELECT *,\n    {total}\n    AS "total"\n  FROM {_quoted(table)}\n) AS "scored"'
+        )
+
+    def to_python(self, name: str = "card") -> str:
+        """Write a function of one row, a dict, that needs no package and returns total and risk.
+
+        Dates are ISO text, missing values None or absent.
+
+        Parameters
+        ----------
+        name : str, default="card"
+            Name of the function.
+        """
+        lines = [
+            f"def {name}(row):",
+            f'    """{self.decision}"""'.replace("\\", "\\\\"),
+            "    total = 0",
+        ]
+        for one, points in self.items:
+            lines += [
+                f"    value = row.get({one.column!r})  # {one.text}".replace("\n", " "),
+                "    known = value is not None and value == value",
+                f"    if {_python(one)}:",
+                f"        total += {points}",
+            ]
+        risks = {one["total"]: one["risk"] for one in self.risk}
+        called = "False" if self.call_at is None else f"total >= {self.call_at}"
+        lines += [f"    risk = {risks!r}[total]", f"    return total, risk, {called}"]
+        return "\n".join(lines) + "\n"
+
+    def _risk_cells(self) -> list[list[str]]:
+        return [
+            [
+                *(str(one["total"]), f"{one['risk']:.1%}", f"{one['rows']:g}"),
+                *(f"{one['positives']:g}", _interval(one)),
+            ]
+            for one in self.risk
+        ]
+
+
+_RISK_HEADER = ["total", "risk", "held-out rows", "of them positive", "95 % interval"]
+
+
+def _interval(row: dict[str, Any]) -> str:
+    return f"{row['low']:.1%} to {row['high']:.1%}" if row["rows"] else "no rows"
+
+
+def _html_table(header: list[str], rows: list[list[str]]) -> str:
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _markdown_table(header: list[str], rows: list[list[str]]) -> str:
+    rule = ["---", *("---:" for _ in header[1:])]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+
+
+def _latex(text: str) -> str:
+    written = "".join(_LATEX.get(sign, sign) for sign in text)
+    return written.replace("<=", r"$\leq$").replace(">", "$>$").replace("!=", r"$\neq$")
+
+
+def _quoted(name: str) -> str:
+    escaped = str(name).replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _sql_text(value: str) -> str:
+    escaped = value.replace("'", "''")
+    return f"'{escaped}'"
+
+
+def _sql(one: Condition) -> str:
+    column = _quoted(one.column)
+    if one.test in ("missing", "present"):
+        return f"{column} IS {'NOT ' if one.test == 'present' else ''}NULL"
+    if one.test in ("in", "not in"):
+        return f"{column} {one.test.upper()} ({', '.join(map(_sql_text, one.value))})"
+    test = "<>" if one.test == "!=" else one.test
+    return f"{column} {test} {_sql_text(one.shown_value) if one.is_date else repr(one.value)}"
+
+
+def _python(one: Condition) -> str:
+    tests: dict[str, Callable[[], str]] = {
+        "missing": lambda: "not known",
+        "present": lambda: "known",
+        "in": lambda: f"known and str(value) in {one.value!r}",
+        "not in": lambda: f"known and str(value) not in {one.value!r}",
+    }
+    if one.test in tests:
+        return tests[one.test]()
+    test = "==" if one.test == "=" else one.test
+    value = repr(one.shown_value) if one.is_date else repr(one.value)
+    return f"known and value {test} {value}"

@@ -1,0 +1,98 @@
+"""The columns of a table as arrays of numbers or names, from which conditions are made and tested."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucuba._base._typing import AnyArray, BoolArray, IntArray
+from aucuba._columns._kinds import DATE
+from aucuba._rows._sample import Sample
+from aucuba.scorecard._conditions import (
+    Condition,
+    column_conditions,
+    column_values,
+    columns_of,
+    kinds_of,
+    names_of,
+)
+from aucuba.scorecard._limits import Restrictions
+from aucuba.scorecard._search import Card, ConditionTable
+
+
+@dataclass(frozen=True)
+class ScoredColumns:
+    """Columns of a table: float64 with nan, or names of categories with nan.
+
+    Parameters
+    ----------
+    names, kinds : list of str
+    values : list of ndarray
+    """
+
+    names: list[str]
+    kinds: list[str]
+    values: list[AnyArray]
+
+    @classmethod
+    def from_table(
+        cls, X: Any, kinds: list[str] | None = None, used: set[int] | None = None
+    ) -> ScoredColumns:
+        """Read a table of any kind.
+
+        Parameters
+        ----------
+        X : table
+        kinds : list of str, default=None
+            The kinds of its columns in training.
+        used : set of int, default=None
+            Indices of the columns that are needed; others may hold anything.
+        """
+        names = names_of(X)
+        kinds = kinds_of(X, names) if kinds is None else kinds
+        needed = range(len(names)) if used is None else used
+        listed = zip(columns_of(X, used), names, kinds, strict=True)
+        values = [
+            column_values(*one) if place in needed else np.empty(0)
+            for place, one in enumerate(listed)
+        ]
+        return cls(names, kinds, values)
+
+    def take(self, rows: IntArray) -> ScoredColumns:
+        """Select rows."""
+        return ScoredColumns(self.names, self.kinds, [one[rows] for one in self.values])
+
+    def met(self, condition: Condition, rows: IntArray) -> BoolArray:
+        """Tell which of some rows meet a condition."""
+        return condition.met(self.values[condition.place][rows])
+
+    def conditions(
+        self, sample: Sample, restrictions: Restrictions
+    ) -> tuple[list[Condition], ConditionTable]:
+        """List the conditions that a card may hold, with the rows that meet them."""
+        found: list[tuple[Condition, BoolArray]] = []
+        for place, (name, kind, values) in enumerate(
+            zip(self.names, self.kinds, self.values, strict=True)
+        ):
+            if place in restrictions.excluded:
+                continue
+            base = Condition(place, name, "missing", is_date=kind == DATE)
+            found += column_conditions(
+                values, sample, base, both_sides=restrictions.both_sides(place)
+            )
+        column = np.array([one.place for one, _ in found], dtype=np.intp)
+        met = np.array([rows for _, rows in found]).reshape(len(found), sample.n_rows)
+        return [one for one, _ in found], ConditionTable(met, column)
+
+
+def as_items(card: Card, conditions: list[Condition]) -> list[dict[str, Any]]:
+    """Write a card as plain values, in the order of the columns."""
+    return [{**vars(conditions[k]), "points": int(points)} for k, points in card]
+
+
+def item_condition(item: Mapping[str, Any]) -> Condition:
+    """Return the condition of an item."""
+    return Condition(**{name: value for name, value in item.items() if name != "points"})
