@@ -12,7 +12,7 @@ import numpy as np
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba.scorecard._conditions import Condition
-from aucuba.scorecard._search import Limits
+from aucuba.scorecard._search import CardLimits
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Restrictions:
         """Tell whether a column needs conditions for either side of its cuts."""
         return bool(self.sign[place])
 
-    def limits(self, conditions: list[Condition]) -> Limits:
+    def limits(self, conditions: list[Condition]) -> CardLimits:
         """Return the range of points of every condition."""
         lowest = np.full(len(conditions), -self.max_points)
         highest = np.full(len(conditions), self.max_points)
@@ -90,7 +90,7 @@ class Restrictions:
                     lowest[k] = max(lowest[k], 1)
                 elif direction < 0:
                     highest[k] = min(highest[k], -1)
-        return Limits(
+        return CardLimits(
             *(self.max_items, lowest, highest, self.max_per_column, self.included),
             *(self.cost, self.max_cost),
         )

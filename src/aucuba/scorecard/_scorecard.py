@@ -104,8 +104,9 @@ class Scorecard:
         low, high = self.limits
         if self.threshold < low:
             return low
-        first = int(np.floor(self.threshold + _ROUNDING)) + 1
-        return first if first <= high else None
+        # The threshold of a promise that nothing can carry may be infinite.
+        first = np.floor(min(self.threshold, float(high)) + _ROUNDING) + 1
+        return int(first) if first <= high else None
 
     @property
     def decision(self) -> str:

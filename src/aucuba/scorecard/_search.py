@@ -54,7 +54,7 @@ class ConditionTable:
 
 
 @dataclass(frozen=True)
-class Limits:
+class CardLimits:
     """What a card may hold.
 
     Parameters
@@ -110,13 +110,13 @@ class Search:
     ----------
     table : ConditionTable
     sample : Sample
-    limits : Limits
+    limits : CardLimits
     fpr_range : (float, float)
     """
 
     table: ConditionTable
     sample: Sample
-    limits: Limits
+    limits: CardLimits
     fpr_range: tuple[float, float]
     # Descents from different cards meet.
     _known: dict[tuple[Card, float], Card] = field(default_factory=dict, compare=False, repr=False)
@@ -161,7 +161,7 @@ class Search:
         for scale in sorted({highest, max(highest // 2, 1), 1}, reverse=True):
             found += self._beam(scale, beam)
         found.sort(key=lambda card: (-self.value(card, 1.0), card))
-        return self.descended(found[: 2 * beam], 1.0)
+        return self.descended(found[: 2 * beam] or [()], 1.0)
 
     def descended(
         self, cards: Iterable[Card], caution: float, *, most: int | None = None

@@ -1,0 +1,146 @@
+"""Cards in print, and cards that run without the library."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from aucuba import FixedFPRClassifier, RegionScorecard
+from aucuba.scorecard import Scorecard
+from tests.scorecard.test_region_scorecard import RANGE, clinic
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = clinic()
+    base = RegionScorecard(RANGE, max_items=5, max_per_column=2, cv=2, pos_label="ill")
+    return base.set_params(include=["seen", "status", "marker"], random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def promised():
+    X, y = clinic()
+    base = RegionScorecard(RANGE, max_items=4, cv=2, pos_label="ill", random_state=0)
+    return FixedFPRClassifier(base, 0.1, pos_label="ill", random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("which", ["model", "promised"])
+def test_call_at_is_the_smallest_flagged_total(which, request):
+    fitted = request.getfixturevalue(which)
+    X, _ = clinic(seed=5)
+    card = Scorecard.from_model(fitted)
+    total = (fitted if which == "model" else fitted.estimator_).total(X)
+    assert np.array_equal(fitted.predict(X) == "ill", total >= card.call_at)
+    assert (total >= card.call_at).any()
+    assert card.decision.startswith(f"Call at {card.call_at} points or more: ")
+    if which == "promised":
+        assert "at most 0.1, with confidence 0.95" in card.decision
+
+
+def test_no_total_can_carry_a_promise_that_rows_do_not_support():
+    X, y = clinic(400)
+    base = RegionScorecard(RANGE, max_items=2, cv=2, pos_label="ill", random_state=0)
+    strict = FixedFPRClassifier(base, 0.001, pos_label="ill", on_failure="trivial", random_state=0)
+    with pytest.warns(UserWarning, match="flagging nothing"):
+        strict.fit(X, y)
+    card = Scorecard.from_model(strict)
+    assert not (strict.predict(X) == "ill").any()
+    assert card.call_at is None
+    assert card.decision.startswith("No total can carry it")
+    assert '0 AS "flag"' in card.to_sql()
+
+
+def test_tables_show_every_item_and_total(model):
+    card = Scorecard.from_model(make_pipeline(model))
+    for written in (str(card), card.to_markdown(), card.to_html()):
+        for item, text in zip(model.items_, model.item_texts(), strict=True):
+            shown = text.replace(">", "&gt;").replace("<", "&lt;") if "<table>" in written else text
+            assert shown in written
+            assert f"{item['points']:+d}" in written
+        assert "Call at" in written
+    assert card._repr_html_() == card.to_html()
+    assert card.to_markdown().count("\n|") >= len(model.items_) + len(model.risk_)
+    latex = card.to_latex()
+    assert latex.count(r" \\") == len(model.items_) + 1
+    assert "$>$" in latex
+
+
+def test_latex_escapes_names(model):
+    frame, y = clinic()
+    frame = frame.rename(columns={"age": "a_50% & {x}"})
+    fitted = RegionScorecard(RANGE, max_items=1, cv=2, pos_label="ill", include=[0]).fit(frame, y)
+    assert r"a\_50\% \& \{x\}" in Scorecard.from_model(fitted).to_latex()
+
+
+def test_sql_runs_and_agrees(model):
+    X, _ = clinic(seed=7)
+    X.loc[3, "status"] = None
+    card = Scorecard.from_model(model)
+    with sqlite3.connect(":memory:") as database:
+        X.assign(seen=X["seen"].dt.strftime("%Y-%m-%d")).to_sql("patients", database, index=False)
+        found = pd.read_sql(card.to_sql("patients"), database)
+    database.close()
+    assert np.array_equal(found["total"], model.total(X))
+    assert np.array_equal(found["flag"] == 1, model.predict(X) == "ill")
+    assert np.allclose(found["risk"], model.predict_proba(X)[:, 0])
+
+
+def test_sql_runs_in_duckdb(model):
+    duckdb = pytest.importorskip("duckdb")
+    X, _ = clinic(seed=8)
+    X["marker"] = X["marker"].astype(object).where(X["marker"].notna(), None)
+    with duckdb.connect() as database:
+        database.register("frame", X)
+        database.execute(
+            "CREATE TABLE patients AS SELECT age, status, seen, "
+            "CASE WHEN isnan(CAST(marker AS DOUBLE)) THEN NULL "
+            "ELSE CAST(marker AS DOUBLE) END AS marker FROM frame"
+        )
+        found = database.execute(Scorecard.from_model(model).to_sql("patients")).df()
+    assert np.array_equal(found["total"], model.total(X))
+
+
+def test_python_runs_without_the_library(model):
+    X, _ = clinic(seed=9)
+    space = {}
+    exec(Scorecard.from_model(model).to_python("ward"), {}, space)
+    rows = X.assign(seen=X["seen"].dt.strftime("%Y-%m-%d")).to_dict("records")
+    found = [space["ward"](row) for row in rows]
+    assert [total for total, _, _ in found] == model.total(X).tolist()
+    assert np.allclose([risk for _, risk, _ in found], model.predict_proba(X)[:, 0])
+    assert [flag for _, _, flag in found] == (model.predict(X) == "ill").tolist()
+    assert space["ward"]({})[0] == sum(
+        item["points"] for item in model.items_ if item["test"] == "missing"
+    )
+
+
+def test_json_holds_what_another_program_needs(model):
+    content = json.loads(Scorecard.from_model(model).to_json())
+    X, _ = clinic(seed=10)
+    total = np.zeros(len(X), dtype=int)
+    tests = {
+        ">": lambda column, value: column > value,
+        "<=": lambda column, value: column <= value,
+        "in": lambda column, value: column.isin(value),
+        "not in": lambda column, value: ~column.isin(value) & column.notna(),
+        "missing": lambda column, value: column.isna(),
+        "present": lambda column, value: column.notna(),
+    }
+    for item in content["items"]:
+        met = tests[item["test"]](X[item["column"]], item["value"])
+        total += item["points"] * met.to_numpy()
+    assert np.array_equal(total, model.total(X))
+    assert content["positive_class"] == "ill"
+    assert content["risk"] == model.risk_
+
+
+def test_other_models_have_no_card(promised):
+    with pytest.raises(ValueError, match="has no card"):
+        Scorecard.from_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]))
+    promised = FixedFPRClassifier(promised.estimator_, 0.3, cv="prefit", pos_label="well")
+    with pytest.raises(ValueError, match="give both the same pos_label"):
+        Scorecard.from_model(promised.fit(*clinic(seed=4)))

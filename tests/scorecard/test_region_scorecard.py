@@ -1,0 +1,183 @@
+"""The estimator: columns of every kind, restrictions, weights, risks, the choice of the caution."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.model_selection import StratifiedKFold
+
+import aucuba
+from aucuba import RegionScorecard
+from aucuba._rows._lead import Lead
+from aucuba.metrics import partial_auc_score
+from aucuba.scorecard._choice import chosen_caution
+
+RANGE = (0.0, 0.2)
+
+
+def clinic(n_rows=600, seed=0):
+    """A table with a number, missing values, categories and a date."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 90, n_rows)
+    status = rng.choice(["single", "married", "divorced", "widowed"], n_rows)
+    marker = np.where(rng.random(n_rows) < 0.2, np.nan, rng.lognormal(size=n_rows))
+    seen = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, n_rows), "D")
+    risk = 0.06 * (age - 65) + 1.2 * np.isin(status, ["divorced", "widowed"])
+    risk += 2.0 * np.isnan(marker) + 1.5 * (marker > 2) + rng.logistic(size=n_rows)
+    frame = pd.DataFrame({"age": age, "status": status, "marker": marker, "seen": seen})
+    return frame, np.where(risk > 1.0, "ill", "well")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = clinic()
+    adding = RegionScorecard(RANGE, max_items=4, sign=1, cv=3, pos_label="ill", random_state=0)
+    return adding.fit(X, y)
+
+
+def test_columns_of_every_kind(fitted):
+    X, y = clinic(seed=1)
+    assert {one["column"] for one in fitted.items_} >= {"age", "status", "marker"}
+    assert any("missing" in text for text in fitted.item_texts())
+    assert partial_auc_score(y == "ill", fitted.total(X), fpr_range=RANGE) > 0.3
+    points = fitted.contributions(X)
+    assert np.array_equal(points.sum(axis=1), fitted.total(X))
+    assert set(points[:, 0]) == {0, fitted.items_[0]["points"]}
+
+
+def test_scores_point_to_the_second_class(fitted):
+    X, _ = clinic(seed=2)
+    score = fitted.decision_function(X)
+    assert np.allclose(-score, fitted.total(X) - fitted.threshold_)
+    assert np.array_equal(fitted.predict(X) == "ill", score < 0)
+    p = fitted.predict_proba(X)
+    assert np.allclose(p.sum(axis=1), 1.0)
+    by_total = {one["total"]: one["risk"] for one in fitted.risk_}
+    assert np.allclose(p[:, 0], [by_total[t] for t in fitted.total(X)])
+
+
+def test_training_rate_is_within_the_region(fitted):
+    X, y = clinic()
+    flagged = fitted.predict(X)[y == "well"] == "ill"
+    assert 0.0 < flagged.mean() <= 0.2
+
+
+def test_risks_count_every_held_out_row_once(fitted):
+    X, y = clinic()
+    assert sum(one["rows"] for one in fitted.risk_) == len(y)
+    assert sum(one["positives"] for one in fitted.risk_) == np.sum(y == "ill")
+    risks = [one["risk"] for one in fitted.risk_]
+    assert risks == sorted(risks)
+    assert all(one["low"] <= one["high"] for one in fitted.risk_)
+    # The correction draws risks to the rate of all rows, so they are right on average.
+    p = fitted.predict_proba(X)[:, 0]
+    assert p.mean() == pytest.approx(np.mean(y == "ill"), abs=0.03)
+
+
+def test_counts_on_new_rows_are_those_of_this_card(fitted):
+    X, y = clinic(seed=3)
+    total = fitted.total(X)
+    for one in fitted.count_risks(X, y):
+        here = total == one["total"]
+        assert one["rows"] == here.sum()
+        assert one["positives"] == np.sum(here & (y == "ill"))
+
+
+def test_weights_are_copies():
+    X, y = clinic(250)
+    weight = np.random.default_rng(0).integers(0, 4, len(y))
+    rows = np.repeat(np.arange(len(y)), weight)
+    splits = list(StratifiedKFold(3).split(X, y))
+    copied = []
+    for train, test in splits:
+        of = [np.flatnonzero(np.isin(rows, part)) for part in (train, test)]
+        copied.append(tuple(of))
+    options = {"max_items": 3, "pos_label": "ill"}
+    once = RegionScorecard(RANGE, cv=splits, **options).fit(X, y, sample_weight=weight)
+    many = RegionScorecard(RANGE, cv=copied, **options)
+    many.fit(X.iloc[rows].reset_index(drop=True), y[rows])
+    assert once.items_ == many.items_
+    assert once.threshold_ == many.threshold_
+    assert np.allclose(once.calibration_, many.calibration_, rtol=1e-4, atol=1e-4)
+    for a, b in zip(once.risk_, many.risk_, strict=True):
+        assert a == pytest.approx(b, rel=1e-4, abs=1e-4)
+
+
+def test_kinds_of_tables_agree():
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 6)) < 0.4).astype(float) * rng.integers(1, 5, (300, 6))
+    y = X @ [1, 1, 0, 0, -1, 0] + rng.normal(size=300) > 1.5
+    model = RegionScorecard(RANGE, max_items=3, cv=2, random_state=0)
+    dense = model.fit(X, y).decision_function(X)
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    others = [sparse.csr_matrix(X), X.astype(np.float32), frozen, sparse.csc_array(X)]
+    for other in others:
+        assert np.array_equal(model.fit(other, y).decision_function(other), dense)
+    order = rng.permutation(6)
+    moved = model.fit(X[:, order], y).decision_function(X[:, order])
+    assert partial_auc_score(y, moved, fpr_range=RANGE) == pytest.approx(
+        partial_auc_score(y, dense, fpr_range=RANGE), abs=0.05
+    )
+
+
+def test_restrictions():
+    X, y = clinic()
+    model = RegionScorecard(
+        RANGE, max_items=3, sign=1, max_per_column=1, include=["marker"], exclude=["seen"], cv=2
+    )
+    model.set_params(pos_label="ill", monotone={"age": 1}, random_state=0).fit(X, y)
+    used = [one["column"] for one in model.items_]
+    assert "marker" in used
+    assert "seen" not in used
+    assert len(set(used)) == len(used)
+    assert all(one["points"] > 0 for one in model.items_)
+    cheap = RegionScorecard(
+        RANGE, max_items=3, column_cost={"age": 5, "marker": 1}, max_cost=2, cv=2
+    )
+    cheap.set_params(pos_label="ill", random_state=0).fit(X, y)
+    assert "age" not in {one["column"] for one in cheap.items_}
+    constant = X.assign(marker=1.0)
+    with pytest.raises(ValueError, match="No card of at most 3 items has all columns of include"):
+        model.fit(constant, y)
+
+
+def test_groups_and_time_are_respected():
+    X, y = clinic()
+    model = RegionScorecard(RANGE, max_items=2, cv=3, pos_label="ill", random_state=0)
+    rows = np.arange(len(y))
+    later = model.fit(X, y, time=rows)
+    # The first block of time is not scored.
+    assert sum(one["rows"] for one in later.risk_) == 450
+    model.fit(X, y, groups=rows // 2)
+    assert sum(one["rows"] for one in model.risk_) == 600
+
+
+def test_few_rows_get_the_card_of_least_log_loss():
+    X, y = clinic(16)
+    with pytest.warns(aucuba.FewRowsWarning, match="The card of least log-loss is returned"):
+        model = RegionScorecard(RANGE, pos_label="ill").fit(X, y)
+    assert model.caution_ == 1.0
+    assert "too few rows" in model.status_
+
+
+def test_no_condition_gives_no_points():
+    X, y = np.zeros((40, 2)), np.arange(40) % 2
+    with pytest.warns(aucuba.FewRowsWarning, match="every total is 0"):
+        model = RegionScorecard((0.0, 0.9), cv=2).fit(X, y)
+    assert not model.total(X).any()
+    assert model.risk_[0]["risk"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("leads", "chosen"),
+    [
+        ([(0, 0), (0.02, 0.01), (0.03, 0.05)], 0),
+        ([(0, 0), (0.02, 0.01), (0.01, 0.001)], 1),
+        ([(0, 0), (-0.02, 0.01), (0.03, 0.01)], 2),
+        ([(0, 0), (0.0, 0.0), (0.0, 0.0)], 0),
+        ([(np.nan, np.nan)] * 3, 0),
+    ],
+)
+def test_log_loss_is_left_for_a_clear_lead_only(leads, chosen):
+    assert chosen_caution([Lead(*one) for one in leads]) == chosen
