@@ -8,6 +8,7 @@ from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 ESTIMATORS = [
     PartialAUCClassifierCV(random_state=0),
     PartialAUCClassifierCV((0.0, 0.1), random_state=0),
+    PartialAUCClassifierCV(Cs=2, max_features=2, random_state=0),
     PartialAUCClassifier(),
     PartialAUCSVC((0.0, 1.0), loss="structural"),
     PartialAUCSVC((0.05, 0.2), loss="tight"),

@@ -87,6 +87,11 @@ class TableDesign:
     def take(self, rows: IntArray) -> TableDesign:
         return TableDesign(self.X[rows], self._largest)
 
+    def columns(self, places: IntArray) -> TableDesign:
+        """Return the dense Design of some of the columns."""
+        part = self.X[:, places]
+        return TableDesign(part.toarray() if sparse.issparse(part) else part, self._largest)
+
     def some_rows(self, count: int) -> Any:
         return self.X[:: -(-self.n_rows // count)]
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._arrays import arrays_of
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import map_parallel, one_blas_thread
-from aucuba._base._typing import ArrayLike, FloatArray
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._warnings import warn_user
 from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import Split
-from aucuba.design import RowDesign
+from aucuba.design import RowDesign, TableDesign
 from aucuba.linear._anchored_fit import (
     FALLBACK,
     anchor_direction,
@@ -35,6 +37,8 @@ from aucuba.linear._cross_validation import (
     logistic_path,
 )
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
+from aucuba.linear._support_choice import Constraints, among_columns, choose_support
+from aucuba.linear._support_path import draw_support_path
 from aucuba.risks import Sample
 from aucuba.solvers import Status
 
@@ -71,6 +75,16 @@ class PartialAUCClassifierCV(RegionClassifier):
         are used for both.
     min_tpr, fpr_weight
         As in `PartialAUCClassifier`.
+    max_features : int or None, default=None
+        Use at most this many columns: those of best log-loss, by an L1 path and swaps, unless others
+        are ahead in the region by more than one standard error on rows left out. Everything else is
+        chosen with these columns alone. X must be an array or sparse matrix in memory.
+    feature_groups : array-like of shape (n_features,), default=None
+        A label for each column; columns of one label, such as the indicators of a category, enter
+        together, and ``max_features`` counts labels.
+    sign : array-like of shape (n_features,) or mapping, default=None
+        1 or -1 for columns whose coefficients must not point the other way (1 is towards
+        ``pos_label_``), 0 for others; or these by name or place. A column that would is left out.
     pos_label : label, default=None
         The class to be found, which the region refers to; None is ``classes_[1]``. Scores and
         coefficients always grow towards ``classes_[1]``, as in scikit-learn.
@@ -106,6 +120,11 @@ class PartialAUCClassifierCV(RegionClassifier):
         Iterations of the logistic regression on all rows.
     status_ : str
         The weight of the region's own model, and why.
+    support_ : ndarray of int
+        With ``max_features`` or ``sign``: the columns in use.
+    support_path_ : list of dict
+        With ``max_features``: ``"size"``, ``"columns"`` and ``"coef"`` (of the log-odds) of the best
+        supports by log-loss, from one group to ``max_features``.
 
     Examples
     --------
@@ -126,6 +145,9 @@ class PartialAUCClassifierCV(RegionClassifier):
         cv: Any = None,
         min_tpr: float = 0.0,
         fpr_weight: FprWeight = None,
+        max_features: int | None = None,
+        feature_groups: Any = None,
+        sign: Any = None,
         pos_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -135,6 +157,9 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.cv = cv
         self.min_tpr = min_tpr
         self.fpr_weight = fpr_weight
+        self.max_features = max_features
+        self.feature_groups = feature_groups
+        self.sign = sign
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -184,7 +209,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             splits = Splits.from_cv(self.cv, kept, self.random_state)
             limit = len(splits.folds) * (1 + splits.in_time) + len(splits.halves)
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
-                chosen = self._choose(design, sample, region, splits, Cs, Progress(monitor))
+                chosen = self._choose_within(design, sample, region, splits, Cs, Progress(monitor))
                 scores = design.arrays.host(design.exact().scores(chosen.coef))
                 self._adopt_linear(chosen.coef, scores, sample, region.upper_limit)
                 self.calibration_ = chosen.calibration(scores, sample)
@@ -206,6 +231,59 @@ class PartialAUCClassifierCV(RegionClassifier):
         scores = arrays_of(scores).host(scores)
         slope, intercept = self.calibration_
         return self._probabilities(slope * scores + intercept)
+
+    def _choose_within(
+        self, design: RowDesign, sample: Sample, region: Region, *rest: Any
+    ) -> ChosenModel:
+        """Choose the columns first, where they are limited, and the model with these alone."""
+        width, names = design.zeros().size, getattr(self, "feature_names_in_", None)
+        constraints = Constraints.from_params(
+            self.max_features, self.feature_groups, self.sign, names, width
+        )
+        if constraints is None:
+            return self._choose(design, sample, region, *rest)
+        if not isinstance(design, TableDesign):
+            raise ValueError(
+                "max_features and sign need an array or a sparse matrix in memory; leave them out, or "
+                "choose the columns on a sample of rows."
+            )
+        columns, splits = np.arange(width), rest[0].usable(sample)
+        if self.max_features is not None:
+            found = choose_support(design, sample, region, splits.folds, constraints)
+            columns, self.support_path_ = found.columns, found.path
+        while columns.size:
+            chosen = self._choose(design.columns(columns), sample, region, *rest)
+            wrong = constraints.violated(columns, chosen.coef)
+            if not wrong.any():
+                self.support_ = columns
+                return self._among_all(chosen, columns, width)
+            columns = columns[~wrong]
+        raise ValueError(
+            "No column is left: every coefficient would have the sign that is ruled out. Check sign, "
+            "whose 1 is towards pos_label."
+        )
+
+    def _among_all(self, chosen: ChosenModel, columns: IntArray, width: int) -> ChosenModel:
+        """Give the columns that are not in use the coefficient 0."""
+        for name in ("logistic_coef_", "region_coef_"):
+            setattr(self, name, among_columns(getattr(self, name), columns, width))
+        return replace(chosen, coef=among_columns(chosen.coef, columns, width))
+
+    def plot_support_path(self, ax: Any = None) -> Any:
+        """Draw the coefficients of the best supports by log-loss against their size.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            None is a new figure.
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        check_is_fitted(self, "support_path_")
+        names = getattr(self, "feature_names_in_", None)
+        return draw_support_path(self.support_path_, self.support_, names, ax)
 
     def _choose(
         self,
