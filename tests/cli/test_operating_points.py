@@ -68,6 +68,11 @@ def test_every_measure_can_be_asked_for(run, files, frame, model, name):
     params = PARAMS[name]
     text = f"{name}:{','.join(f'{key}={as_word(value)}' for key, value in params.items())}"
     found = run("evaluate", model, files / "test.csv", "--at", text.strip(":"), "--json")
+    if name == "net_benefit":
+        # The model's scores are no probabilities.
+        assert found.code == 2
+        assert "'net_benefit' needs probabilities" in found.err
+        return
     (row,) = found.json["operating_points"]
     assert row["low"] <= row["value"] <= row["high"]
     rows = frame.iloc[300:]

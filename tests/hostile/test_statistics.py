@@ -22,7 +22,7 @@ from aucuba.metrics import (
     score_interval,
     two_way_partial_auc_score,
 )
-from tests.measure_cases import PARAMS
+from tests.measure_cases import PARAMS, suited
 
 ALPHA = 20
 
@@ -174,6 +174,7 @@ def check_interval(seed):
     weight = None if weight is None else 10 ** rng.uniform(-weight, weight, n)
     names = [name for name in PARAMS if name not in ("auc_at_k", "binned_auc", "aum")]
     name = names[seed % len(names)]
+    score = suited(name, score)
     options = {"sample_weight": weight, "n_resamples": 20, "random_state": 0, **PARAMS[name]}
     if rng.random() < 0.3:
         options["groups"] = rng.integers(0, max(2, n // 3), n)

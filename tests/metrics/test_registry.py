@@ -16,7 +16,7 @@ from aucuba.metrics import (
     score_interval,
 )
 from aucuba.metrics._measures import MEASURES, bind
-from tests.measure_cases import PARAMS
+from tests.measure_cases import PARAMS, suited
 
 # Measures that depend on the prevalence, at another one.
 SHIFTED = [
@@ -48,6 +48,7 @@ def test_every_function_is_registered():
 def test_every_function_is_its_measure(name):
     """With weights and queries; and it has the parameters of the measure."""
     y, score = rows()
+    score = suited(name, score)
     function = getattr(metrics, f"{name}_score")
     params = {key: value for key, value in PARAMS[name].items() if key not in PERMISSIONS}
     known = set(inspect.signature(MEASURES[name]).parameters) - PERMISSIONS
@@ -64,7 +65,9 @@ def test_every_function_is_its_measure(name):
 @pytest.mark.parametrize(("name", "params"), CASES)
 def test_every_measure_compares_in_pairs_in_tables_and_across_samples(name, params):
     y, score = rows()
-    other = np.random.default_rng(2).normal(size=y.size)
+    score, other = (
+        suited(name, one) for one in (score, np.random.default_rng(2).normal(size=y.size))
+    )
     options = {**params, **QUICK}
     for found in (
         compare_scores(name, y, score, other, **options),
@@ -79,14 +82,15 @@ def test_every_measure_compares_in_pairs_in_tables_and_across_samples(name, para
 def test_every_measure_is_a_scorer_or_says_why_not(name, params):
     y, _ = rows()
     X = np.random.default_rng(3).normal(size=(y.size, 2)) + y[:, np.newaxis]
-    if name == "rate_at_threshold":
+    measure = bind(name, params)
+    if measure.cuts and not measure.of_probabilities:
         with pytest.raises(ValueError, match="cannot be a scorer, since the scores of refitted"):
             make_metric_scorer(name, **params)
         return
     scorer = make_metric_scorer(name, **params)
     values = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=3)
     assert np.isfinite(values).all()
-    assert np.all(values <= 0) == bind(name, params).smaller_is_better
+    assert np.all(values <= 0) == measure.smaller_is_better or measure.limits[0] < 0
     search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scorer, cv=3)
     assert np.isfinite(search.fit(X, y).best_score_)
 
@@ -94,6 +98,7 @@ def test_every_measure_is_a_scorer_or_says_why_not(name, params):
 @pytest.mark.parametrize(("name", "params"), CASES)
 def test_every_measure_can_be_planned_or_says_why_not(name, params):
     y, score = rows()
+    score = suited(name, score)
     params = {**params, "random_state": 0}
     if name in ("auc_at_k", "binned_auc", "precision_at_k", "recall_at_k"):
         with pytest.raises(ValueError, match=r"No sample size can be planned.*counts rows"):

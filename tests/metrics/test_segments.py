@@ -19,7 +19,7 @@ from aucuba.metrics import (
 from aucuba.metrics._segment_gap import _Permutations, _Spread
 from aucuba.metrics._segments import Segments
 from aucuba.metrics._study import make_study
-from tests.measure_cases import PARAMS
+from tests.measure_cases import PARAMS, suited
 
 
 def rows(seed=0, n=600, shift=1.5):
@@ -41,6 +41,7 @@ def segments_of(metric, y, score, by, *, groups=None, weight=None, params=None, 
 @pytest.mark.parametrize("name", PARAMS)
 def test_a_segment_has_the_interval_of_its_rows_at_the_joint_level(name):
     y, score, by = rows()
+    score = suited(name, score)
     options = {"n_resamples": 40, "random_state": 0, **PARAMS[name]}
     table = score_interval(name, y, score, by=by, confidence=0.9, **options)
     assert [one.name for one in table] == ["a", "b", "c"]
@@ -303,7 +304,7 @@ def test_a_gap_is_found_and_a_lead_that_differs_too():
 @pytest.mark.parametrize("name", PARAMS)
 def test_counts_give_what_the_rows_give(name):
     rng = np.random.default_rng(0)
-    score = np.arange(8.0)
+    score = suited(name, np.arange(8.0))
     positives, negatives = rng.integers(0, 30, 8), rng.integers(0, 90, 8)
     positives[0], negatives[7] = 0, 0
     y, value, weight = from_counts(score, positives, negatives)

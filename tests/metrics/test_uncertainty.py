@@ -19,7 +19,7 @@ from aucuba.metrics import (
 )
 from aucuba.metrics._measures import bind
 from aucuba.metrics._study import make_study
-from tests.measure_cases import PARAMS
+from tests.measure_cases import PARAMS, suited
 
 
 def sample(seed=0, n_pos=60, n_neg=300, shift=1.5):
@@ -31,6 +31,9 @@ def sample(seed=0, n_pos=60, n_neg=300, shift=1.5):
 @pytest.mark.parametrize("name", PARAMS)
 def test_every_measure_has_an_interval_and_a_test(name):
     y, score = sample()
+    # Scores that are high for the negatives are as far apart.
+    opposed = np.random.default_rng(9).normal(size=y.size) if "kolm" in name else -score
+    score, opposed = suited(name, score), suited(name, opposed)
     options = {"n_resamples": 60, "random_state": 0, **PARAMS[name]}
     got = score_interval(name, y, score, **options)
     assert got.low <= got.value <= got.high
@@ -49,7 +52,7 @@ def test_every_measure_has_an_interval_and_a_test(name):
             weight_kind="sampling",
         ).samples[0]
     )
-    worse = compare_scores(name, y, score, -score, **options)
+    worse = compare_scores(name, y, score, opposed, **options)
     assert worse.p_value < 0.1
     assert (worse.difference > 0) != worse.pair.smaller_is_better
     assert score_interval(name, y, score, **options) == got

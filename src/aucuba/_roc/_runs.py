@@ -35,14 +35,20 @@ class Runs:
     row_weight: FloatArray | None = None
 
     @classmethod
-    def from_sample(cls, sample: RankingSample, cuts: tuple[float, ...] | None = ()) -> Runs:
-        """Sort and join the rows, but not across thresholds in ``cuts``; None joins nothing."""
+    def from_sample(
+        cls, sample: RankingSample, cuts: tuple[float, ...] | None = (), steps: bool = False
+    ) -> Runs:
+        """Sort and join the rows, but not across thresholds in ``cuts``; None joins nothing.
+
+        With ``steps`` blocks of positives are not joined either: a measure may have a step at each.
+        """
         rows = sample.ranked
         positive = sample.positive[rows.order]
         sizes = np.diff(rows.block_end, prepend=-1)
         hits = np.add.reduceat(positive, rows.block_end + 1 - sizes, dtype=np.intp)
         pure = np.where(hits == 0, 0, np.where(hits == sizes, 1, 2))
         apart = (pure[1:] != pure[:-1]) | (pure[1:] == 2) | (cuts is None)
+        apart |= steps & (pure[1:] == 1)
         for cut in cuts or ():
             apart |= (rows.threshold[:-1] >= cut) & (rows.threshold[1:] < cut)
         new = np.append(True, apart)

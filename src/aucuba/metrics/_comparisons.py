@@ -189,7 +189,7 @@ def compare_scores(
         neither is better by ``margin`` or more; two one-sided tests at ``1 - confidence``, hence a 90 %
         interval with the default. Where smaller values are better, "worse" means larger, and the
         result says so.
-    method : {"auto", "delong", "bootstrap"}, default="auto"
+    method : {"auto", "delong", "influence", "bootstrap"}, default="auto"
         As in `score_interval`.
 
     Returns
@@ -264,7 +264,7 @@ class _Test:
         for a, b in pairs:
             values = float(study.values[a]), float(study.values[b])
             estimate = Estimate(values, study, are_one=study.rank_alike(a, b))
-            if method == "delong":
+            if method != "bootstrap":
                 error = study.error(a, b)
                 estimate = replace(estimate, error=error, df=study.degrees_of_freedom)
             if method == "bootstrap" or estimate.lacks_spread:
@@ -272,7 +272,7 @@ class _Test:
                 if draws is None:
                     draws = study.resampled(self.n_resamples, self.random_state)
                 estimate = replace(estimate, draws=draws[a] - draws[b])
-            found.append(self._judge(estimate))
+            found.append(self._judge(estimate, method))
         return found
 
     def by_segment(self, segments: Segments, pairs: list[tuple[int, int]]) -> list[ScoreDifference]:
@@ -306,7 +306,7 @@ class _Test:
         method = studies[0].choose(self.method, difference=True)
         first, second = (float(one.values[0]) for one in studies)
         estimate = Estimate((first, second), min(studies, key=lambda one: one.fewest))
-        if method == "delong":
+        if method != "bootstrap":
             error, df = welch(studies)
             estimate = replace(estimate, error=error, df=df)
         if method == "bootstrap" or estimate.lacks_spread:
@@ -314,9 +314,9 @@ class _Test:
             rng = np.random.RandomState(seed)
             draws = [one.resampled(self.n_resamples, rng)[0] for one in studies]
             estimate = replace(estimate, draws=draws[0] - draws[1])
-        return self._judge(estimate)
+        return self._judge(estimate, method)
 
-    def _judge(self, estimate: Estimate) -> ScoreDifference:
+    def _judge(self, estimate: Estimate, method: str) -> ScoreDifference:
         tail, smaller = 1 - self.confidence, estimate.study.measure.smaller_is_better
         if self.alternative in ("two-sided", "non-inferior"):
             # ICH E9: non-inferiority is tested at half the level, by the two-sided interval.
@@ -335,7 +335,7 @@ class _Test:
             values=estimate.values,
             confidence=self.confidence,
             n_resamples=0 if estimate.draws is None else self.n_resamples,
-            method="delong" if estimate.draws is None else "bootstrap",
+            method=method if estimate.draws is None else "bootstrap",
             sampling=estimate.study.sampling,
             alternative=self.alternative,
             margin=self.margin,

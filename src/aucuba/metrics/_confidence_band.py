@@ -1,4 +1,4 @@
-"""Confidence bands of a ROC curve."""
+"""Confidence bands of a ROC curve and of a precision-recall curve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_choice
-from aucuba._roc._curve import heights, roc_curve
+from aucuba._roc._curve import RocCurve, heights, roc_curve
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._resampling import Draw, resampled_curves
 from aucuba.metrics._study import check_draws, check_level
@@ -65,12 +65,46 @@ def confidence_band(
     return ConfidenceBand(rates, low, high)
 
 
+def precision_band(
+    sample: RankingSample,
+    recall_range: tuple[float, float],
+    *,
+    kind: str,
+    confidence: float,
+    n_resamples: int,
+    random_state: Any,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Compute recalls and the limits of the precision at each, over random rows, by bootstrap."""
+    check_choice(kind, "confidence_band", KINDS)
+    tail, n_draws = (1 - check_level(confidence)) / 2, check_draws(n_resamples)
+    n_positives = int(sample.positive.sum())
+    lowest = max(recall_range[0], 1.0 / n_positives)
+    recalls = np.linspace(min(lowest, recall_range[1]), recall_range[1], _GRID)
+    drawn = resampled_curves(sample, Draw(sample, by_class=False), n_draws, random_state)
+    precisions = np.array(
+        [
+            _precision(RocCurve(*pair, curves.threshold), recalls)
+            for curves in drawn
+            for pair in zip(curves.false_positive, curves.true_positive, strict=True)
+        ]
+    )
+    own = _precision(roc_curve(sample), recalls)
+    # Rows that are flagged at a recall decide the spread of a precision.
+    flagged = recalls * n_positives / own
+    return recalls, *_limits(own, precisions, flagged, tail, kind)
+
+
+def _precision(curve: RocCurve, recalls: FloatArray) -> FloatArray:
+    hits = recalls * curve.true_positive[-1]
+    return np.asarray(hits / (hits + heights(curve.tpr, curve.false_positive, recalls, "left")))
+
+
 def _height(fpr: FloatArray, tpr: FloatArray, rates: FloatArray) -> FloatArray:
     return heights(fpr, tpr, rates, "right")
 
 
 def _limits(
-    own: FloatArray, heights: FloatArray, n_positives: int, tail: float, kind: str
+    own: FloatArray, heights: FloatArray, n_positives: Any, tail: float, kind: str
 ) -> tuple[FloatArray, FloatArray]:
     """Limits on the log-odds scale, where the spread of a rate depends little on the rate.
 

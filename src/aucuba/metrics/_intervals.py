@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import binom, norm
 
 from aucuba._base._typing import BoolArray, FloatArray
@@ -13,6 +15,7 @@ from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._prevalence import curve_through
 from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample
+from aucuba.metrics._best_of_thresholds import best_limits
 from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._roc_measure import RocMeasure
@@ -66,8 +69,8 @@ def interval_of(
     else:
         low, high, used = _drawn_limits(study, method, tails, *drawn)
     floor, ceiling = study.measure.limits
-    low = floor if alternative == "less" else max(floor, low)
-    high = ceiling if alternative == "greater" else min(ceiling, high)
+    low = floor if alternative == "less" else max(floor, min(low, value))
+    high = ceiling if alternative == "greater" else min(ceiling, max(high, value))
     return ScoreInterval(value, low, high, confidence, used, method, study.sampling, alternative)
 
 
@@ -76,6 +79,8 @@ def _drawn_limits(
 ) -> tuple[float, float, int]:
     """Return the limits, and the number of resamples that they took."""
     draws, used = None, 0
+    if method == "simultaneous":
+        return *best_limits(study, tail, n_draws, random_state), n_draws
     if needs_draws(study, method):
         draws, used = study.resampled(n_draws, random_state)[0], n_draws
     return *limits(study, method, float(study.values[0]), tail, draws), used
@@ -104,6 +109,8 @@ def needs_draws(study: Study, method: str) -> bool:
         return method in ("bootstrap", "bca")
     if study.measure.is_rate:
         return study.cluster is not None
+    if study.measure.cells is not None:
+        return False
     region = study.measure.region
     # With a lowest TPR the area may be flat at 0, where first-order errors say nothing.
     return region is None or region.min_tpr > 0
@@ -116,6 +123,10 @@ def limits(
 
     ``draws`` are the values of resamples, for methods that need them.
     """
+    bias = 0.0 if study.measure.bias is None else study.measure.bias(study.samples[0])
+    value -= bias
+    if bias and draws is not None:
+        draws = draws - draws.mean() + value
     if method in ("bootstrap", "bca"):
         assert draws is not None
         return _percentiles(study, method, value, tail, draws)
@@ -124,6 +135,10 @@ def limits(
     if method == "delong":
         n_errors, fewest = study.quantile(1 - tail), study.fewest
         return normal_limits(value, study.error(), n_errors, tail, fewest, study.measure)
+    if method == "influence":
+        return _influence_limits(study, value, tail)
+    if study.measure.cells is not None:
+        return _limits_of_two_rates(study, value, tail)
     if study.measure.is_rate and draws is None:
         return _rate_limits(study, method, tail)
     # The tail of Student's t in as many standard errors as the model, which is normal, has for it.
@@ -138,6 +153,71 @@ def limits(
     # The model may not hold; resamples then show more spread.
     drawn = _percentiles(study, "bootstrap", value, tail, draws)
     return min(low, drawn[0]), max(high, drawn[1])
+
+
+def _influence_limits(study: Study, value: float, tail: float) -> tuple[float, float]:
+    """Limits from first-order effects, on the logit scale between the ends of what is possible."""
+    measure, error, n_errors = study.measure, study.error(), study.quantile(1 - tail)
+    floor, ceiling = measure.limits
+    below, above = value - floor, ceiling - value
+    if not np.isfinite(below + above) or min(below, above) <= _NO_SPREAD or error <= _NO_SPREAD:
+        return normal_limits(value, error, n_errors, tail, study.fewest, measure)
+    # The derivative of log(below / above) by the value.
+    reach = n_errors * error * (1 / below + 1 / above)
+    low, high = (expit(np.log(below / above) + step) for step in (-reach, reach))
+    return float(floor + (ceiling - floor) * low), float(floor + (ceiling - floor) * high)
+
+
+def _limits_of_two_rates(study: Study, value: float, tail: float) -> tuple[float, float]:
+    """Limits of a sum of two rates at a threshold from Wilson's limits of both (Zou and Donner 2008).
+
+    Rates of one class each are independent; shares of all rows are those of a multinomial.
+    """
+    one, measure, cells = study.samples[0], study.measure, study.measure.cells
+    assert cells is not None
+    by_class = measure.prevalence is not None or study.sampling == "by_class"
+    flagged, rates = one.score >= cells.threshold, {}
+    for name in cells.above:
+        is_positive = name in ("tp", "fn")
+        rows = one.positive == is_positive if by_class else np.ones(one.n_rows, dtype=bool)
+        hit = (one.positive == is_positive) & (flagged == (name in ("tp", "fp")))
+        weight = one.weights[rows]
+        n = float(weight.sum()) if study.frequency else effective_rows(weight)
+        rates[name] = float(one.weights[hit].sum() / weight.sum()), n
+    share = one.class_weight(positive=True) / one.weights.sum()
+    # Of an interval of prevalences the end counts that gives the value.
+    found = (
+        _sum_of_rates(cells.above, rates, end if by_class else None, tail)
+        for end in measure.prevalence or (share,)
+    )
+    middle, below, above = min(found, key=lambda one: abs(one[0] - value))
+    return middle - below, middle + above
+
+
+def _sum_of_rates(
+    sizes: Mapping[str, float],
+    rates: Mapping[str, tuple[float, float]],
+    share: float | None,
+    tail: float,
+) -> tuple[float, float, float]:
+    """Return the sum of two rates in given sizes, and how far its limits lie below and above."""
+    of_class = 1.0 if share is None else share
+    (p, n), (q, m) = rates.values()
+    scales = [
+        size * (of_class if name in ("tp", "fn") or share is None else 1 - of_class)
+        for name, size in sizes.items()
+    ]
+    ends = [
+        np.sort(np.array(wilson_interval(rate, rows, tail)) * scale) - rate * scale
+        for (rate, rows), scale in zip(((p, n), (q, m)), scales, strict=True)
+    ]
+    common = 0.0 if share is not None else -np.sqrt(p * q / max((1 - p) * (1 - q), _NO_SPREAD))
+    common *= np.sign(scales[0] * scales[1])
+    below, above = (
+        float(np.sqrt(max(a**2 + b**2 + 2 * common * a * b, 0.0)))
+        for a, b in zip(*ends, strict=True)
+    )
+    return p * scales[0] + q * scales[1], below, above
 
 
 def _model_limits(study: Study, value: float, error: float, tail: float) -> tuple[float, float]:

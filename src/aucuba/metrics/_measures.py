@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,6 +48,16 @@ from aucuba._roc._points import (
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._bins import Bins, binned_area, check_bin_sizes, check_credit
+from aucuba.metrics._decision_measures import (
+    check_threshold,
+    of_average_precision,
+    of_detection_cost,
+    of_expected_cost,
+    of_f_measure,
+    of_kolmogorov_smirnov,
+    of_net_benefit,
+    of_youden,
+)
 from aucuba.metrics._roc_measure import RocMeasure, Sampling
 
 # Differences of scores beyond it may overflow.
@@ -334,16 +343,15 @@ def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
 
 def _rate_at_threshold(*, rate: Any, threshold: Any) -> RocMeasure:
     check_choice(rate, "rate", tuple(RATES))
-    if isinstance(threshold, bool) or not isinstance(threshold, Real):
-        raise ValueError(f"threshold must be a number, got {threshold!r}.")
+    limit = check_threshold(threshold)
 
     def value(curve: RocCurve, n_rows: int) -> FloatArray:
-        hits, rows = RATES[rate](curve, vertex_of_threshold(curve, float(threshold)))
+        hits, rows = RATES[rate](curve, vertex_of_threshold(curve, limit))
         return np.where(rows > 0, hits / np.where(rows > 0, rows, 1.0), np.nan)
 
     unit: Sampling = "by_class" if rate in ("tpr", "fpr", "specificity") else "random"
-    params = {"rate": rate, "threshold": float(threshold)}
-    cuts = (float(threshold),)
+    params = {"rate": rate, "threshold": limit}
+    cuts = (limit,)
     return RocMeasure(
         "rate_at_threshold",
         value,
@@ -354,7 +362,7 @@ def _rate_at_threshold(*, rate: Any, threshold: Any) -> RocMeasure:
         params=params,
         summary=partial(
             curve_below_threshold if rate == "npv" else curve_at_threshold,
-            threshold=float(threshold),
+            threshold=limit,
         ),
     )
 
@@ -377,11 +385,19 @@ MEASURES: dict[str, Callable[..., RocMeasure]] = {
     "auc_at_k": _auc_at_k,
     "binned_auc": _binned_auc,
     "aum": _aum,
+    "average_precision": of_average_precision,
+    "f_measure": of_f_measure,
+    "net_benefit": of_net_benefit,
+    "expected_cost": of_expected_cost,
+    "detection_cost": of_detection_cost,
+    "youden": of_youden,
+    "kolmogorov_smirnov": of_kolmogorov_smirnov,
 }
 
 # Names of other fields and packages; the measures are the same.
 ALIASES: dict[str, Callable[..., RocMeasure]] = {
     "auc": lambda: _partial_auc(),
+    "lift": _enrichment_factor,
     "sensitivity_at_specificity": _sensitivity_at_specificity,
     "specificity_at_sensitivity": _specificity_at_sensitivity,
 }

@@ -144,7 +144,9 @@ def bootstrap(
     n_rows = samples[0].n_rows
     values = [
         [measure.of_curve(curve, n_rows) for curve in curves]
-        for curves in _common_curves(samples, draw, n_resamples, random_state, measure.cuts)
+        for curves in _common_curves(
+            samples, draw, n_resamples, random_state, measure.cuts, measure.steps
+        )
     ]
     return np.concatenate(values, axis=1)
 
@@ -162,9 +164,10 @@ def _common_curves(
     n_resamples: int,
     random_state: Any,
     cuts: tuple[float, ...] | None,
+    steps: bool = False,
 ) -> Iterator[list[RocCurve]]:
     """Draw the curves of all scorers on common resamples, some at a time."""
-    runs = [Runs.from_sample(one, cuts) for one in samples]
+    runs = [Runs.from_sample(one, cuts, steps) for one in samples]
     totals = _good_totals(draw, runs, check_random_state(random_state))
     at_once = max(1, _VERTICES_AT_ONCE // max(one.n_runs for one in runs))
     for first in range(0, n_resamples, at_once):

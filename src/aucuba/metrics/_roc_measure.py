@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from aucuba._base._typing import FloatArray
+from aucuba._roc._cells import CellRatio
 from aucuba._roc._curve import RocCurve, curve_at_threshold, roc_curve
 from aucuba._roc._prevalence import curve_at_prevalence, sample_at_prevalence, target_range
 from aucuba._roc._queries import query_values
@@ -18,6 +19,7 @@ from aucuba._rows._sample import RankingSample
 
 Sampling = Literal["by_class", "random"]
 OfCurve = Callable[[RocCurve, int], Any]
+Effects = Callable[[RankingSample], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,14 @@ class RocMeasure:
         alone, else random rows, so that the prevalence is uncertain too.
     effects : callable or None
         First-order effect of every row of a sample, for smooth measures that are not areas.
+    rows_for_effects : float
+        From this many rows on these effects give intervals and tests; below, resamples do.
+    bias : callable or None
+        Estimated mean excess of a sample's value over the population's, for intervals.
+    cells : CellRatio or None
+        The sums that a measure at a fixed threshold is made of.
+    at_vertices : callable or None
+        Values at all vertices of a curve, where the measure is the best of them.
     of_population : callable or None
         The value of a curve without steps, where ``of_curve`` only looks at vertices.
     smaller_is_better : bool
@@ -53,6 +63,8 @@ class RocMeasure:
         Fractions of the positives and of the negatives that decide the value.
     cuts : tuple of float or None
         Thresholds that matter besides the shape of the curve; None if every score matters.
+    steps : bool
+        Whether neighbouring positives of different scores count one by one.
     params : mapping
         The parameters that methods for this measure alone need.
     incomparable : str
@@ -63,6 +75,8 @@ class RocMeasure:
         Whether the normal model of `aucuba.metrics._normal_model` can compute it.
     has_a_prevalence : bool
         Whether a measure of random rows can be computed for another prevalence.
+    of_probabilities : bool
+        Whether scores must be probabilities.
     prevalence : (float, float) or None
         Ends of the prevalence for which it is computed; None for that of the rows.
     summary : callable
@@ -73,7 +87,11 @@ class RocMeasure:
     of_curve: OfCurve
     region: Region | None = None
     sampling: Sampling = "by_class"
-    effects: Callable[[RankingSample], FloatArray] | None = None
+    effects: Effects | None = None
+    rows_for_effects: float = np.inf
+    bias: Callable[[RankingSample], float] | None = None
+    cells: CellRatio | None = None
+    at_vertices: OfCurve | None = None
     of_population: OfCurve | None = None
     smaller_is_better: bool = False
     needs: Literal["both", "positive", "any"] = "both"
@@ -82,11 +100,13 @@ class RocMeasure:
     is_rate: bool = False
     parts: tuple[float, float] = (1.0, 1.0)
     cuts: tuple[float, ...] | None = ()
+    steps: bool = False
     params: Mapping[str, Any] = field(default_factory=dict)
     incomparable: str = ""
     unplannable: str = ""
     is_modelled: bool = True
     has_a_prevalence: bool = True
+    of_probabilities: bool = False
     prevalence: tuple[float, float] | None = None
     summary: Callable[[RankingSample], RocCurve] = roc_curve
 
@@ -108,23 +128,36 @@ class RocMeasure:
             )
         ends = target_range(target_prevalence)
         worst = np.max if self.smaller_is_better else np.min
+        of_curve, effects, bias = self.of_curve, self.effects, self.bias
 
         def moved(of_curve: OfCurve) -> OfCurve:
             return lambda curve, n_rows: worst(
                 [of_curve(curve_at_prevalence(curve, end), n_rows) for end in set(ends)], axis=0
             )
 
+        def at_worst(sample: RankingSample) -> RankingSample:
+            curve = self.summary(sample)
+            values = [of_curve(curve_at_prevalence(curve, end), sample.n_rows) for end in ends]
+            return sample_at_prevalence(sample, ends[values.index(worst(values))])
+
+        def effects_at(sample: RankingSample) -> FloatArray:
+            assert effects is not None
+            at = at_worst(sample)
+            return centred_by_class(at, effects(at))
+
         return replace(
             self,
             of_curve=moved(self.of_curve),
             of_population=moved(self.of_population or self.of_curve),
             sampling="by_class",
-            effects=None if self.effects is None else partial(_effects_at, self.effects, ends),
+            effects=None if effects is None else effects_at,
+            bias=None if bias is None else lambda sample: bias(at_worst(sample)),
+            at_vertices=None if self.at_vertices is None else moved(self.at_vertices),
             needs="both",
             prevalence=ends,
             # The top of the rows is not the top of the population, whose classes count as a whole.
             summary=partial(curve_at_threshold, threshold=self.params["threshold"])
-            if self.is_rate
+            if "threshold" in self.params
             else roc_curve,
         )
 
@@ -140,33 +173,43 @@ class RocMeasure:
         if self.unplannable:
             raise ValueError(f"No sample size can be planned for {self.name!r}: {self.unplannable}")
 
+    def check_scores(self, sample: RankingSample) -> None:
+        """Refuse scores that are no probabilities where the measure needs them."""
+        if not self.of_probabilities:
+            return
+        low, high = float(sample.score.min()), float(sample.score.max())
+        if low < 0 or high > 1:
+            raise ValueError(
+                f"{self.name!r} needs probabilities: y_score must lie in [0, 1], got values from "
+                f"{low:.4g} to {high:.4g}. Calibrate the scores first."
+            )
+
     def of_query(self, query: RankingSample) -> float:
         """Compute the value of one query."""
         return float(self.of_curve(self.summary(query), query.n_rows))
 
     def by_query(self, sample: RankingSample) -> FloatArray:
         """Compute one value per query that counts."""
-        if self.prevalence is not None:
+        if self.prevalence is not None and self.has_a_prevalence:
             raise ValueError(
                 "target_prevalence is about all rows and goes without qid: every query has a "
                 "prevalence of its own."
             )
+        self.check_scores(sample)
         return query_values(sample, self.of_curve, self.needs)
 
     def value(self, sample: RankingSample) -> float:
         """Compute the value of a sample, or its mean over the queries that count."""
         if sample.query is None:
+            self.check_scores(sample)
             return self.of_query(sample)
         return float(np.mean(self.by_query(sample)))
 
 
-def _effects_at(
-    effects: Callable[[RankingSample], FloatArray], ends: tuple[float, float], sample: RankingSample
-) -> FloatArray:
-    """Compute the effects of rows that are drawn by class, at the lower end of a prevalence."""
-    moved = sample_at_prevalence(sample, ends[0])
-    effect = effects(moved)
-    for rows in (moved.positive, ~moved.positive):
-        weight = moved.weights[rows]
-        effect[rows] -= weight * (effect[rows].sum() / weight.sum())
-    return effect
+def centred_by_class(sample: RankingSample, effect: FloatArray) -> FloatArray:
+    """Return the effects of rows that are drawn by class."""
+    centred = effect.copy()
+    for rows in (sample.positive, ~sample.positive):
+        weight = sample.weights[rows]
+        centred[rows] -= weight * (effect[rows].sum() / weight.sum())
+    return centred

@@ -119,7 +119,7 @@ def score_interval(
         Whether a row is one independent unit whatever its weight, or as many equal rows.
     confidence : float, default=0.95
         Coverage of the interval, in (0, 1).
-    method : {"auto", "delong", "bootstrap", "bca", "exact", "wilson", "conservative"}, default="auto"
+    method : str, default="auto"
         ``"wilson"``: the values that a test would not reject, with the variance that they imply
         themselves, which also holds for very good scorers; areas of the ROC curve need no resamples
         for it. ``"delong"``: standard errors from placement values on either side, for areas
@@ -127,7 +127,10 @@ def score_interval(
         ``"bootstrap"``: percentiles. ``"bca"``: percentiles corrected for bias and skewness, for smooth
         measures. ``"exact"`` (Clopper-Pearson, of effective rows if weighted): for
         ``"rate_at_threshold"``. ``"conservative"``: for ``"tpr_at_fpr"``, order statistics of the
-        threshold and binomial bounds of the TPR. The result names the method that ``"auto"`` chose.
+        threshold and binomial bounds of the TPR. ``"influence"``: standard errors from the first-order
+        effects of the rows, for smooth measures that are not areas. ``"simultaneous"``: for the best of
+        all thresholds (``"youden"``, ...), a band that holds at all of them. The result names the
+        method that ``"auto"`` chose.
     sampling : {"auto", "by_class", "random"}, default="auto"
         Whether a fresh sample has the same numbers of positives and negatives, or random rows, so that
         the prevalence is uncertain too. "auto": by class for measures of the ROC curve alone.

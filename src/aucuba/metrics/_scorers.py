@@ -14,10 +14,16 @@ from aucuba.metrics._measures import bind, evaluate
 
 # scikit-learn's own class of scorers, with its metadata routing, has no public name.
 _SklearnScorer: Any = type(make_scorer(accuracy_score))
+_RESPONSES = ("decision_function", "predict_proba")
 
 
 class MetricScorer(_SklearnScorer):
     """A scorer that finds the positive class of the estimator that it scores."""
+
+    @property
+    def _needs_any(self) -> bool:
+        """Whether any scores will do, or probabilities are needed."""
+        return bool(self._response_method != ("predict_proba",))
 
     def _score(
         self, method_caller: Any, estimator: Any, X: Any, y_true: ArrayLike, **kwargs: Any
@@ -26,7 +32,8 @@ class MetricScorer(_SklearnScorer):
             return float(super()._score(method_caller, estimator, X, y_true, **kwargs))
         index, pos_label = positive_of(estimator, self._kwargs.get("pos_label"))
         # scikit-learn picks the column or sign of two classes, and keeps responses for other scorers.
-        response = method_caller(estimator, response_of(estimator), X, pos_label=pos_label)
+        method = response_of(estimator, "auto" if self._needs_any else "predict_proba")
+        response = method_caller(estimator, method, X, pos_label=pos_label)
         score = np.asarray(response)
         score = score[:, index] if score.ndim == 2 else score
         options = {**self._kwargs, **kwargs, "pos_label": pos_label}
@@ -81,10 +88,11 @@ def make_metric_scorer(
     1.00
     """
     measure = bind(metric, metric_params)
-    if measure.is_rate:
+    if measure.cuts and not measure.of_probabilities:
         raise ValueError(
-            f"{metric!r} cannot be a scorer, since the scores of refitted models differ in scale; use "
-            "tpr_at_fpr, precision_at_recall or another measure that finds its own threshold."
+            f"{metric!r} at a fixed threshold cannot be a scorer, since the scores of refitted models "
+            "differ in scale; use tpr_at_fpr, precision_at_recall or another measure that finds its "
+            "own threshold."
         )
     measure.check_comparable()
     params = dict(metric_params)
@@ -92,7 +100,8 @@ def make_metric_scorer(
         params["pos_label"] = pos_label
     sign = -1 if measure.smaller_is_better else 1
     options = {"metric": metric, **params}
-    return MetricScorer(_by_name, sign, options, ("decision_function", "predict_proba"))
+    methods = ("predict_proba",) if measure.of_probabilities else _RESPONSES
+    return MetricScorer(_by_name, sign, options, methods)
 
 
 def _by_name(

@@ -20,17 +20,19 @@ from aucuba._base._validation import (
 )
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._roc._curve import RocCurve, placements
-from aucuba._roc._standard_error import effective_rows, error_of_mean, row_terms, standard_error
+from aucuba._roc._standard_error import (
+    WeightMeaning,
+    effective_rows,
+    error_of_mean,
+    row_terms,
+    standard_error,
+)
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._measures import bind
+from aucuba.metrics._methods import chosen_method
 from aucuba.metrics._resampling import Draw, bootstrap, bootstrap_means
 from aucuba.metrics._roc_measure import RocMeasure
 
-METHODS = ("auto", "delong", "normal", "bootstrap", "bca", "exact", "wilson", "conservative")
-# From this many rows on a bootstrap of a difference takes many seconds, and with this many of either
-# class in the range the estimate is as good as normal.
-_ROWS_FOR_NORMAL = 50_000
-_FEWEST_FOR_NORMAL = 200
 # With fewer positives, or fewer of them misplaced, limits that rest on the rows seen are too narrow.
 _POSITIVES_FOR_NORMAL = 100
 _MISPLACED_FOR_NORMAL = 10
@@ -117,12 +119,38 @@ class Study:
         if self.sampling == "queries":
             values = self.by_query
             return error_of_mean(values[first] - (0.0 if second is None else values[second]))
-        sample, influence = self.samples[0], self.influences[first]
+        sample = self.samples[0]
+        if self.measure.region is None:
+            effect = self.effects[first] - (0.0 if second is None else self.effects[second])
+            return self._error_of(effect)
+        influence = self.influences[first]
         if second is not None:
             influence = influence - self.influences[second]
         if self.frequency:
             return standard_error(sample, influence, meaning="frequency")
         return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
+
+    def _error_of(self, effect: FloatArray) -> float:
+        """Standard error of a statistic from the first-order effects of its rows."""
+        one = self.samples[0]
+        if self.cluster is not None:
+            sums = np.bincount(self.cluster, effect)
+            return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
+        if self.sampling == "by_class":
+            totals = [one.class_weight(positive=positive) for positive in (False, True)]
+            influence = effect * np.take(totals, one.y) / one.weights
+            meaning: WeightMeaning = "frequency" if self.frequency else "sampling"
+            return standard_error(one, influence, meaning=meaning)
+        # Each of k copies has the k-th part of the effect.
+        squares = effect**2 / one.weights if self.frequency else effect**2
+        units = one.weights.sum() if self.frequency else float(one.n_rows)
+        return float(np.sqrt(squares.sum() * units / (units - 1)))
+
+    @cached_property
+    def effects(self) -> list[FloatArray]:
+        """First-order effects of every scorer's rows."""
+        assert self.measure.effects is not None
+        return [self.measure.effects(one) for one in self.samples]
 
     @cached_property
     def influences(self) -> list[FloatArray]:
@@ -152,7 +180,7 @@ class Study:
         """
         one = self.samples[0]
         if self.measure.effects is not None:
-            effect = self.measure.effects(one)
+            effect = self.effects[0]
         else:
             effect = row_terms(one, self.influences[0])
         units = effect if self.cluster is None else np.bincount(self.cluster, effect)
@@ -163,79 +191,26 @@ class Study:
         """Return the values of the scorers on resamples, shape (n_scorers, n_resamples)."""
         if self.sampling == "queries":
             return bootstrap_means(self.by_query, n_resamples, random_state)
-        one = self.samples[0]
-        rows = Sample(one.positive, one.weight)
-        draw = Draw(rows, self.sampling == "by_class", self.cluster, self.frequency)
-        return bootstrap(self.measure, self.samples, draw, n_resamples, random_state)
+        return bootstrap(self.measure, self.samples, self.draw, n_resamples, random_state)
+
+    @property
+    def draw(self) -> Draw:
+        """How a fresh sample of rows or clusters would be drawn."""
+        rows = Sample(self.samples[0].positive, self.samples[0].weight)
+        return Draw(rows, self.sampling == "by_class", self.cluster, self.frequency)
 
     def choose(self, method: str, *, difference: bool = False) -> str:
         """Resolve "auto" to a method for one value or for differences; refuse one that does not fit."""
-        check_choice(method, "method", METHODS)
-        method = "delong" if method == "normal" else method
-        if method == "auto":
-            return self._best_of_difference() if difference else self._best()
-        if difference and method not in ("delong", "bootstrap"):
-            raise ValueError(
-                f"method={method!r} gives intervals of one value; compare with 'delong' or 'bootstrap'."
-            )
-        reason = self._reason_against(method)
-        if reason:
-            raise ValueError(f"method={method!r} {reason}; use method='bootstrap'.")
-        return method
-
-    def _reason_against(self, method: str) -> str:
-        """Return why a method does not fit the measure or the units; empty if it fits."""
-        name = self.measure.name
-        has_error = self.measure.region is not None or self.sampling == "queries"
-        if method == "delong" and not has_error:
-            return f"needs placement values, which {name!r} does not have"
-        if method == "bca" and not self.measure.is_smooth:
-            return f"needs a smooth measure, and {name!r} jumps with its threshold"
-        if method in ("bca", "wilson") and self.sampling == "queries":
-            return "needs independent rows or clusters, not queries"
-        if method == "wilson" and not self.measure.is_modelled:
-            return f"needs to know how the variance of {name!r} changes with its value"
-        if method == "exact" and not self.measure.is_rate:
-            return (
-                "is for rates at a threshold that was fixed beforehand (metric='rate_at_threshold'); "
-                f"that of {name!r} comes from the rows, and its uncertainty must count"
-            )
-        if method in ("exact", "conservative") and self.cluster is not None:
-            return "needs independent rows, not clusters"
-        if method == "conservative" and self._is_weighted and not self.frequency:
-            return "counts rows and takes no sample_weight"
-        if method == "conservative" and name != "tpr_at_fpr":
-            return f"is for 'tpr_at_fpr', got {name!r}"
-        return ""
-
-    @property
-    def _is_weighted(self) -> bool:
-        return self.samples[0].weight is not None
-
-    def _best(self) -> str:
-        if self.sampling == "queries":
-            return "delong"
-        if self.measure.is_rate and self.cluster is None:
-            return "exact"
-        return "wilson" if self.measure.is_modelled else "bootstrap"
-
-    def _best_of_difference(self) -> str:
-        if self.sampling == "queries":
-            return "delong"
-        if self.measure.region is None:
-            return "bootstrap"
-        enough = min(self._deciding()) >= _FEWEST_FOR_NORMAL
-        is_large = self.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough
-        return "delong" if is_large or self.cluster is not None else "bootstrap"
+        return chosen_method(self, method, difference)
 
     @property
     def fewest(self) -> float:
         """Number of queries or clusters, or of deciding rows of the rarer class."""
         if np.isfinite(self.degrees_of_freedom):
             return self.degrees_of_freedom + 1
-        return min(self._deciding())
+        return min(self.deciding())
 
-    def _deciding(self) -> tuple[float, float]:
+    def deciding(self) -> tuple[float, float]:
         """Count the positives and the negatives that decide the value."""
         of_positives, of_negatives = self.measure.parts
         return (
@@ -267,7 +242,7 @@ class Study:
                 f"p-values from fewer than {FEWEST_UNITS} are rough."
             )
         if self.sampling != "queries":
-            found += few_rows(self.n_effective(positive=True), *self._deciding(), self.label)
+            found += few_rows(self.n_effective(positive=True), *self.deciding(), self.label)
         return found
 
     def warn_if_few_for(self, method: str) -> None:

@@ -1,0 +1,255 @@
+"""Average precision, F-measures, net benefit, costs and maxima against counting and scikit-learn."""
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import ks_2samp
+from sklearn import metrics as sk
+
+from aucuba._rows._sample import RankingSample
+from aucuba.metrics import (
+    average_precision_score,
+    compare_scores,
+    detection_cost_score,
+    expected_cost_score,
+    f_measure_score,
+    gains_table,
+    kolmogorov_smirnov_score,
+    net_benefit_score,
+    score_interval,
+    value_recall,
+    youden_score,
+)
+from aucuba.metrics._measures import bind
+
+QUICK = {"n_resamples": 200, "random_state": 0}
+
+
+@st.composite
+def rows(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n = draw(st.integers(4, 40))
+    y = rng.random(n) < 0.4
+    y[:2] = True, False
+    return y, np.round(rng.normal(size=n) + y, draw(st.integers(0, 2))), rng.integers(1, 4, n)
+
+
+@given(rows())
+def test_average_precision_is_scikit_learn_s(sample):
+    y, score, weight = sample
+    want = sk.average_precision_score(y, score, sample_weight=weight)
+    assert average_precision_score(y, score, sample_weight=weight) == pytest.approx(want)
+    parts = [(0.0, 0.3), (0.3, 0.8), (0.8, 1.0)]
+    found = [average_precision_score(y, score, recall_range=part) for part in parts]
+    sizes = [high - low for low, high in parts]
+    assert np.dot(found, sizes) == pytest.approx(average_precision_score(y, score))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_expected_average_precision_is_the_mean_over_orders(seed):
+    rng = np.random.default_rng(seed)
+    y, score = np.append(rng.random(5) < 0.5, [True, False])[1:], rng.integers(0, 3, 6)
+    orders = [
+        np.array(one)[np.argsort(-score[list(one)], kind="stable")]
+        for one in permutations(range(6))
+    ]
+    want = np.mean([sk.average_precision_score(y[one], -np.arange(6)) for one in orders])
+    assert average_precision_score(y, score, ties="expected") == pytest.approx(want)
+    weight = np.array([1, 2, 3, 1, 2, 1])
+    copies = np.repeat(np.arange(6), weight)
+    again = average_precision_score(y, score, ties="expected", sample_weight=weight)
+    assert again == pytest.approx(
+        average_precision_score(y[copies], score[copies], ties="expected")
+    )
+
+
+@given(rows())
+def test_measures_of_thresholds_by_counting(sample):
+    y, score, weight = sample
+    options = {"sample_weight": weight}
+    found = {"f": [0.0], "youden": [0.0], "ks": [0.0], "cost": [0.2 / 0.2]}
+    positives, negatives = weight @ y, weight @ ~y
+    for cut in np.unique(score):
+        flagged = score >= cut
+        f2 = sk.fbeta_score(y, flagged, beta=2, sample_weight=weight)
+        assert f_measure_score(y, score, threshold=cut, beta=2, **options) == pytest.approx(f2)
+        tpr, fpr = weight @ (y & flagged) / positives, weight @ (~y & flagged) / negatives
+        cost = (0.2 * 3 * (1 - tpr) + 0.8 * fpr) / 0.6
+        priced = {"target_prior": 0.2, "cost_miss": 3}
+        assert detection_cost_score(y, score, threshold=cut, **priced, **options) == pytest.approx(
+            cost
+        )
+        mean = (weight @ (5 * (y & ~flagged) + (~y & flagged))) / weight.sum()
+        got = expected_cost_score(y, score, threshold=cut, cost_false_negative=5, **options)
+        assert got == pytest.approx(mean)
+        for name, value in zip(found, (f2, tpr - fpr, abs(tpr - fpr), cost), strict=True):
+            found[name].append(value)
+    assert f_measure_score(y, score, beta=2, **options) == pytest.approx(max(found["f"]))
+    assert youden_score(y, score, **options) == pytest.approx(max(found["youden"]))
+    assert kolmogorov_smirnov_score(y, score, **options) == pytest.approx(max(found["ks"]))
+    least = detection_cost_score(y, score, threshold="best", **priced, **options)
+    assert least == pytest.approx(min(found["cost"]))
+    want = ks_2samp(score[y], score[~y]).statistic
+    assert kolmogorov_smirnov_score(y, score) == pytest.approx(want)
+
+
+@given(rows())
+def test_net_benefit_by_counting(sample):
+    y, score, weight = sample
+    risk, odds = expit(score), 0.3 / 0.7
+    flagged = risk >= 0.3
+    tp, fp = weight @ (y & flagged), weight @ (~y & flagged)
+    options = {"threshold": 0.3, "sample_weight": weight}
+    want = (tp - odds * fp) / weight.sum()
+    assert net_benefit_score(y, risk, **options) == pytest.approx(want)
+    share = weight @ y / weight.sum()
+    assert net_benefit_score(y, risk, standardized=True, **options) == pytest.approx(want / share)
+    # In a population with its own prevalence the rates of either class stay.
+    want = 0.1 * tp / (weight @ y) - 0.9 * odds * fp / (weight @ ~y)
+    assert net_benefit_score(y, risk, target_prevalence=0.1, **options) == pytest.approx(want)
+
+
+def test_bayes_threshold_of_likelihood_ratios():
+    y, ratio = [0, 0, 1, 1], [-3.0, 0.5, 1.0, 4.0]
+    limit = np.log(0.9 / (0.1 * 2))
+    for one in (detection_cost_score(y, ratio, target_prior=0.1, cost_miss=2),):
+        assert one == detection_cost_score(y, ratio, target_prior=0.1, cost_miss=2, threshold=limit)
+        assert one == pytest.approx(0.5)
+
+
+EFFECTS = {
+    "average_precision": {},
+    "average_precision in a range": {"recall_range": (0.2, 0.7)},
+    "average_precision elsewhere": {"target_prevalence": 0.05},
+    "f_measure": {"threshold": 0.5, "beta": 2.0},
+    "net_benefit": {"threshold": 0.6},
+    "net_benefit standardised": {"threshold": 0.6, "standardized": True},
+    "expected_cost": {"threshold": 0.5, "cost_false_negative": 4.0},
+    "detection_cost": {"threshold": 0.5, "target_prior": 0.3},
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_effects_are_derivatives(name):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3 == 0
+    score = np.round(rng.normal(size=60) + y, 1)
+    score = expit(score) if name.startswith("net") else score
+    weight = rng.uniform(0.5, 2, 60)
+    measure = bind(name.split(" ")[0], EFFECTS[name])
+    sample = RankingSample.from_arrays(y, score, weight)
+    effects = measure.effects(sample)
+    assert effects.sum() == pytest.approx(0, abs=1e-12)
+    for row in range(0, 60, 7):
+        moved = [
+            measure.value(replace(sample, weight=weight * (1 + step * (np.arange(60) == row))))
+            for step in (1e-6, -1e-6)
+        ]
+        assert effects[row] == pytest.approx((moved[0] - moved[1]) / 2e-6, abs=1e-8)
+
+
+def test_standard_error_by_influence_is_that_of_resamples():
+    rng = np.random.default_rng(1)
+    y = rng.random(3000) < 0.2
+    score, cluster = rng.normal(size=3000) + y, np.arange(3000) // 5
+    for given_ in ({}, {"groups": cluster}, {"sampling": "by_class"}):
+        found = [
+            score_interval("average_precision", y, score, method=method, **given_, **QUICK)
+            for method in ("influence", "bootstrap")
+        ]
+        widths = [one.high - one.low for one in found]
+        assert widths[0] == pytest.approx(widths[1], rel=0.15)
+
+
+def test_frequencies_are_copies_for_influence():
+    rng = np.random.default_rng(2)
+    y, score, weight = rng.random(80) < 0.4, rng.normal(size=80).round(1), rng.integers(1, 60, 80)
+    copies = np.repeat(np.arange(80), weight)
+    for sampling in ("random", "by_class"):
+        options = {"method": "influence", "sampling": sampling}
+        counted = score_interval(
+            "f_measure",
+            y,
+            score,
+            threshold=0.3,
+            sample_weight=weight,
+            weight_kind="frequency",
+            **options,
+        )
+        written = score_interval("f_measure", y[copies], score[copies], threshold=0.3, **options)
+        assert (counted.low, counted.high) == pytest.approx((written.low, written.high))
+
+
+@pytest.mark.parametrize(
+    ("metric", "params", "n_rows", "expected", "of_difference"),
+    [
+        ("average_precision", {}, 1999, "wilson", "bootstrap"),
+        ("average_precision", {}, 2400, "influence", "influence"),
+        ("average_precision", {"ties": "expected"}, 2400, "wilson", "bootstrap"),
+        ("f_measure", {"threshold": 0.5}, 400, "influence", "influence"),
+        ("expected_cost", {"threshold": 0.5}, 400, "wilson", "influence"),
+        ("youden", {}, 400, "simultaneous", "bootstrap"),
+        ("detection_cost", {"threshold": "best"}, 400, "simultaneous", "bootstrap"),
+    ],
+)
+def test_methods_that_auto_chooses(metric, params, n_rows, expected, of_difference):
+    rng = np.random.default_rng(3)
+    y = rng.random(n_rows) < 0.3
+    score, other = (rng.normal(size=n_rows) + y for _ in range(2))
+    found = score_interval(metric, y, score, **params, **QUICK)
+    assert found.method == expected
+    assert found.low < found.value < found.high
+    assert compare_scores(metric, y, score, other, **params, **QUICK).method == of_difference
+
+
+def test_a_band_over_thresholds_allows_for_the_choice():
+    """Scores without information have no best threshold; the plain bootstrap says otherwise."""
+    missed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y, score = np.arange(200) < 60, rng.normal(size=200)
+        found = score_interval("youden", y, score, **QUICK)
+        missed += found.low > 0
+    assert missed <= 4
+    with pytest.raises(ValueError, match=r"is biased for 'youden'.*use method='simultaneous'"):
+        score_interval("youden", y, score, method="bootstrap")
+    with pytest.raises(ValueError, match="is for the best of all thresholds"):
+        score_interval("auc", y, score, method="simultaneous")
+
+
+def test_net_benefit_needs_probabilities():
+    with pytest.raises(ValueError, match=r"needs probabilities: .* from -1 to 2"):
+        net_benefit_score([0, 1, 1], [-1.0, 0.5, 2.0], threshold=0.1)
+    with pytest.raises(ValueError, match="ties='expected' goes without recall_range"):
+        average_precision_score([0, 1], [0, 1], ties="expected", recall_range=(0, 0.5))
+    with pytest.raises(ValueError, match="target_prevalence has no meaning"):
+        average_precision_score([0, 1], [0, 1], ties="expected", target_prevalence=0.1)
+
+
+@given(rows())
+def test_gains_by_counting(sample):
+    y, score, weight = sample
+    order = np.argsort(-score, kind="stable")
+    amounts = np.random.default_rng(0).uniform(1, 9, y.size)
+    for one in gains_table(y, score, n_bins=4, amount=amounts, sample_weight=weight):
+        # The top weight, with rows of equal score in proportion.
+        left, hits, worth = one.fraction * weight.sum(), 0.0, 0.0
+        for cut in np.unique(score[order])[::-1]:
+            block = score == cut
+            part = min(left / weight[block].sum(), 1.0)
+            hits += part * (weight * y)[block].sum()
+            worth += part * (weight * y * amounts)[block].sum()
+            left -= part * weight[block].sum()
+        assert one.n_positives == pytest.approx(hits)
+        assert one.gain == pytest.approx(hits / (weight @ y))
+        assert one.lift == pytest.approx(one.gain / one.fraction)
+        assert one.value == pytest.approx(worth / (weight @ (y * amounts)))
+        got = value_recall(y, score, amounts, fraction=one.fraction, sample_weight=weight)
+        assert got == pytest.approx(one.value)
+    with pytest.raises(ValueError, match="amounts of all positive rows are 0"):
+        value_recall(y, score, np.where(y, 0.0, 1.0), fraction=0.5)
