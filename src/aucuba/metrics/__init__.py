@@ -1,5 +1,6 @@
 """Measures of the ROC curve, its regions and its thresholds, with intervals and tests."""
 
+from aucuba.metrics._by_class import score_by_class
 from aucuba.metrics._comparisons import ScoreComparison, compare_scores
 from aucuba.metrics._counts import from_counts
 from aucuba.metrics._curve_displays import (
@@ -96,6 +97,7 @@ __all__ = [
     "recall_at_precision_score",
     "rie_score",
     "sample_size_for",
+    "score_by_class",
     "score_interval",
     "tpr_at_fpr_score",
     "two_way_partial_auc_score",

@@ -80,7 +80,11 @@ def _drawn_limits(
     """Return the limits, and the number of resamples that they took."""
     draws, used = None, 0
     if method == "simultaneous":
-        return *best_limits(study, tail, n_draws, random_state), n_draws
+        low, high = best_limits(study, tail, n_draws, random_state)
+        if high - low <= _NO_SPREAD:
+            value = float(study.values[0])
+            low, high = _without_spread(study.measure, study.fewest, value, tail)
+        return low, high, n_draws
     if needs_draws(study, method):
         draws, used = study.resampled(n_draws, random_state)[0], n_draws
     return *limits(study, method, float(study.values[0]), tail, draws), used
