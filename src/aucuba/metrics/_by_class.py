@@ -128,10 +128,10 @@ def _problems(
     sample_weight: ArrayLike | None,
 ) -> list[_Problem]:
     """Return every class, or ordered pair of classes, as rows of two classes."""
-    score = np.asarray(on_host(y_score))
+    score: FloatArray = np.asarray(on_host(y_score))
     if score.ndim != 2:
         raise ValueError(f"y_score must have one column per class, got shape {score.shape}.")
-    score = finite_scores(score.reshape(-1)).reshape(score.shape)
+    score = finite_scores(score.reshape(-1)).reshape(len(score), -1)
     weight = row_weights(on_host(sample_weight), len(score))
     given = np.asarray(on_host(y_true))
     if given.ndim == 2:
@@ -141,9 +141,10 @@ def _problems(
     names = np.unique(given) if labels is None else np.asarray(labels)
     known = identifiers(given, "y_true", len(score))
     strange = set(np.unique(known).tolist()) - set(names.tolist())
-    if names.size != score.shape[1] or strange:
+    n_columns = len(score.T)
+    if names.size != n_columns or strange:
         raise ValueError(
-            f"y_score has {score.shape[1]} columns for the classes {names.tolist()}"
+            f"y_score has {n_columns} columns for the classes {names.tolist()}"
             f"{f' and y_true also has {sorted(strange)}' if strange else ''}; name the columns by "
             "labels."
         )
@@ -208,7 +209,7 @@ def _resampled(
         values = []
         for one, run in zip(problems, runs, strict=True):
             size = counts[one.rows] * one.sample.weights
-            totals = np.bincount(run.slot, size, 2 * run.n_runs)
+            totals = np.bincount(run.slot, size, 2 * run.n_runs).astype(np.float64)
             if not totals.reshape(2, -1).any(axis=1).all():
                 break
             values.append(float(measure.of_curve(run.curves(totals), one.rows.size)))
