@@ -156,6 +156,36 @@ def test_results_depend_on_data_and_seed_alone():
     assert (first != other).any()
 
 
+def test_scores_that_were_computed_in_pieces_are_selected_alike():
+    rng = np.random.default_rng(0)
+    X, y = batch(rng, 1_000, 0.2)
+    X = np.column_stack([X, np.arange(1_000) % 2])
+    for params in ({}, {"pos_label": 0}, {"strata": 1}):
+        model = FalseDiscoverySelector(LogisticRegression(), 0.3, random_state=0, **params)
+        expected = model.fit(X, y).select(X[:300])
+        scores = np.concatenate(
+            [model.decision_function(X[start : start + 100]) for start in (0, 100, 200)]
+        )
+        strata = X[:300, 1] if "strata" in params else None
+        found = model.select_scores(scores, strata=strata)
+        np.testing.assert_array_equal(found.mask, expected.mask)
+        np.testing.assert_allclose(found.p_values, expected.p_values)
+        assert 0 < found.mask.sum() < 300
+    with pytest.raises(ValueError, match="select_scores needs strata, as fit had them"):
+        model.select_scores(scores)
+    plain = FalseDiscoverySelector(LogisticRegression(), 0.3, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="select_scores has strata, fit had none"):
+        plain.select_scores(scores, strata=strata)
+    groups = np.repeat(np.arange(250), 4)
+    grouped = FalseDiscoverySelector(prefit(), 0.3, cv="prefit", random_state=0).fit(
+        X, y, groups=groups
+    )
+    fresh = np.repeat(np.arange(900, 975), 4)
+    expected = grouped.select(X[:300], groups=fresh).mask
+    found = grouped.select_scores(grouped.decision_function(X[:300]), groups=fresh).mask
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_labels_of_any_kind_and_either_direction():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

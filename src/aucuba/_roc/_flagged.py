@@ -157,6 +157,8 @@ def stated_limits(classifier: Any) -> list[StatedLimit]:
     """List the limits of a fitted classifier's own threshold; several at once have no single one."""
     known = vars(classifier)
     if "promise_" in known:
+        # Of a triage, scores above 0 are blocked, which says nothing about what is cleared.
+        known = {**known, "min_tpr": None} if "min_npv" in known else known
         return [
             StatedLimit(rate, float(known[name]), at_most, bool(known["guarantee_"]))
             for name, (rate, at_most) in _PARAMETERS.items()

@@ -31,7 +31,7 @@ _PATIENCE_S = 1.0
 _WORDS = ("loss", "groups", "time")
 # Parameters of the library that are options here, spelled alike.
 PARAMETERS = (
-    *("C", "cv", "fpr_range", "max_fpr", "max_iter", "max_segments", "min_tpr"),
+    *("C", "cv", "fpr_range", "max_fdr", "max_fpr", "max_iter", "max_segments", "min_tpr"),
     *("pos_label", "qid", "random_state", "sample_weight", *_WORDS),
 )
 # A parameter with a value is always meant.

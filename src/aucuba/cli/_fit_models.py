@@ -16,10 +16,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from aucuba._base._validation import check_choice, check_fraction, check_positive_number
+from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._columns._table_columns import Columns, NamedColumns
 from aucuba._rows._splits import held_out_split, shuffled_folds, time_folds
 from aucuba.cli._console import fit_with_progress, progress_bar
+from aucuba.cli._fit_promise import Promised
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.cli._options import FitOptions, Range
@@ -32,12 +33,7 @@ from aucuba.linear import (
     PartialAUCSVC,
 )
 from aucuba.metrics import make_metric_scorer
-from aucuba.threshold import (
-    AlertBudgetClassifier,
-    FixedFPRClassifier,
-    FixedPrecisionClassifier,
-    FixedTPRClassifier,
-)
+from aucuba.threshold import TriageClassifier
 
 _SVC_LOSSES = ("structural", "tight", "tight_dc")
 # Fitted attributes that `aucuba fit` and `aucuba info` show.
@@ -45,40 +41,7 @@ _SHOWN = (
     *("status_", "n_iter_", "objective_", "lower_bound_", "gap_", "C_", "blend_", "predict_fpr_"),
 )
 _PROMISED = ("promise_", "guarantee_", "confidence", "threshold_")
-_PROMISES = {
-    "fpr": FixedFPRClassifier,
-    "tpr": FixedTPRClassifier,
-    "precision": FixedPrecisionClassifier,
-    "alerts": AlertBudgetClassifier,
-}
-# Rates of one class, for which the halves are stratified. The other rates depend on the prevalence,
-# which random halves do not fix.
-_STRATIFIED = ("fpr", "tpr")
 _HELD_OUT = 0.5
-
-
-@dataclass(frozen=True)
-class PromisedRate:
-    """The rate that a threshold keeps, its limit and the confidence; set on a held-out half."""
-
-    rate: str
-    limit: float
-    confidence: float
-
-    @classmethod
-    def from_options(cls, options: FitOptions) -> PromisedRate:
-        """Read ``fpr=0.01``."""
-        name, _, value = (options.promise or "").partition("=")
-        check_choice(name.strip(), "--promise", tuple(_PROMISES))
-        try:
-            limit = float(value)
-        except ValueError:
-            raise ValueError(
-                f"--promise must read NAME=LIMIT, such as fpr=0.01, got {options.promise!r}."
-            ) from None
-        check_fraction(limit, "--promise", low_open=True, high_open=True)
-        check_fraction(options.confidence, "--confidence", low_open=True, high_open=True)
-        return cls(name.strip(), limit, options.confidence)
 
 
 @dataclass(frozen=True)
@@ -93,7 +56,7 @@ class Plan:
     classifier : estimator
     folds : int
         Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
-    promise : PromisedRate or None
+    promise : Promised or None
     random_state : int
     """
 
@@ -102,7 +65,7 @@ class Plan:
     kind: str
     classifier: Any
     folds: int
-    promise: PromisedRate | None
+    promise: Promised | None
     random_state: int
 
     @classmethod
@@ -115,7 +78,7 @@ class Plan:
         folds = 0
         if options.model == "svc":
             folds = 5 if options.cv is None else options.cv
-        promise = None if options.promise is None else PromisedRate.from_options(options)
+        promise = Promised.from_options(options)
         seed = options.random_state
         return cls(fpr_range, min_tpr, options.model, classifier, folds, promise, seed)
 
@@ -125,8 +88,8 @@ class Plan:
             raise ValueError(
                 f"--model {self.kind} does not support --qid; leave --qid out or choose another."
             )
-        if table.rows.query is not None and self.promise is not None:
-            raise ValueError("--promise does not support --qid; leave one of the two out.")
+        if self.promise is not None:
+            self.promise.check_rows(table.rows)
         single = self.kind == "aum" or isinstance(self.classifier, PartialAUCClassifier)
         if (table.roles.groups or table.roles.time) and single and self.promise is None:
             raise ValueError(
@@ -159,18 +122,15 @@ class Plan:
         promise, seed = self.promise, self.random_state
         if promise is None:
             return self._trained(table)
-        stratified = promise.rate in _STRATIFIED
         train, held_out = held_out_split(
             *(_HELD_OUT, table.y, seed),
             groups=table.rows.group,
             time=table.rows.time,
-            stratified=stratified,
+            stratified=promise.stratified,
         )
         model, baseline = self._trained(table.take(train))
         rest = table.take(held_out)
-        promised = _PROMISES[promise.rate](
-            model[-1], promise.limit, promise.confidence, cv="prefit", random_state=seed
-        )
+        promised = promise.around(model[-1], seed)
         promised.fit(model[:-1].transform(rest.X), rest.y, groups=rest.rows.group)
         return Pipeline([*model.steps[:-1], ("model", promised)]), baseline
 
@@ -211,7 +171,11 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
     known = vars(classifier)
     if "promise_" in known:
         base = fit_facts(classifier.estimator_)
-        promise = {name.rstrip("_"): known[name] for name in _PROMISED}
+        promise = {name.rstrip("_"): known[name] for name in _PROMISED if name in known}
+        if isinstance(classifier, TriageClassifier):
+            promise["thresholds"] = classifier.thresholds_.tolist()
+            promise["review_share"] = classifier.review_share_
+            del promise["threshold"]
         names = {"estimator": type(classifier).__name__, "base": base["estimator"]}
         return {**base, **names, **promise}
     facts = {name[:-1]: known[name] for name in _SHOWN if name in known}

@@ -31,6 +31,7 @@ from aucuba.cli._table_file import TableFile
 from aucuba.cli._table_schema import FarRows, Schema
 from aucuba.metrics import RocSketch
 from aucuba.persistence import SavedModel
+from aucuba.threshold import FalseDiscoverySelector
 
 # Rows by which a table is recognised.
 _DIGESTED = 1000
@@ -109,7 +110,10 @@ class ScoredFile:
 
     def pieces(self) -> Iterator[tuple[pd.DataFrame, Any]]:
         """Read and score the file: frames of positive, score, base, weight and qid, with features."""
-        schema, options = self.record.schema, self.options
+        schema, options, model = self.record.schema, self.options, self.saved.model
+        # A selection depends on all rows, so they are counted at the end.
+        selector = model[-1] if isinstance(model[-1], FalseDiscoverySelector) else None
+        waiting = []
         strict = options.refuses_unknown
         target = self.record.target if options.target is None else options.target
         for table in self.file.chunks(Kept(schema.text, (target,), schema.first_index)):
@@ -125,12 +129,21 @@ class ScoredFile:
             self._n_rows += table.n_rows
             rows = self.roles.read_others(table).assign(
                 positive=self.record.labels.is_positive(self.roles.read_target(table)),
-                score=self.saved.model.decision_function(X),
+                score=model.decision_function(X),
                 base=self.saved.baseline.decision_function(X),
             )
-            self.flagged.update(rows["positive"], rows["score"] > 0, rows.get("weight"))
+            if selector is None:
+                self._count(rows, rows["score"] > 0)
+            else:
+                waiting.append(rows)
             yield rows, X
             self._reach(table.progress)
+        if selector is not None:
+            batch = pd.concat(waiting, ignore_index=True)
+            self._count(batch, selector.select_scores(batch["score"]).mask)
+
+    def _count(self, rows: pd.DataFrame, flagged: Any) -> None:
+        self.flagged.update(rows["positive"], flagged, rows.get("weight"))
 
     def fingerprint(self) -> str:
         """Digest the rows that were read; warn where they are those of training, or far from them."""

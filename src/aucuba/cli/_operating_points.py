@@ -11,6 +11,7 @@ from aucuba import metrics
 from aucuba._roc._flagged import RATE_NAMES, FlaggedRows, StatedLimit, stated_limits
 from aucuba.cli._console import Grid, print_note, with_interval
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
+from aucuba.threshold import FalseDiscoverySelector
 
 # A limit with its value, or a measure with its parameters.
 Point = tuple[str, Any]
@@ -94,15 +95,16 @@ def measure_points(
 def own_threshold(scored: ScoredFile) -> dict[str, Any]:
     """Compute the rates of a file that was read at the model's own threshold, the score 0.
 
-    Every limit that the threshold was set for, or promises, gets a verdict; a note says which of them
-    these rows violate.
+    A selector has no threshold; its rates are those of the file as one batch. Every limit that the
+    threshold was set for, or promises, gets a verdict; a note says which of them these rows violate.
     """
     rows, limits = scored.flagged, stated_limits(scored.saved.model[-1])
+    selects = isinstance(scored.saved.model[-1], FalseDiscoverySelector)
     for one in limits:
         if one.verdict(rows) == "violated":
             print_note(_violation(one, rows, scored))
     return {
-        "threshold": 0.0,
+        "threshold": None if selects else 0.0,
         "n_flagged": rows.n_flagged,
         **{name: asdict(rows.rate(name)) for name in RATE_NAMES},
         "limits": [{**asdict(one), "verdict": one.verdict(rows)} for one in limits],
@@ -117,7 +119,8 @@ def _violation(limit: StatedLimit, rows: FlaggedRows, scored: ScoredFile) -> str
 
 def threshold_grid(own: dict[str, Any]) -> Grid:
     """Show the rates at the model's own threshold, with the verdict on each limit."""
-    grid = Grid("at the model's threshold", "on these rows [95 %]", "limit", "verdict")
+    where = "selected as one batch" if own["threshold"] is None else "at the model's threshold"
+    grid = Grid(where, "on these rows [95 %]", "limit", "verdict")
     limits = {one["rate"]: one for one in own["limits"]}
     for name, title in RATE_NAMES.items():
         known, limit, verdict = own[name], "", ""

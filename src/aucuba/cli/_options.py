@@ -203,6 +203,7 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "aucuba fit train.csv --target fraud --max-fpr 0.01 --out model.aucuba",
         "aucuba fit train.csv --target fraud --model stack --drop id --out m.aucuba",
         "aucuba fit train.csv --target fraud --promise fpr=0.01 --time date --out m",
+        "aucuba fit train.csv --target fraud --max-fdr 0.1 --out m",
     )
     out: Path = _option("The model file to write.", "MODEL", default=MISSING)
     pos_label: str | None = _of_columns(
@@ -247,7 +248,21 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "alerts, such as fpr=0.01.",
         "NAME=LIMIT",
     )
-    confidence: float = _of_promise("Confidence of --promise.", "NUMBER", default=0.95)
+    triage: str | None = _of_promise(
+        "Hold out half of the rows and set two thresholds: block (limit fpr or ppv), clear (limit tpr "
+        "or npv), review between; such as fpr=0.01,tpr=0.95.",
+        "LIMITS",
+    )
+    max_fdr: float | None = _of_promise(
+        "Hold out half of the rows; predict then takes each file as one batch and selects rows of "
+        "which at most this fraction is false on average.",
+        "FRACTION",
+    )
+    confidence: float | None = _of_promise(
+        "Confidence of the promise; with --max-fdr, for all later batches.",
+        "NUMBER",
+        shown="0.95; for --max-fdr on average",
+    )
     groups: str | None = _of_columns(
         "Groups, such as patients; no split separates the rows of a group.", "COLUMN"
     )
@@ -270,8 +285,10 @@ class PredictOptions(ScoringOptions):
     """Score the rows of a file, which may be larger than memory.
 
     Writes the score of every row, its probability if the model has one, and the class predicted at the
-    threshold set in training (score > 0). For a changepoint model it writes the changes: the first
-    samples of new segments.
+    threshold set in training (score > 0). A model of --triage adds the action: block, clear or review.
+    A model of --max-fdr reads the file twice and adds p-values; its score has no threshold, and it
+    selects rows by comparing them with the others of the file. For a changepoint model it writes the
+    changes: the first samples of new segments.
     """
 
     examples = (

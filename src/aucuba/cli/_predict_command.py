@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ from aucuba._base._files import (
 from aucuba.changepoint import SupervisedChangepointDetector
 from aucuba.cli._console import emit, print_note, progress_bar, stdout_of_a_reader
 from aucuba.cli._fit_record import FitRecord, fit_record
-from aucuba.cli._formats import Kept
+from aucuba.cli._formats import Kept, Table
 from aucuba.cli._labelled_rows import joined_features
 from aucuba.cli._options import PredictOptions
 from aucuba.cli._roles import split_names
@@ -31,8 +32,10 @@ from aucuba.cli._signal_table import SignalTable
 from aucuba.cli._table_file import TableFile
 from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import SavedModel, load_model
+from aucuba.threshold import FalseDiscoverySelector, TriageClassifier
 
-_WRITTEN = ("score", "probability", "predicted")
+ACTIONS = ("clear", "review", "block")
+_WRITTEN = ("score", "probability", "p_value", "predicted", "action")
 # What spreadsheets take for the start of a formula, at once or after trimming.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _OTHER_FORMATS = (".gz", ".npz", ".parquet", ".pq", ".tsv")
@@ -53,17 +56,14 @@ def run(options: PredictOptions) -> None:
     written += ["row"] if ranked else []
     record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file, written)
     far, rows, positives = FarRows(saved.baseline), 0, 0
-    best, features = list[pd.DataFrame](), list[Any]()
+    best, features, actions = list[pd.DataFrame](), list[Any](), Counter[str]()
+    kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
     with _sink(out) as sink, progress_bar(f"Scoring {options.data.name}", 1.0) as bar:
-        kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
-        for table in file.chunks(kept):
-            X = record.schema.features(table)
-            if strict:
-                record.schema.refuse_unknown(saved.baseline, X)
-            far.update(X)
+        for table, X, decided in _decided_chunks(saved, record, file, kept, strict, far):
             carried = {name: table.column(name, "--id").to_numpy() for name in ids}
-            frame = _scored(saved, record, X, carried, options.escape_formulas)
-            positives += int((frame["score"] > 0).sum())
+            positives += int(decided.pop("positive").sum())
+            actions.update(decided.get("action", ()))
+            frame = _beside(carried, decided, options.escape_formulas)
             if ranked:
                 frame.insert(0, "row", np.arange(rows + 1, rows + 1 + len(frame)))
                 best.append(frame)
@@ -82,7 +82,10 @@ def run(options: PredictOptions) -> None:
                 frame = _with_reasons(saved, frame, X, options)
             frame.to_csv(sink, index=False)
     far.warn()
-    counts = f"{rows} rows, {positives} predicted positive"
+    selects = isinstance(saved.model[-1], FalseDiscoverySelector)
+    counts = f"{rows} rows, {positives} {'selected' if selects else 'predicted positive'}"
+    if actions:
+        counts = f"{rows} rows: " + ", ".join(f"{actions[one]} {one}" for one in ACTIONS)
     fitted = vars(saved.model[-1])
     rate, promise = fitted.get("predict_fpr_"), fitted.get("promise_")
     if rate is not None and not math.isnan(rate):
@@ -92,6 +95,7 @@ def run(options: PredictOptions) -> None:
     result = {
         "rows": rows,
         "predicted_positive": positives,
+        **({"actions": {one: actions[one] for one in ACTIONS}} if actions else {}),
         "predict_fpr": rate,
         "promise": promise,
         "outside": far.n_rows,
@@ -99,20 +103,56 @@ def run(options: PredictOptions) -> None:
     _print_counts(counts, "scores", result, out, options.json)
 
 
-def _scored(
-    saved: SavedModel, record: FitRecord, X: Any, carried: dict[str, Any], escape: bool
-) -> pd.DataFrame:
-    """Put the scores and predicted labels of some rows beside the columns that are carried along."""
-    score = saved.model.decision_function(X)
-    predicted: Any = np.where(score > 0, record.labels.positive, record.labels.negative)
+def _decided_chunks(
+    saved: SavedModel, record: FitRecord, file: TableFile, kept: Kept, strict: bool, far: FarRows
+) -> Iterator[tuple[Table, Any, dict[str, Any]]]:
+    """Read the file in pieces; return each with its features and what the model says about its rows.
+
+    A selection depends on all rows: the file is then read twice, and only its scores are kept.
+    """
+    last = saved.model[-1]
+
+    def read() -> Iterator[tuple[Table, Any]]:
+        for table in file.chunks(kept):
+            X = record.schema.features(table)
+            if strict:
+                record.schema.refuse_unknown(saved.baseline, X)
+            far.update(X)
+            yield table, X
+
+    if not isinstance(last, FalseDiscoverySelector):
+        yield from ((table, X, _decided(saved, record, X)) for table, X in read())
+        return
+    score = np.concatenate([saved.decision_function(X) for _, X in read()])
+    selected, p = last.select_scores(score)
+    start = 0
+    for table in file.chunks(kept):
+        rows = slice(start, start + table.n_rows)
+        start += table.n_rows
+        label = np.where(selected[rows], record.labels.positive, record.labels.negative)
+        columns = {"score": score[rows], "p_value": p[rows], "predicted": label}
+        yield table, record.schema.features(table), {"positive": selected[rows], **columns}
+
+
+def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
+    """Score some rows and decide about each by itself."""
+    score, last = saved.decision_function(X), saved.model[-1]
+    columns: dict[str, Any] = {"positive": score > 0, "score": score}
+    if hasattr(saved.model, "predict_proba"):
+        columns["probability"] = saved.predict_proba(X)[:, 1]
+    columns["predicted"] = np.where(score > 0, record.labels.positive, record.labels.negative)
+    if isinstance(last, TriageClassifier):
+        columns["action"] = last.actions(saved.model[:-1].transform(X))
+    return columns
+
+
+def _beside(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> pd.DataFrame:
+    """Put scores and decisions beside the columns that are carried along."""
     if escape:
         # A score may begin with a minus sign, but it is a number.
         carried = {_escaped(name): _escaped_all(texts) for name, texts in carried.items()}
-        predicted = _escaped_all(predicted)
-    columns = {**carried, "score": score}
-    if hasattr(saved.model, "predict_proba"):
-        columns["probability"] = saved.predict_proba(X)[:, 1]
-    return pd.DataFrame({**columns, "predicted": predicted})
+        decided = {**decided, "predicted": _escaped_all(decided["predicted"])}
+    return pd.DataFrame({**carried, **decided})
 
 
 def _ranked(frames: list[pd.DataFrame], top: int | None) -> pd.DataFrame:

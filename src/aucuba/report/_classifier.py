@@ -15,6 +15,7 @@ from aucuba._base._validation import check_fpr_range
 from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RowReasons
 from aucuba.linear import AUMClassifier
+from aucuba.report._decisions import decision_section
 from aucuba.report._line_search import line_search_section
 from aucuba.report._models import model_sections, promise_section
 from aucuba.report._page import Page, Section, facts, paragraph
@@ -92,15 +93,17 @@ def classifier_report(
     low, high = check_fpr_range(fpr_range)
     _check_names(model, feature_names)
     names = (type(model).__name__, baseline_name)
-    promise = promised_rate(model) is not None
+    promise, decisions = promised_rate(model) is not None, decision_section(model, sample, X)
     raw = X if table is None else table
     sections = [data_section(sample, labels or sample.labels, raw, feature_names, note)]
     if promise:
         sections.append(promise_section(model, sample))
+    if decisions is not None:
+        sections.append(decisions)
     sections += [
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),
-        operating_point_section(model, sample, (low, high), promise),
+        operating_point_section(model, sample, (low, high), promise or decisions is not None),
         *([] if reasons is None else [reason_section(sample, labels, *reasons)]),
         *model_sections(model, feature_names, score_sign(model)),
     ]

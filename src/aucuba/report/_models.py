@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 from aucuba._base._estimator import pipeline_steps
 from aucuba._base._markup import escaped
 from aucuba._base._typing import FloatArray
-from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.report._page import Section, facts, figures, paragraph, table
 from aucuba.report._roc import rates_above_zero
@@ -35,7 +34,7 @@ def model_sections(model: Any, feature_names: Sequence[str] | None, sign: int = 
 
     ``sign`` is -1 if the model's scores decrease towards the positive class of the page.
     """
-    if promised_rate(model) is not None:
+    if "promise_" in vars(model):
         return model_sections(*last_step(model.estimator_, feature_names), sign)
     if isinstance(model, RegionStack):
         return _stack_sections(model)

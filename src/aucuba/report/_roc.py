@@ -123,7 +123,7 @@ def operating_point_section(
 ) -> Section:
     """List thresholds for a few rates, and the rates at the threshold of ``predict``.
 
-    With ``promise``, another section shows the threshold of ``predict``.
+    With ``promise``, another section shows how the model decides.
     """
     rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
     rows = []
@@ -146,7 +146,7 @@ def operating_point_section(
         "threshold. A threshold chosen and measured on the same rows is optimistic"
     )
     text += (
-        "; this model's threshold is the score 0, with the promise above."
+        "; how this model decides, and what it promises, stands above."
         if promise
         else "; for a promise on new rows use FixedFPRClassifier."
     )

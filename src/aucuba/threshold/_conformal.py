@@ -6,9 +6,12 @@ the new one, and the p-values of a batch depend positively on each other, so tha
 Hochberg's step-up rule keeps the false discovery rate [1]_.
 
 That is a mean over held-out rows, too. Conditionally on them the probability that a new negative
-passes the k-th smallest score is a random rate. With probability 1 - ``error`` a chain of rates
-:math:`a_1 < a_2 < \ldots` holds for fixed ranks all together (`joint_ranks`), and then the smallest
-:math:`a_j` whose rank the row passes is a p-value for every later batch [1]_.
+scores above the r-th highest is a random rate. With probability 1 - ``error`` limits
+:math:`a_1 < a_2 < \ldots` of these rates hold for fixed ranks all together, and then the :math:`a_r`
+of the first rank that the row passes is a p-value for every later batch [1]_. Any such band is valid;
+the ones of [1]_ (Simes, asymptotic, Monte Carlo) differ in where they are narrow. Here the rate of
+rank r has an error in proportion to 1 / r, since few alerts are selected by the first ranks alone, and
+the factor is what the joint law of the order statistics allows, computed without approximation.
 
 Ties are broken by one random key per row, which makes ranks behave as for continuous scores.
 
@@ -23,16 +26,22 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
+from scipy.stats import beta
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba.threshold._order_statistic import joint_ranks, raised_by_rounding
+from aucuba.threshold._order_statistic import joint_violation, raised_by_rounding
 
-# Neighbouring rates of the chain differ by this factor, which is what the conditional p-values lose
-# by having steps.
-_STEP = 1.15
+# Neighbouring ranks of the band differ by this factor, from where that is more than one rank.
+_STEP = 1.2
+# With few negatives the band has more ranks than `max_fdr` needs, or one negative more would at times
+# make the smallest p-value larger.
+_FEWEST_RANKS = 40
+# Beyond this rank errors are so small that adding them up costs nothing.
+_MOST_JOINT = 1_000
+_BISECTIONS = 16
 
 
 @dataclass(frozen=True)
@@ -106,14 +115,36 @@ def smallest_p_value(n: int, max_fdr: float, error: float | None) -> float:
 def conditional_steps(n: int, max_fdr: float, error: float) -> tuple[FloatArray, IntArray]:
     """Return rates and, for each, the most negatives above a row that may have it as its p-value.
 
-    With probability of at least 1 - ``error`` over the held-out negatives, all rates hold.
+    With probability of at least 1 - ``error`` over the held-out negatives, all rates hold. A p-value
+    above ``max_fdr`` is never selected, so the rates end there.
     """
-    smallest, n_rates = _smallest_rate(n, max_fdr, error)
-    if smallest >= max_fdr:
-        return np.empty(0), np.empty(0, dtype=np.intp)
-    rates = np.geomspace(smallest, max_fdr, n_rates)
-    ranks = joint_ranks(n, rates.tolist(), error)
-    return rates, n - np.maximum.accumulate(ranks[::-1])[::-1]
+    ranks = _ranks(max(math.floor(n * max_fdr), min(n, _FEWEST_RANKS)))
+    if not ranks.size:
+        return np.empty(0), ranks
+    # The first rank alone may have all of the error, and by Bonferroni all may have their parts of it.
+    low, high = error / np.sum(1.0 / ranks), error
+    joint = ranks <= _MOST_JOINT
+    rest = np.sum(1.0 / ranks[~joint])
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        rates = _rates(ranks[joint], n, middle)
+        violation = joint_violation((n + 1 - ranks[joint]).tolist(), n, rates.tolist())
+        low, high = (middle, high) if violation + middle * rest <= error else (low, middle)
+    rates = _rates(ranks, n, low)
+    kept = rates < max_fdr
+    return rates[kept], ranks[kept] - 1
+
+
+def _rates(ranks: IntArray, n: int, error: float) -> FloatArray:
+    """Return limits that the rates above the highest scores exceed with probability error / rank."""
+    return np.asarray(beta.isf(error / ranks, ranks, n - ranks + 1))
+
+
+def _ranks(most: int) -> IntArray:
+    ranks = [1] if most >= 1 else []
+    while ranks and (following := max(ranks[-1] + 1, round(_STEP * ranks[-1]))) <= most:
+        ranks.append(following)
+    return np.array(ranks, dtype=np.intp)
 
 
 def negatives_for_selection(
@@ -123,33 +154,14 @@ def negatives_for_selection(
     largest_p = max_fdr * n_alerts / batch_size
     if error is None:
         return max(1, math.ceil(round(1.0 / largest_p, 9)) - 1)
+
+    def is_enough(n: int) -> bool:
+        return smallest_p_value(n, max_fdr, error) <= largest_p
+
     most = 1
-    while _smallest_rate(most, max_fdr, error)[0] > largest_p or most < 2:
+    while not is_enough(most):
         most *= 2
-    enough = partial(_is_enough, max_fdr=max_fdr, error=error, largest_p=largest_p)
-    return 1 + bisect_left(range(1, most + 1), True, key=enough)
-
-
-def _is_enough(n: int, max_fdr: float, error: float, largest_p: float) -> bool:
-    smallest, _ = _smallest_rate(n, max_fdr, error)
-    return smallest < max_fdr and smallest <= largest_p
-
-
-def _smallest_rate(n: int, max_fdr: float, error: float) -> tuple[float, int]:
-    """Return the smallest rate of the chain of n negatives, and the number of its rates.
-
-    A p-value above ``max_fdr`` is never selected, so the chain ends there. It begins with the
-    smallest rate that n scores can carry at the error's share of one rate.
-    """
-    n_rates = 1
-    while True:
-        smallest = -math.expm1(math.log(error / n_rates) / n) if n else 1.0
-        if smallest >= max_fdr:
-            return smallest, 0
-        needed = 1 + math.ceil(math.log(max_fdr / smallest) / math.log(_STEP))
-        if needed <= n_rates:
-            return smallest, n_rates
-        n_rates = needed
+    return 1 + bisect_left(range(1, most + 1), True, key=is_enough)
 
 
 def selected(p: FloatArray, max_fdr: float) -> BoolArray:

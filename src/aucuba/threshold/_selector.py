@@ -14,13 +14,19 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from aucuba._base._callbacks import with_callbacks
 from aucuba._base._estimator import all_or_nothing
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
-from aucuba._base._validation import check_choice, check_fraction, identifiers, query_index
+from aucuba._base._validation import (
+    check_choice,
+    check_fraction,
+    finite_scores,
+    identifiers,
+    query_index,
+)
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._columns._kinds import as_table
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._conformal import NegativeScores, p_values, selected, smallest_p_value
-from aucuba.threshold._held_out import Strata
+from aucuba.threshold._held_out import Strata, stratum_index
 from aucuba.threshold._rows_needed import rows_needed
 
 
@@ -236,12 +242,67 @@ class FalseDiscoverySelector(HeldOutCalibration):
         """
         check_is_fitted(self, "calibration_scores_")
         X = as_table(X)
-        score = self._checked_scores(X)
+        place = self._strata_of(X) if self.strata_.size else None
+        return self._selection(self._checked_scores(X), groups, place)
+
+    def select_scores(
+        self, scores: ArrayLike, groups: ArrayLike | None = None, strata: ArrayLike | None = None
+    ) -> Selection:
+        """Select the rows of one batch by their scores, so that they may be scored in pieces.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            What `decision_function` returns for all rows of the batch.
+        groups : array-like of shape (n_samples,), default=None
+            As in `select`.
+        strata : array-like of shape (n_samples,), default=None
+            The stratum of every row, if `fit` had strata.
+
+        Returns
+        -------
+        Selection
+            As from `select`.
+        """
+        check_is_fitted(self, "calibration_scores_")
+        score = self._towards_positive(finite_scores(scores, "scores").astype(np.float64))
+        if (strata is None) == bool(self.strata_.size):
+            missing = (
+                "needs strata, as fit had them" if strata is None else "has strata, fit had none"
+            )
+            raise ValueError(
+                f"select_scores {missing}: rows are compared within their own stratum."
+            )
+        if strata is None:
+            return self._selection(score, groups, None)
+        labels = identifiers(strata, "strata", score.size)
+        return self._selection(score, groups, stratum_index(labels, self.strata_))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute the scores that are compared with those of the held-out negatives.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores signed towards ``classes_[1]``, without a threshold.
+        """
+        check_is_fitted(self, "calibration_scores_")
+        return self._towards_positive(self._checked_scores(as_table(X)))
+
+    def _towards_positive(self, score: FloatArray) -> FloatArray:
+        """Turn scores of ``classes_[1]`` into those of ``pos_label_``, or back."""
+        return score if self._positive_index else -score
+
+    def _selection(self, score: FloatArray, groups: Any, place: IntArray | None) -> Selection:
         sample = Sample(
             np.zeros(score.size, dtype=bool), group=self._new_groups(groups, score.size)
         )
-        place = self._strata_of(X)
-        if self.strata_.size:
+        if place is not None:
             sample = replace(sample, stratum=place)
         units = _highest_of_groups(sample.with_scores(score))
         p = self._p_values(units)

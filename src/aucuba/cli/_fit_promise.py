@@ -1,0 +1,112 @@
+"""What ``aucuba fit`` sets on a held-out half: a promised threshold, a triage or a selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from aucuba._base._validation import check_choice, check_fraction
+from aucuba._rows._sample import Sample
+from aucuba.cli._options import FitOptions, spelled_as_option
+from aucuba.threshold import (
+    AlertBudgetClassifier,
+    FalseDiscoverySelector,
+    FixedFPRClassifier,
+    FixedPrecisionClassifier,
+    FixedTPRClassifier,
+    TriageClassifier,
+)
+
+_PROMISES = {
+    "fpr": FixedFPRClassifier,
+    "tpr": FixedTPRClassifier,
+    "precision": FixedPrecisionClassifier,
+    "alerts": AlertBudgetClassifier,
+}
+# Rates of one class, for which the halves are stratified. The other rates depend on the prevalence,
+# which random halves do not fix.
+_STRATIFIED = ("fpr", "tpr")
+_CONFIDENCE = 0.95
+# By the name that --triage takes; ``ppv`` and ``npv`` depend on the prevalence.
+_OF_TRIAGE = {"fpr": "max_fpr", "tpr": "min_tpr", "ppv": "min_ppv", "npv": "min_npv"}
+
+
+@dataclass(frozen=True)
+class Promised:
+    """What decides about rows by a held-out half: a threshold, two of them, or a selection.
+
+    ``option`` is the one that asked for it.
+    """
+
+    option: str
+    kind: Any
+    params: dict[str, Any]
+    stratified: bool
+
+    @classmethod
+    def from_options(cls, options: FitOptions) -> Promised | None:
+        """Read ``--promise fpr=0.01``, ``--triage fpr=0.01,tpr=0.95`` or ``--max-fdr 0.1``."""
+        asked = [name for name in ("promise", "triage", "max_fdr") if name in options.given]
+        if not asked:
+            options.refuse("is for --promise, --triage and --max-fdr", "confidence")
+            return None
+        option = spelled_as_option(asked[0])
+        if len(asked) > 1:
+            raise ValueError(
+                f"{option} and {spelled_as_option(asked[1])} decide in different ways; give one of "
+                "the two."
+            )
+        confidence = options.confidence
+        if confidence is not None:
+            check_fraction(confidence, "--confidence", low_open=True, high_open=True)
+        if options.max_fdr is not None:
+            max_fdr = check_fraction(options.max_fdr, option, low_open=True, high_open=True)
+            params = {"max_fdr": max_fdr, "confidence": confidence}
+            return cls(option, FalseDiscoverySelector, params, True)
+        sure = {"confidence": _CONFIDENCE if confidence is None else confidence}
+        if options.triage is not None:
+            limits = dict[str, float]()
+            for one in options.triage.split(","):
+                name, limit = _limit(one, option, _OF_TRIAGE)
+                if name in limits:
+                    raise ValueError(f"{option} names {name} twice; give one limit.")
+                limits[name] = limit
+            params = {_OF_TRIAGE[name]: limit for name, limit in limits.items()}
+            return cls(option, TriageClassifier, params | sure, not {"ppv", "npv"} & {*limits})
+        name, limit = _limit(options.promise or "", option, _PROMISES)
+        kind: Any = _PROMISES[name]
+        return cls(option, partial(_of_rate, kind, limit), sure, name in _STRATIFIED)
+
+    def check_rows(self, rows: Sample) -> None:
+        """Refuse rows whose structure the decisions would not keep."""
+        if rows.query is not None:
+            raise ValueError(f"{self.option} does not support --qid; leave one of the two out.")
+        if rows.group is not None and self.kind is FalseDiscoverySelector:
+            raise ValueError(
+                "--max-fdr selects rows, and the rows of a group depend on each other. Leave --groups "
+                "out if they do not, or select whole groups from Python: "
+                "FalseDiscoverySelector(...).fit(X, y, groups=...)."
+            )
+
+    def around(self, model: Any, random_state: int) -> Any:
+        """Wrap a fitted classifier, not fitted yet to held-out rows."""
+        return self.kind(model, cv="prefit", random_state=random_state, **self.params)
+
+
+def _of_rate(kind: Any, limit: float, model: Any, **params: Any) -> Any:
+    # Each class has a name of its own for its limit, which comes second.
+    return kind(model, limit, **params)
+
+
+def _limit(text: str, option: str, known: dict[str, Any]) -> tuple[str, float]:
+    """Read ``fpr=0.01``."""
+    name, _, value = (part.strip() for part in text.partition("="))
+    check_choice(name, option, tuple(known))
+    try:
+        limit = float(value)
+    except ValueError:
+        raise ValueError(
+            f"{option} must read NAME=LIMIT, such as fpr=0.01, got {text!r}."
+        ) from None
+    return name, check_fraction(limit, option, low_open=True, high_open=True)

@@ -1,0 +1,120 @@
+"""``aucuba fit --max-fdr`` and ``--triage``: decisions that no single threshold makes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from aucuba.persistence import load_model
+from aucuba.threshold import FalseDiscoverySelector, TriageClassifier
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rows to learn from, and a batch with fewer positives; scores of ``kind`` rows are plain."""
+    folder, rng = tmp_path_factory.mktemp("decisions"), np.random.default_rng(0)
+    for name, n, prevalence in (("train", 2_000, 0.2), ("new", 500, 0.06)):
+        y = rng.random(n) < prevalence
+        frame = pd.DataFrame(rng.normal(size=(n, 2)) + 2.2 * y[:, None], columns=["a", "b"])
+        frame.assign(
+            row=np.arange(n), day=np.arange(n) // 100, y=np.where(y, "bad", "good")
+        ).to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def fit(run, folder):
+    def fitted(*options):
+        out = folder / "m.aucuba"
+        words = ["fit", folder / "train.csv", "--positive", "bad", "--drop", "row,day", "--cv", "0"]
+        found = run(*words, "--no-probe", "--json", "--out", out, *options)
+        assert found.code == 0, found.err
+        return out, load_model(out), found.json
+
+    return fitted
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_predict_selects_the_file_as_one_batch(run, fit, folder, monkeypatch, confidence):
+    given = [] if confidence is None else ["--confidence", confidence]
+    out, saved, facts = fit("--max-fdr", 0.2, *given)
+    selector = saved.model[-1]
+    assert type(selector) is FalseDiscoverySelector
+    assert (selector.max_fdr, selector.confidence) == (0.2, confidence)
+    assert facts["fit"]["promise"] == selector.promise_
+    # Small pieces: the selection is of all of them together.
+    monkeypatch.setattr("aucuba.cli._formats.CHUNK_ROWS", 64)
+    words = ["predict", out, folder / "new.csv", "--json"]
+    found = run(*words, "--id", "row", "--out", folder / "scores.csv")
+    assert found.code == 0, found.err
+    written, new = pd.read_csv(folder / "scores.csv"), pd.read_csv(folder / "new.csv")
+    mask, p = selector.select(saved.model[:-1].transform(new[["a", "b"]]))
+    assert list(written) == ["row", "score", "p_value", "predicted"]
+    np.testing.assert_array_equal(written["predicted"] == "bad", mask)
+    np.testing.assert_allclose(written["p_value"], p)
+    assert 5 < mask.sum() < 60
+    assert found.json["predicted_positive"] == mask.sum()
+    run(*words, "--out", folder / "top.csv", "--top", 7)
+    assert pd.read_csv(folder / "top.csv")["score"].tolist() == sorted(written["score"])[:-8:-1]
+
+
+def test_evaluate_and_info_know_that_a_selector_has_no_threshold(run, fit, folder):
+    out, saved, _ = fit("--max-fdr", 0.2)
+    new = pd.read_csv(folder / "new.csv")
+    mask = saved.model[-1].select(saved.model[:-1].transform(new[["a", "b"]])).mask
+    own = run("evaluate", out, folder / "new.csv", "--json").json["own_threshold"]
+    assert own["threshold"] is None
+    assert own["n_flagged"] == mask.sum()
+    assert own["precision"]["value"] == pytest.approx((new["y"] == "bad")[mask].mean())
+    assert "selected as one batch" in run("evaluate", out, folder / "new.csv").out
+    assert "FalseDiscoverySelector" in run("info", out).out
+    page = folder / "page.html"
+    assert run("report", out, folder / "new.csv", "--out", page).code == 0
+    assert "selected from these rows as one batch" in page.read_text(encoding="utf-8")
+
+
+def test_predict_writes_what_to_do(run, fit, folder):
+    out, saved, facts = fit("--triage", "fpr=0.02,tpr=0.9", "--confidence", 0.9)
+    triage = saved.model[-1]
+    assert type(triage) is TriageClassifier
+    assert (triage.max_fpr, triage.min_tpr, triage.confidence) == (0.02, 0.9, 0.9)
+    assert facts["fit"]["review_share"] == triage.review_share_
+    words = ["predict", out, folder / "new.csv", "--out", folder / "scores.csv"]
+    found = run(*words, "--json")
+    written, new = pd.read_csv(folder / "scores.csv"), pd.read_csv(folder / "new.csv")
+    expected = triage.actions(saved.model[:-1].transform(new[["a", "b"]]))
+    assert written["action"].tolist() == expected.tolist()
+    assert found.json["actions"] == {one: int(np.sum(expected == one)) for one in set(expected)}
+    assert ((written["predicted"] == "bad") == (expected == "block")).all()
+    assert "review" in run(*words).out
+    (limit,) = run("evaluate", out, folder / "new.csv", "--json").json["own_threshold"]["limits"]
+    assert (limit["rate"], limit["limit"]) == ("fpr", 0.02)
+    page = folder / "page.html"
+    assert run("report", out, folder / "new.csv", "--out", page).code == 0
+    assert "a person reviews those between" in page.read_text(encoding="utf-8")
+
+
+def test_triage_by_predictive_values(fit):
+    triage = fit("--triage", "ppv=0.7, npv=0.95")[1].model[-1]
+    assert (triage.min_ppv, triage.min_npv, triage.max_fpr) == (0.7, 0.95, None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--max-fdr", 0.1, "--promise", "fpr=0.1"], "give one of the two"),
+        (["--max-fdr", 1], "--max-fdr must lie in"),
+        (["--max-fdr", 0.1, "--groups", "row"], "select whole groups from Python"),
+        (["--max-fdr", 0.1, "--qid", "day"], "--max-fdr does not support --qid"),
+        (["--max-fdr", 0.1, "--model", "changepoint"], "does not apply to --model changepoint"),
+        (["--max-fdr", 0.0001], "Hold out more, or allow a larger --max-fdr"),
+        (["--triage", "fpr=0.1,fpr=0.2"], "names fpr twice"),
+        (["--triage", "precision=0.1"], "--triage must be one of 'fpr', 'tpr', 'ppv', 'npv'"),
+        (["--triage", "fpr"], "such as fpr=0.01, got 'fpr'"),
+        (["--confidence", 0.9], "is for --promise, --triage and --max-fdr"),
+    ],
+)
+def test_one_error_names_the_remedy(run, folder, options, message):
+    words = ["fit", folder / "train.csv", "--positive", "bad", "--cv", "0", "--no-probe"]
+    found = run(*words, "--out", folder / "x.aucuba", *options)
+    assert found.code == 2
+    assert message in found.err
