@@ -4,13 +4,16 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
+    IsolationForest,
     RandomForestClassifier,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -30,6 +33,7 @@ from aucuba import (
     PartialAUCSVC,
     RegionReweighted,
     RegionStack,
+    TriageClassifier,
 )
 
 pytest.importorskip("onnx")
@@ -83,6 +87,11 @@ MODELS = {
     "boosting": BOOSTING,
     "network": MLPClassifier((6, 3), max_iter=20, random_state=0),
     "tanh network": MLPClassifier((4,), activation="tanh", max_iter=20, random_state=0),
+    "calibrated": CalibratedClassifierCV(PartialAUCClassifier(RANGE), cv=2),
+    "isotonic": CalibratedClassifierCV(FOREST, cv=2, method="isotonic"),
+    "isotonic, one point": CalibratedClassifierCV(
+        DecisionTreeClassifier(min_samples_leaf=500), cv=2, method="isotonic"
+    ),
     "reweighted": RegionReweighted(BOOSTING, RANGE, cv=2, random_state=0),
     "reweighted, first class": RegionReweighted(FOREST, RANGE, cv=2, random_state=0, pos_label=0),
     "stack": RegionStack(
@@ -114,6 +123,16 @@ def test_scores_flags_and_labels(name):
         np.testing.assert_allclose(probability, expected, atol=1e-9)
 
 
+def test_distilled_and_frozen_models():
+    X, y = rows()
+    student = MODELS["stack"].fit(X, y).distill(X, y, n_synthetic=200, random_state=0)
+    frozen = FixedFPRClassifier(FrozenEstimator(BOOSTING.fit(X, y)), 0.1, cv="prefit").fit(X, y)
+    for model in (student, frozen):
+        found = check_onnx(to_onnx(model), model, TEST)
+        assert found.score_error < 1e-9
+        assert found.n_other_flags == 0
+
+
 def test_missing_values_take_the_way_of_training():
     X, y = rows()
     for model in (BOOSTING, FOREST, ExtraTreesClassifier(5, random_state=0)):
@@ -142,6 +161,8 @@ PROMISED = {
     "tpr": FixedTPRClassifier(BOOSTING, 0.6),
     "tpr, first class": FixedTPRClassifier(LogisticRegression(), 0.6, pos_label=0),
     "first class": FixedFPRClassifier(FOREST, 0.4, pos_label=0),
+    "low": FixedFPRClassifier(LogisticRegression(), 0.4, score_direction="low"),
+    "triage": TriageClassifier(LogisticRegression(), 0.1, 0.9),
 }
 
 
@@ -234,6 +255,36 @@ class TestPromises:
         with pytest.raises(ValueError, match="has no digest"):
             to_onnx(model, calibration=(X, y))
 
+    def test_rows_between_the_thresholds_of_a_triage_are_reviewed(self):
+        X, y = rows(2_000)
+        model = TriageClassifier(LogisticRegression(), 0.3, 0.5, random_state=0).fit(X, y)
+        scores = model.estimator_.decision_function(np.float64(np.float32(TEST)))
+        row = np.argsort(scores)[len(scores) // 2]
+        # Both thresholds on the score of one row: blocked it would break one limit, cleared the other.
+        model.thresholds_ = np.full(2, scores[row])
+        model.threshold_ = scores[row]
+        level, flag = _session(to_onnx(model)).run(["level", "flag"], {"X": np.float32(TEST)})
+        assert level[row] == 1
+        assert not flag[row]
+        np.testing.assert_array_equal(
+            np.delete(level, row), np.delete(2 * (scores > scores[row]), row)
+        )
+
+    def test_no_side_is_safe_for_two_rates_or_predictive_values(self):
+        X, y = rows(2_000)
+        for model in (
+            FixedFPRClassifier(LogisticRegression(), 0.4, min_tpr=0.5, random_state=0),
+            TriageClassifier(LogisticRegression(), 0.3, min_npv=0.5, random_state=0),
+        ):
+            made = to_onnx(model.fit(X, y))
+            facts = {one.key: one.value for one in made.metadata_props}
+            assert facts["aucuba.promise"] == ""
+            assert check_onnx(made, model, TEST).n_other_flags == 0
+            facts = {
+                one.key: one.value for one in to_onnx(model, calibration=(X, y)).metadata_props
+            }
+            assert facts["aucuba.promise"] == model.promise_
+
     def test_calibration_needs_a_promise(self):
         X, y = rows()
         with pytest.raises(ValueError, match=r"LogisticRegression has none"):
@@ -293,8 +344,9 @@ class TestRefusals:
             (PartialAUCSVC(RANGE, kernel="rbf", loss="tight"), "kernel='rbf'"),
             (HistGradientBoostingClassifier(categorical_features=[0], max_iter=2), "categories"),
             (FixedFPRClassifier(LogisticRegression(), 0.4, strata=4, random_state=0), "strata"),
+            (FixedFPRClassifier(IsolationForest(random_state=0), 0.4), "no classifier"),
         ],
-        ids=["kernel", "categories", "strata"],
+        ids=["kernel", "categories", "strata", "detector"],
     )
     def test_what_cannot_be_converted_is_named(self, model, words):
         X, y = rows()

@@ -59,6 +59,7 @@ def run(statement, rows):
             make_pipeline(StandardScaler(), LogisticRegression()), 0.1, random_state=0
         ),
         FixedFPRClassifier(LogisticRegression(), 0.4, random_state=0, pos_label=0),
+        FixedFPRClassifier(LogisticRegression(), 0.4, random_state=0, score_direction="low"),
         FixedTPRClassifier(LogisticRegression(), 0.5, random_state=0),
         make_pipeline(StandardScaler(), FixedPrecisionClassifier(LogisticRegression(), 0.3, 0.6)),
     ],
@@ -92,6 +93,8 @@ def test_rows_on_the_threshold_go_to_the_safe_side(kind, inside):
 def test_the_promise_is_a_comment():
     model = FixedFPRClassifier(LogisticRegression(), 0.1, random_state=0).fit(X, Y)
     assert to_sql(model).startswith(f"-- {model.promise_}\n")
+    both = FixedFPRClassifier(LogisticRegression(), 0.4, min_tpr=0.5, random_state=0).fit(X, Y)
+    assert to_sql(both).startswith("WITH")
     folds = FixedFPRClassifier(LogisticRegression(), 0.1, cv=3, random_state=0).fit(X, Y)
     assert to_sql(folds).startswith("WITH")
 
@@ -102,6 +105,10 @@ def test_the_promise_is_a_comment():
         (RandomForestClassifier(2), "RandomForestClassifier is not linear"),
         (PartialAUCSVC(RANGE, kernel="rbf", loss="tight"), "not linear"),
         (make_pipeline(RandomForestClassifier(2)), "not linear"),
+        (
+            FixedFPRClassifier(LogisticRegression(), 0.4, response_method="predict_proba"),
+            "compares predict_proba",
+        ),
     ],
 )
 def test_refusals(model, words):

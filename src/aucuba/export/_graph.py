@@ -152,6 +152,18 @@ class Graph:
         odds = self.op("Exp", self.op("Neg", value.name))
         return Value(self.op("Div", one, self.op("Add", one, odds)))
 
+    def interpolated(self, value: Value, x: Any, y: Any) -> Value:
+        """Interpolate linearly between points of increasing x, and hold the ends; one column."""
+        x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        slopes = np.append(np.diff(y) / np.diff(x), 0.0)
+        inside = self.op("Max", value.name, self.constant(x[0]))
+        above = self.op("GreaterOrEqual", inside, self.constant(x[None, 1:]))
+        ones = self.constant([1], np.int64)
+        place = self.op("ReduceSum", self.cast(above, TensorProto.INT64), ones, keepdims=1)
+        start, low, slope = (self.op("Gather", self.constant(a), place) for a in (x, y, slopes))
+        step = self.op("Mul", self.op("Sub", inside, start), slope)
+        return Value(self.op("Add", low, step))
+
     def log_odds(self, value: Value, end: float) -> Value:
         """Turn probabilities, clipped at a distance from 0 and 1, into log-odds."""
         low, high = self.constant(end), self.constant(1.0 - end)

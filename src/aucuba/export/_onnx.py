@@ -24,7 +24,7 @@ from aucuba._roc._flagged import promised_rate
 from aucuba._rows._splits import held_out_split
 from aucuba.export._graph import IR_VERSION, ML_OPSET, OPSET, Graph, NotConvertible, Value
 from aucuba.export._parts import response, transformed
-from aucuba.export._sql import safe_side
+from aucuba.export._sql import safe_sides
 
 Outputs = dict[str, tuple[str, int]]
 _CLOSE, _ROUNDING = 1e-5, 1e-9
@@ -82,7 +82,7 @@ def to_onnx(
     """
     check_is_fitted(model)
     *steps, last = pipeline_steps(model)
-    if promised_rate(last) is not None:
+    if is_promised(last):
         return _promised(model, steps, last, calibration, labels)
     if calibration is not None:
         raise ValueError(
@@ -109,6 +109,11 @@ def plain_outputs(graph: Graph, rows: Value, model: Any, labels: Any = None) -> 
     return outputs | _decision(graph, flag, classes, positive)
 
 
+def is_promised(classifier: Any) -> bool:
+    """Tell whether a classifier compares scores of a base with promised thresholds."""
+    return promised_rate(classifier) is not None or type(classifier).__name__ == "TriageClassifier"
+
+
 def _promised(
     model: Any,
     steps: list[Any],
@@ -132,21 +137,24 @@ def promised_outputs(
 
     ``fitted`` has the thresholds: the model itself, or one whose thresholds come from these scores.
     """
-    side = safe_side(last)
+    limits = np.sort(np.atleast_1d(fitted.thresholds_))[None]
+    sides = np.array(safe_sides(last, limits.size), dtype=float)
     if fitted is not last:
-        side, why, kept = 0, "thresholds recomputed from the scores of this graph", True
-    elif side and base.magnitude is not None:
+        why, kept = "thresholds recomputed from the scores of this graph", True
+    elif sides.all() and base.magnitude is not None:
         why, kept = "scores moved to the safe side by a proven bound on their difference", True
     else:
-        side, why, kept = 0, "none: no proven bound on the difference of scores", False
+        why, kept = "none: no proven bound on the difference of scores", False
     moved = base.name
-    if side and base.magnitude is not None:
-        error = graph.op("Mul", base.magnitude, graph.constant(side * 2.0 * base.error))
-        moved = graph.op("Add", base.name, error)
-    limits = np.sort(np.atleast_1d(fitted.thresholds_))[None]
-    passed = graph.cast(graph.op("Greater", moved, graph.constant(limits)), TensorProto.INT64)
+    if kept and fitted is last and base.magnitude is not None:
+        # One column per threshold: of a triage, one moves down and one up.
+        room = graph.constant(sides[None] * (2.0 * base.error))
+        moved = graph.op("Add", base.name, graph.op("Mul", base.magnitude, room))
+    above = graph.op("Greater", moved, graph.constant(limits))
+    passed = graph.cast(above, TensorProto.INT64)
     level = graph.op("ReduceSum", passed, graph.constant([1], np.int64), keepdims=0)
-    flag = graph.op("Greater", moved, graph.constant(fitted.threshold_))
+    own = int(np.flatnonzero(limits[0] == fitted.threshold_)[-1])
+    flag = graph.op("Gather", above, graph.constant([own], np.int64), axis=1)
     positive = last.classes_[1] == last.pos_label_
     decision = graph.shifted(base, -fitted.threshold_)
     outputs = _scores_of(graph, graph.scaled(decision, 1.0 if positive else -1.0), None)
@@ -164,17 +172,16 @@ def base_scores(graph: Graph, value: Value, steps: list[Any], last: Any) -> Valu
     """Add the base of a promise, scored towards the positive class."""
     if last.strata_.size:
         raise NotConvertible(f"{type(last).__name__} with strata")
+    if not hasattr(last.estimator_, "classes_"):
+        raise NotConvertible(f"{type(last.estimator_).__name__}, which is no classifier,")
     for step in steps:
         value = transformed(graph, value, step)
     method = response_of(last.estimator_, last.response_method)
     base = response(graph, value, last.estimator_).by(method)
-    if last.classes_[1] == last.pos_label_:
-        return base
-    return (
-        graph.scaled(graph.shifted(base, -1.0), -1.0)
-        if method == "predict_proba"
-        else (graph.scaled(base, -1.0))
-    )
+    if last.classes_[1] != last.pos_label_:
+        moved = graph.shifted(base, -1.0) if method == "predict_proba" else base
+        base = graph.scaled(moved, -1.0)
+    return base if last.score_direction_ == "high" else graph.scaled(base, -1.0)
 
 
 class _RuntimeScores(ClassifierMixin, BaseEstimator):
@@ -214,6 +221,7 @@ def _calibrated(graph: Graph, base: Value, steps: list[Any], last: Any, rows: An
         "cv": "prefit",
         "response_method": "decision_function",
         "pos_label": last.pos_label_,
+        "score_direction": "high",
     }
     return type(last)(**params).fit(scores.reshape(-1, 1), y[held_out])
 
@@ -373,7 +381,7 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
         own, expected = (
             x if positive else -x for x in (found["score"], model.decision_function(rows))
         )
-    if promised_rate(last) is not None:
+    if is_promised(last):
         # Scores count from the thresholds, which may differ.
         facts = session.get_modelmeta().custom_metadata_map
         limits = np.array([float(facts["aucuba.threshold"]), last.threshold_])

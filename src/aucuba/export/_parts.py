@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
@@ -114,6 +116,25 @@ def _network(graph: Graph, value: Value, model: Any) -> Response:
         else:
             value = Value(graph.op(_ACTIVATIONS[kind], value.name))
     return Response(probability=value)
+
+
+def _calibrated(graph: Graph, value: Value, model: Any) -> Response:
+    """Average the calibrated probabilities of the models of all folds."""
+    found = [_calibrated_one(graph, value, one) for one in model.calibrated_classifiers_]
+    both = graph.joined([Value(one.name) for one in found])
+    return Response(probability=graph.product(both, np.full((len(found), 1), 1 / len(found))))
+
+
+def _calibrated_one(graph: Graph, value: Value, model: Any) -> Value:
+    found = response(graph, value, model.estimator)
+    scores = found.probability if found.decision is None else found.decision
+    if scores is None or model.method not in ("sigmoid", "isotonic"):
+        raise NotConvertible(f"CalibratedClassifierCV with method={model.method!r}")
+    (calibrator,) = model.calibrators
+    if model.method == "isotonic":
+        # Beyond the ends of training the calibrator holds its value.
+        return graph.interpolated(scores, calibrator.X_thresholds_, calibrator.y_thresholds_)
+    return graph.sigmoid(graph.shifted(graph.scaled(scores, -calibrator.a_), -calibrator.b_))
 
 
 def _reweighted(graph: Graph, value: Value, model: Any) -> Response:
@@ -268,6 +289,8 @@ OURS = (
 Classifier = Callable[[Graph, Value, Any], Response]
 _CLASSIFIERS: dict[type, Classifier] = {
     AUMClassifier: _linear,
+    CalibratedClassifierCV: _calibrated,
+    FrozenEstimator: lambda graph, value, model: response(graph, value, model.estimator),
     LogisticRegression: _linear,
     PartialAUCClassifier: _linear,
     PartialAUCClassifierCV: _linear,

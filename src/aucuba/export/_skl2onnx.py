@@ -13,15 +13,15 @@ from skl2onnx.common.data_types import (
     StringTensorType,
 )
 
-from aucuba._roc._flagged import promised_rate
 from aucuba.export._graph import OPSET, Graph, NotConvertible, Value
-from aucuba.export._onnx import base_scores, plain_outputs, promised_outputs
+from aucuba.export._onnx import base_scores, is_promised, plain_outputs, promised_outputs
 from aucuba.export._parts import OURS
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
+    TriageClassifier,
 )
 
 _TYPES = {
@@ -44,6 +44,7 @@ def register_converters() -> None:
         FixedFPRClassifier,
         FixedPrecisionClassifier,
         FixedTPRClassifier,
+        TriageClassifier,
     )
     for kind in (*OURS, *promised):
         update_registered_converter(
@@ -59,7 +60,7 @@ def register_converters() -> None:
 def _outputs(graph: Graph, model: Any) -> Any:
     # Without a magnitude: the bound on rounding does not reach back through other converters.
     rows = Value(graph.rows().name)
-    if promised_rate(model) is not None:
+    if is_promised(model):
         found = promised_outputs(graph, base_scores(graph, rows, [], model), model, model)[0]
     else:
         found = plain_outputs(graph, rows, model)

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._estimator import pipeline_steps
+from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
 from aucuba._roc._flagged import promised_rate
@@ -77,6 +77,12 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
     if promised is not None:
         if promised.strata_.size:
             raise ValueError(f"{type(promised).__name__} with strata cannot be written as SQL.")
+        method = response_of(promised.estimator_, promised.response_method)
+        if method != "decision_function":
+            raise ValueError(
+                f"{type(promised).__name__} compares {method}, and SQL has no other response than the "
+                "decision function; fit it with response_method='decision_function'."
+            )
         *inner, last = pipeline_steps(promised.estimator_)
         steps += inner
     for step in steps:
@@ -92,7 +98,8 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     owner = last if promised is None else promised
     coef, intercept = last.coef_[0], float(last.intercept_[0])
     positive = getattr(owner, "pos_label_", owner.classes_[1]) == owner.classes_[1]
-    if promised is not None and not positive:
+    turned = promised is not None and positive != (promised.score_direction_ == "high")
+    if turned:
         coef, intercept = -coef, -intercept
     limit = 0.0 if promised is None else float(promised.threshold_)
     summands = {k: f"{float(coef[k])!r} * ({parts[k]})" for k in np.flatnonzero(coef).tolist()}
@@ -102,7 +109,7 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     outer = _quoted(f"terms_{digest}")
     terms = [f"  {one} AS {name}" for one, name in zip(summands.values(), named, strict=True)]
     total = " + ".join([*named, repr(intercept)])
-    side = safe_side(owner)
+    (side,) = safe_sides(owner, 1)
     # Each term has at most six roundings, and the sum one per term; twice, for both sums.
     roundings = 2 * (len(named) + 16)
     size = " + ".join([*(f"ABS({name})" for name in named), repr(abs(intercept))])
@@ -123,9 +130,18 @@ def _statement(parts: list[str], last: Any, promised: Any, table: str) -> str:
     )
 
 
-def safe_side(classifier: Any) -> int:
-    """Return where scores may move without breaking a promise: -1 lower, 1 higher, 0 nowhere."""
-    return _SAFE_SIDE.get(promised_rate(classifier) or "", 0)
+def safe_sides(classifier: Any, n_thresholds: int) -> list[int]:
+    """Return where scores may move without breaking a promise, per threshold from the lowest.
+
+    -1 is lower, 1 higher, 0 nowhere.
+    """
+    known = vars(classifier)
+    if type(classifier).__name__ == "TriageClassifier":
+        values = known["min_npv"], known["min_ppv"]
+        return [side * (value is None) for side, value in zip((1, -1), values, strict=True)]
+    # One threshold that keeps two rates may move to neither side.
+    both = "threshold_range_" in known
+    return [0 if both else _SAFE_SIDE.get(promised_rate(classifier) or "", 0)] * n_thresholds
 
 
 def _transformed(step: Any, parts: list[str]) -> list[str]:
