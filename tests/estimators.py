@@ -78,6 +78,8 @@ class Case:
 
 RANGE = (0.0, 0.2)
 
+# Learn from features alone, in no iterations, and have tests of their own.
+TRANSFORMERS = {"ColumnPreparer"}
 ESTIMATORS = {
     "PartialAUCClassifier": Case(
         lambda: aucuba.PartialAUCClassifier(RANGE), rows, keeps_partial=True

@@ -4,6 +4,7 @@ The map of the library:
 
 - tables: `PartialAUCClassifierCV`, `PartialAUCClassifier`, `PartialAUCSVC`, `AUMClassifier`
 - a card of a few conditions with whole points: `RegionScorecard`
+- columns of text, dates and missing values for these: `ColumnPreparer`
 - any model, tuned for the region: `RegionStack`, `RegionReweighted`; losses for other trainers:
   `aucuba.objectives`
 - a threshold that keeps a promise, for any classifier: `FixedFPRClassifier`, `FixedTPRClassifier`,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from aucuba.ensemble import RegionReweighted, RegionStack, explain_rows
     from aucuba.linear import (
         AUMClassifier,
+        ColumnPreparer,
         PartialAUCClassifier,
         PartialAUCClassifierCV,
         PartialAUCSVC,
@@ -47,6 +49,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "AUMClassifier": "aucuba.linear",
     "AlertBudgetClassifier": "aucuba.threshold",
+    "ColumnPreparer": "aucuba.linear",
     "FalseDiscoverySelector": "aucuba.threshold",
     "FewRowsWarning": "aucuba._base._warnings",
     "FixedFPRClassifier": "aucuba.threshold",
@@ -70,6 +73,7 @@ _SUBPACKAGES = (
 __all__ = [
     "AUMClassifier",
     "AlertBudgetClassifier",
+    "ColumnPreparer",
     "FalseDiscoverySelector",
     "FewRowsWarning",
     "FixedFPRClassifier",

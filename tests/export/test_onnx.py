@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from aucuba import (
     AlertBudgetClassifier,
     AUMClassifier,
+    ColumnPreparer,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
@@ -71,6 +72,7 @@ PREPARED = ColumnTransformer(
         ("c", "passthrough", [3]),
     ]
 )
+GAPS = ("pipeline", "prepared")
 MODELS = {
     "anchored": PartialAUCClassifier(RANGE),
     "cv": PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
@@ -79,6 +81,7 @@ MODELS = {
     "aum": AUMClassifier(),
     "logistic": LogisticRegression(),
     "pipeline": make_pipeline(PREPARED, PartialAUCClassifier(RANGE)),
+    "prepared": make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)),
     "tree": DecisionTreeClassifier(max_depth=4, random_state=0),
     "stump": DecisionTreeClassifier(max_depth=1, random_state=0),
     "leaf": DecisionTreeClassifier(min_samples_leaf=500, random_state=0),
@@ -106,8 +109,8 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_scores_flags_and_labels(name):
     X, y = rows()
-    model = MODELS[name].fit(with_gaps(X) if name == "pipeline" else X, y)
-    test = with_gaps(TEST) if name in ("pipeline", "boosting") else TEST
+    model = MODELS[name].fit(with_gaps(X) if name in GAPS else X, y)
+    test = with_gaps(TEST) if name in (*GAPS, "boosting") else TEST
     made = to_onnx(model)
     found = check_onnx(made, model, test)
     assert found.n_rows == len(test)

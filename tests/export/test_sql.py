@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from aucuba import (
+    ColumnPreparer,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
@@ -55,6 +56,7 @@ def run(statement, rows):
         LogisticRegression(),
         make_pipeline(StandardScaler(), PartialAUCSVC(RANGE)),
         make_pipeline(PREPARED, PartialAUCClassifier(RANGE)),
+        make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)),
         FixedFPRClassifier(
             make_pipeline(StandardScaler(), LogisticRegression()), 0.1, random_state=0
         ),

@@ -3,9 +3,10 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba import ColumnPreparer, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 
 ESTIMATORS = [
+    ColumnPreparer(),
     PartialAUCClassifierCV(random_state=0),
     PartialAUCClassifierCV((0.0, 0.1), random_state=0),
     PartialAUCClassifierCV(Cs=2, max_features=2, random_state=0),

@@ -23,6 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from aucuba import (
     AlertBudgetClassifier,
     AUMClassifier,
+    ColumnPreparer,
     FalseDiscoverySelector,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
@@ -126,6 +127,8 @@ def on_tables():
     steps = columns.for_linear(PartialAUCClassifier(RANGE)).steps
     model = Pipeline([("named", NamedColumns(["a", "colour"])), *steps]).fit(X, y)
     yield "named_columns", model, "decision_function", rows
+    model = make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)).fit(X, y)
+    yield "ColumnPreparer", model, "decision_function", rows
     codes = table()[0]
     codes[:, 0] = np.digitize(codes[:, 0], [-0.5, 0.5])
     members = [("boosting", RegionReweighted(boosting, RANGE))]

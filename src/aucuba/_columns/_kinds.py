@@ -47,8 +47,9 @@ def table_columns(X: Any) -> list[Any]:
 
 def column_names(X: Any) -> list[str]:
     """List the names of the columns; x0, x1, ... for an array."""
-    if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is not None:
+        return [str(name) for name in names]
     return [f"x{place}" for place in range(np.asarray(X).shape[1])]
 
 

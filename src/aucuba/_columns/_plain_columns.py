@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,17 +58,35 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(columns)
         self.names_ = column_names(X)
         if len(self.categorical):
-            self.encoder_ = OrdinalEncoder(
-                handle_unknown="use_encoded_value",
-                unknown_value=np.nan,
-                max_categories=_MAX_CATEGORIES,
-            ).fit(self._names(columns))
+            self.encoder_ = _encoder().fit(self._names(columns))
         table = self._coded(X, columns)
         self.empty_: BoolArray = np.asarray(np.isnan(table).all(axis=0))
         filled = np.where(self.empty_, 0.0, table)
         self.typical_ = self._middle(filled)
         self.range_ = np.array([np.nanmin(filled, axis=0), np.nanmax(filled, axis=0)])
         self.range_[:, self.empty_] = np.nan
+        return self
+
+    def fit_seen(
+        self,
+        names: Sequence[str],
+        counts: Sequence[Mapping[Any, int]],
+        ranges: Sequence[tuple[float, float]],
+    ) -> PlainColumns:
+        """Learn the same from counts of categories, None for missing ones, and ranges of columns.
+
+        ``ranges`` has all columns and then the parts of dates; of categories the entries are ignored.
+        """
+        self.n_features_in_, self.names_ = len(names), list(names)
+        if counts:
+            listed = [_few_rows(one) for one in counts]
+            longest = max(map(len, listed))
+            padded = [[one[0]] * (longest - len(one)) + one for one in listed]
+            self.encoder_ = _encoder().fit(np.array(padded, dtype=object).T)
+        self.range_ = np.array(ranges, dtype=np.float64).T
+        coded = [any(name is not None for name in one) for one in counts]
+        self.range_[:, list(self.categorical)] = np.where(coded, 0.0, np.nan)
+        self.empty_ = np.isnan(self.range_[0])
         return self
 
     def transform(self, X: Any) -> FloatArray:
@@ -221,6 +239,26 @@ class PlainColumns(TransformerMixin, BaseEstimator):
                 f"The model was trained on categories or dates in the columns {shown}, and an array of "
                 "numbers has none. Pass a table with the same kinds of columns as in training."
             )
+
+
+def _encoder() -> OrdinalEncoder:
+    return OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=np.nan,
+        max_categories=_MAX_CATEGORIES,
+    )
+
+
+def _few_rows(counts: Mapping[Any, int]) -> list[Any]:
+    """List every category, in few rows that let the encoder hide the same ones as rare.
+
+    It sorts them by name and keeps the most frequent, of equals the later; missing values are never
+    rare.
+    """
+    names = sorted(name for name in counts if name is not None)
+    order = np.argsort([counts[name] for name in names], kind="stable")[::-1]
+    kept = [names[place] for place in order[: _MAX_CATEGORIES - 1]]
+    return [*kept, *names, *([np.nan] if None in counts else [])]
 
 
 def _end(end: float, is_date: bool) -> str:

@@ -32,9 +32,9 @@ from aucuba._columns._splines import PortableSplines
 
 # A column with fewer distinct values is a step function already; splines would add empty columns.
 _DISTINCT_FOR_SPLINES = 8
-_RARE_CATEGORY = 10
+RARE_CATEGORY = 10
 # A matrix with fewer entries than this fraction is kept sparse, where that is allowed.
-_SPARSE_BELOW = 0.3
+SPARSE_BELOW = 0.3
 
 
 @dataclass(frozen=True)
@@ -168,10 +168,18 @@ class LinearColumns(TransformerMixin, BaseEstimator):
                 listed.append(np.repeat(own, [*map(len, self._names_of_indicators(part))]))
         return np.concatenate(listed)
 
+    def fit_plain(self, plain: PlainColumns, table: FloatArray) -> LinearColumns:
+        """Learn the encoding from rows of plain columns, as fitted `PlainColumns` give them."""
+        self._encode(plain, table)
+        return self
+
     def _fit_transform(self, X: Any) -> Any:
-        self.plain_ = PlainColumns(self.categorical, self.dates)
-        table = self.plain_.fit_transform(X)
-        self.n_features_in_ = self.plain_.n_features_in_
+        plain = PlainColumns(self.categorical, self.dates)
+        return self._encode(plain, plain.fit_transform(X))
+
+    def _encode(self, plain: PlainColumns, table: FloatArray) -> Any:
+        self.plain_ = plain
+        self.n_features_in_ = plain.n_features_in_
         categorical = list(self.categorical)
         numeric = [place for place in range(table.shape[1]) if place not in set(categorical)]
         parts = [
@@ -181,7 +189,7 @@ class LinearColumns(TransformerMixin, BaseEstimator):
         ]
         self.encode_ = ColumnTransformer(
             [part for part in parts if part[2]],
-            sparse_threshold=_SPARSE_BELOW if self.sparse else 0.0,
+            sparse_threshold=SPARSE_BELOW if self.sparse else 0.0,
         )
         return self.encode_.fit_transform(table)
 
@@ -250,7 +258,7 @@ def _splines() -> Pipeline:
 
 def _indicators(sparse: bool) -> OneHotEncoder:
     return OneHotEncoder(
-        handle_unknown="infrequent_if_exist", min_frequency=_RARE_CATEGORY, sparse_output=sparse
+        handle_unknown="infrequent_if_exist", min_frequency=RARE_CATEGORY, sparse_output=sparse
     )
 
 

@@ -12,6 +12,7 @@ import dask
 import dask.array
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba.design._dask_client import (
@@ -98,6 +99,20 @@ class DaskBlocks:
         if isinstance(X, dask.array.Array):
             return _whole_rows(X).map_blocks(score, drop_axis=1, dtype="f8", meta=np.empty(0))
         return X.map_partitions(_scored_frame, score, meta=(None, "f8")).to_dask_array()
+
+    @staticmethod
+    def mapped(X: Any, convert: Callable[[Any], Any], n_columns: int, *, sparse: bool) -> Any:
+        """Convert X lazily, block by block, to a Dask array of dense or CSR blocks."""
+        lengths = X.chunks[0] if isinstance(X, dask.array.Array) else [np.nan] * X.npartitions
+        call = _dask.delayed(convert, pure=False)
+        empty = np.empty((0, n_columns))
+        parts = [
+            _dask.array.from_delayed(
+                call(block), (length, n_columns), meta=csr_matrix(empty) if sparse else empty
+            )
+            for block, length in zip(np.ravel(_whole_rows(X).to_delayed()), lengths, strict=True)
+        ]
+        return _dask.array.concatenate(parts)
 
     def count(self, n_rows: Sequence[int]) -> None:
         """Store the number of rows of every block, which a pass has found; drop empty blocks."""

@@ -34,7 +34,13 @@ from aucuba._columns._table_columns import LinearColumns, NamedColumns
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.export._graph import Graph, NotConvertible, Value
 from aucuba.export._trees import boosted_log_odds, forest_probability
-from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba.linear import (
+    AUMClassifier,
+    ColumnPreparer,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+    PartialAUCSVC,
+)
 
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "identity": "Identity"}
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -302,6 +308,7 @@ _CLASSIFIERS: dict[type, Classifier] = {
     RegionStack: _stack,
 }
 _TRANSFORMERS: dict[type, Callable[[Graph, Value, Any], Value]] = {
+    ColumnPreparer: lambda graph, value, step: _prepared(graph, value, step.columns_),
     ColumnTransformer: _in_parallel,
     LinearColumns: _prepared,
     MaxAbsScaler: _scaled,

@@ -17,7 +17,13 @@ from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
 from aucuba._roc._flagged import promised_rate
-from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba.linear import (
+    AUMClassifier,
+    ColumnPreparer,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+    PartialAUCSVC,
+)
 
 _LINEAR = (AUMClassifier, LogisticRegression, PartialAUCClassifier, PartialAUCClassifierCV)
 # By the rate that is promised: flagging less keeps the first two, flagging more the third, and
@@ -152,6 +158,8 @@ def _transformed(step: Any, parts: list[str]) -> list[str]:
         for _, one in step.steps:
             parts = _transformed(one, parts)
         return parts
+    if isinstance(step, ColumnPreparer):
+        step = step.columns_
     if isinstance(step, LinearColumns):
         return _transformed(step.encode_, _transformed(step.plain_, parts))
     if isinstance(step, PlainColumns) and not (len(step.categorical) or len(step.dates)):

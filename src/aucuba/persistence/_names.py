@@ -11,7 +11,7 @@ from typing import Any
 # splitters, which are plain settings. `_rules` checks all arrays in them.
 _PUBLIC = {
     "aucuba": (
-        *("AUMClassifier", "AlertBudgetClassifier", "FalseDiscoverySelector"),
+        *("AUMClassifier", "AlertBudgetClassifier", "ColumnPreparer", "FalseDiscoverySelector"),
         *(
             "FixedFPRClassifier",
             "FixedPrecisionClassifier",

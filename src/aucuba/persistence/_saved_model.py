@@ -145,7 +145,7 @@ def _plain_columns(waiting: list[Any]) -> PlainColumns | None:
             waiting += [part for _, part in getattr(model, listed, ())]
         waiting += [
             getattr(model, name)
-            for name in ("estimator_", "weighted_estimator_")
+            for name in ("columns_", "estimator_", "weighted_estimator_")
             if hasattr(model, name)
         ]
     return None
