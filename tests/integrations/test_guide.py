@@ -23,6 +23,20 @@ def run_program(name, **given):
     return found
 
 
+def test_every_program_and_test_of_the_table_exists():
+    from benchmarks.integrations import GUIDE as THIS
+    from benchmarks.integrations import ROWS
+
+    named = [test for *_, test in ROWS]
+    for test in named:
+        file, _, rest = test.partition("::")
+        text = (GUIDE.parents[2] / file).read_text(encoding="utf-8")
+        function = rest.rpartition("::")[2].partition("[")[0]
+        assert not function or f"def {function}(" in text, test
+    own = [name for name in globals() if name.startswith("test_") and "of_the_table" not in name]
+    assert {f"{THIS}::{name}" for name in own} <= set(named)
+
+
 def test_boosting_stops_where_the_region_is_best():
     for package in ("catboost", "lightgbm", "xgboost"):
         pytest.importorskip(package)
