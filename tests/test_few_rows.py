@@ -1,5 +1,6 @@
 """Few rows in the region: every model, metric and loss follows one policy."""
 
+import re
 import warnings
 
 import numpy as np
@@ -151,6 +152,41 @@ def test_metrics_return_the_value_and_intervals_warn():
     assert partial_auc_score(y, scores, fpr_range=NARROW) == pytest.approx(by_hand)
     with pytest.warns(FewRowsWarning, match="4 negatives in the range"):
         score_interval("partial_auc", y, scores, fpr_range=NARROW)
+
+
+@pytest.mark.parametrize(
+    ("model", "n_positives", "said"),
+    [
+        (aucuba.PartialAUCClassifier(NARROW), 40, "only 4 negatives"),
+        (aucuba.RegionReweighted(LogisticRegression(), NARROW, cv=2), 40, "only 4 negatives"),
+        (aucuba.PartialAUCClassifier(NARROW), 5, "5 positives and 80 negatives"),
+        (aucuba.AUMClassifier(max_iter=3), 5, "5 positives and 80 negatives"),
+        (aucuba.FixedFPRClassifier(LogisticRegression(), 0.01), 40, "held-out negatives"),
+        (aucuba.FixedTPRClassifier(LogisticRegression(), 0.99), 40, "held-out positives"),
+        (aucuba.FixedPrecisionClassifier(LogisticRegression(), 0.99), 40, "rows are positive"),
+    ],
+    ids=lambda one: type(one).__name__ if hasattr(one, "fit") else None,
+)
+def test_counts_name_the_class(model, n_positives, said):
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(80 + n_positives) < 80, "ok", "bad")
+    X = rng.normal(size=(y.size, 2)) + (y == "bad")[:, None]
+    model = clone(model).set_params(pos_label="bad")
+    words = rf"{said} \(positive class: 'bad'\)"
+    if hasattr(model, "estimator") and not hasattr(model, "fpr_range"):
+        with pytest.raises(ValueError, match=words):
+            model.fit(X, y)
+        return
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert re.search(
+        words, str(next(one.message for one in seen if one.category is FewRowsWarning))
+    )
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        clone(model).set_params(pos_label=None).fit(X, y == "bad")
+    assert "positive class" not in str([str(one.message) for one in seen])
 
 
 @pytest.mark.filterwarnings("error")

@@ -115,7 +115,7 @@ def test_progress_follows_the_callbacks_of_scikit_learn():
 
 def test_predict_and_info_say_at_which_rate(run, files, model, tmp_path):
     words = ("predict", model, files / "test.csv", "--out", tmp_path / "s.csv")
-    said = "predicted positive at the threshold for a false positive rate of 0.2\n"
+    said = "predicted positive (bad) at the threshold for a false positive rate of 0.2\n"
     assert said in run(*words).out
     assert run(*words, "--json").json["predict_fpr"] == 0.2
     assert said in run(*words[:-1], "-").err
@@ -126,7 +126,7 @@ def test_predict_and_info_say_at_which_rate(run, files, model, tmp_path):
     metadata, labels = saved.metadata, saved.labels
     save_model(saved.model, older, baseline=saved.baseline, metadata=metadata, labels=labels)
     out = run("predict", older, files / "test.csv", "--out", tmp_path / "s.csv").out
-    assert "predicted positive\n" in out
+    assert "predicted positive (bad)\n" in out
 
 
 @pytest.mark.filterwarnings("ignore:The uncertainty rests on")

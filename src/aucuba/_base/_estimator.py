@@ -148,7 +148,8 @@ def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray
     if classes.size > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass, with "
-            f"{classes.size} classes; compare one class with the rest."
+            f"{classes.size} classes; compare one class with the rest, for example "
+            f"y == {classes.tolist()[0]!r}."
         )
     kept = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
     present = classes if kept.size == len(y) else np.unique(y[kept])

@@ -323,8 +323,9 @@ class Region:
         elif trained_on is not self:
             low, high = trained_on.fpr_range
             warn_user(
-                f"The range covers only {self.n_negatives_in(sample):.2g} negatives; training on "
-                f"[{low:.3g}, {high:.3g}], which covers {FEWEST_TO_TRAIN:g}.",
+                f"The range covers only {self.n_negatives_in(sample):.2g} negatives"
+                f"{sample.named}; training on [{low:.3g}, {high:.3g}], which covers "
+                f"{FEWEST_TO_TRAIN:g}.",
                 FewRowsWarning,
             )
         return trained_on
@@ -336,8 +337,8 @@ class Region:
             found = f"{_counted(sample)}. Add data."
         elif trained_on is not self:
             found = (
-                f"the range covers only {self.n_negatives_in(sample):.2g} negatives. Add data or widen "
-                "fpr_range."
+                f"the range covers only {self.n_negatives_in(sample):.2g} negatives"
+                f"{sample.named}. Add data or widen fpr_range."
             )
         else:
             return
@@ -354,6 +355,6 @@ def _counted(sample: Sample) -> str:
             f"{float(sample.weight.sum()):g})"
         )
     return (
-        f"the data have {n_positives:g} positives and {n_negatives:g} negatives, and at least "
-        f"{FEWEST_TO_TRAIN:g} of each are needed{counted}"
+        f"the data have {n_positives:g} positives and {n_negatives:g} negatives{sample.named}, "
+        f"and at least {FEWEST_TO_TRAIN:g} of each are needed{counted}"
     )

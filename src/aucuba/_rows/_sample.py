@@ -34,6 +34,8 @@ class Sample:
         Rank of a row's time.
     stratum : ndarray of int or None
         Number of a row's stratum. Strata are treated separately, and one may have no rows.
+    label : label or None
+        The positive class, which messages name where 1 or True would say nothing.
     """
 
     positive: BoolArray
@@ -42,6 +44,7 @@ class Sample:
     group: IntArray | None = None
     time: IntArray | None = None
     stratum: IntArray | None = None
+    label: Any = None
 
     @property
     def n_rows(self) -> int:
@@ -72,11 +75,20 @@ class Sample:
         rows = self.positive == positive
         return float(rows.sum() if self.weight is None else self.weight[rows].sum())
 
+    @property
+    def named(self) -> str:
+        """Name the positive class behind a count of rows, unless it is 1 or True."""
+        said = self.label is None or (not isinstance(self.label, str) and self.label == 1)
+        return "" if said else f" (positive class: {self.label!r})"
+
+    def _columns(self) -> dict[str, Any]:
+        names = (one.name for one in fields(self) if one.name != "label")
+        return {name: getattr(self, name) for name in names}
+
     def take(self, rows: AnyArray) -> Self:
         """Select rows and renumber their queries and groups."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
         taken: dict[str, Any] = {
-            name: None if one is None else one[rows] for name, one in columns.items()
+            name: None if one is None else one[rows] for name, one in self._columns().items()
         }
         for name in ("query", "group"):
             if taken[name] is not None:
@@ -98,16 +110,16 @@ class Sample:
             return self.on_host()
         weight = None if self.weight is None else arrays.vector(self.weight)
         positive = arrays.vector(self.positive) == 1
-        return Sample(positive, weight, self.query, self.group, self.time, self.stratum)
+        moved = (positive, weight, self.query, self.group, self.time, self.stratum)
+        return Sample(*moved, label=self.label)
 
     def on_host(self) -> Self:
         """Return the sample as NumPy arrays, wherever it lives."""
         arrays = arrays_of(self.positive)
         if arrays is NUMPY:
             return self
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
         moved: dict[str, Any] = {
-            name: None if one is None else arrays.host(one) for name, one in columns.items()
+            name: None if one is None else arrays.host(one) for name, one in self._columns().items()
         }
         return replace(self, **moved)
 

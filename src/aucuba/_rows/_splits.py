@@ -175,7 +175,8 @@ def rows_to_fit(
         # A splitter needs to know how many rows there are, not what is in them.
         X = np.broadcast_to(0.0, (n_rows, 1))
     kept = KeptRows(index, X, labels, qid).resampled_by(groups, time)
-    sample = Sample(positive, weight, query, None if groups is None else kept.groups)
+    group = None if groups is None else kept.groups
+    sample = Sample(positive, weight, query, group, label=classes.pos_label)
     if index.size < n_rows:
         sample = sample.take(index)
     warn_about_queries(sample)

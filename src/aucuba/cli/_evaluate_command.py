@@ -42,7 +42,7 @@ def run(options: EvaluateOptions) -> None:
     own = {"own_threshold": own_threshold(scored)}
     region = {"fpr_range": list(fpr_range), "min_tpr": min_tpr}
     result = {"model": str(options.model), **own, **region, **measured}
-    emit(result, *_shown(result), as_json=options.json)
+    emit(result, *_shown(result, record.labels.positive), as_json=options.json)
 
 
 def _measured_all(
@@ -78,7 +78,7 @@ def _measured_region(table: SketchedRows, fpr_range: Range, min_tpr: float) -> d
     }
 
 
-def _shown(result: dict[str, Any]) -> list[Any]:
+def _shown(result: dict[str, Any], positive: Any) -> list[Any]:
     """Show the counts, the model's own threshold, the measures and then the operating points."""
     low, high = result["fpr_range"]
     data, at = result["data"], result["tpr_at_fpr"]
@@ -93,7 +93,7 @@ def _shown(result: dict[str, Any]) -> list[Any]:
             rival = [with_interval(result["logistic"])] if is_sketch else _compared(own)
             grid.add_line(name, with_interval(own), f"{own['chance']:.4f}", *rival)
     grid.add_line(f"TPR at FPR {at['fpr']:g}", f"{at['tpr']:.4f}", f"{at['fpr']:.4f}")
-    counts = f"{data['rows']} rows, {data['positives']} positive, from {data['file']}"
+    counts = f"{data['rows']} rows, {data['positives']} positive ({positive}), from {data['file']}"
     lines = [counts, threshold_grid(result["own_threshold"]), "", grid]
     if is_sketch:
         lines.append(

@@ -83,7 +83,8 @@ def run(options: PredictOptions) -> None:
             frame.to_csv(sink, index=False)
     far.warn()
     selects = isinstance(saved.model[-1], FalseDiscoverySelector)
-    counts = f"{rows} rows, {positives} {'selected' if selects else 'predicted positive'}"
+    chosen = "selected" if selects else f"predicted positive ({record.labels.positive})"
+    counts = f"{rows} rows, {positives} {chosen}"
     if actions:
         counts = f"{rows} rows: " + ", ".join(f"{actions[one]} {one}" for one in ACTIONS)
     fitted = vars(saved.model[-1])

@@ -37,7 +37,10 @@ class TorchInput:
         _check_entries(design)
         classes, positive = _two_classes(labels, weight, estimator.pos_label)
         query = query_index(on_host(qid), X.shape[0])
-        sample, kept = Sample(positive, weight, query), np.arange(X.shape[0])
+        sample, kept = (
+            Sample(positive, weight, query, label=classes.pos_label),
+            np.arange(X.shape[0]),
+        )
         if weight is not None and not bool((weight > 0).all()):
             kept = np.flatnonzero(on_host(weight))
             design, sample = design.take(kept), sample.on_host().take(kept)

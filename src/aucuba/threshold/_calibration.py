@@ -182,7 +182,8 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
             classes, positive, _ = two_classes(target, weight, self.pos_label)
             self.classes_, self.pos_label_ = classes
         group, ranks = query_index(groups, n_rows, "groups"), time_index(time, n_rows)
-        return X, target, Sample(positive, weight, group=group, time=ranks)
+        label = self.pos_label_
+        return X, target, Sample(positive, weight, group=group, time=ranks, label=label)
 
     def _route(self, sample_weight: Any, groups: Any, time: Any, params: dict[str, Any]) -> Bunch:
         given = {"sample_weight": sample_weight, "groups": groups, "time": time}

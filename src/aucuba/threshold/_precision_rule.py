@@ -162,17 +162,19 @@ class PrecisionRule(RateRule):
             others = "negative" if self.promise.sought == "positive" else "positive"
             return (
                 f"No threshold has a {self.words} with confidence={1 - error:g} on these "
-                f"{units.n_units} held-out rows, of which {n_others} are {others}. It takes at "
-                f"least {self._needed(units, rate, error)} {others}s of which none is "
-                f"{self.promise.verb}, and more where some are, or where few {self.promise.sought}s "
-                f"are. Hold out more {others}s, promise less, or use a better base."
+                f"{units.n_units} held-out rows, of which {n_others} are {others}"
+                f"{units.rows.named}. It takes at least {self._needed(units, rate, error)} {others}s "
+                f"of which none is {self.promise.verb}, and more where some are, or where few "
+                f"{self.promise.sought}s are. Hold out more {others}s, promise less, or use a better "
+                "base."
             )
         return (
             f"No threshold has a {self.promise.words} of at least {self.promise.parameter}="
             f"{1 - rate:g} with confidence={1 - error:g} on these {units.n_units} held-out "
-            f"{units.noun}, of which {int(units.rows.positive.sum())} rows are {self.promise.sought}. "
-            f"It takes at least {self._needed(units, rate, error)} {self.promise.verb} {units.noun} "
-            f"that are all {self.promise.sought} among those that test, and more where some are not. "
+            f"{units.noun}, of which {int(units.rows.positive.sum())} rows are {self.promise.sought}"
+            f"{units.rows.named}. It takes at least {self._needed(units, rate, error)} "
+            f"{self.promise.verb} {units.noun} that are all "
+            f"{self.promise.sought} among those that test, and more where some are not. "
             "Hold out more rows, promise less, or use a better base."
         )
 

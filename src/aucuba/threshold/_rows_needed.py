@@ -173,11 +173,12 @@ def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, e
     )
     if needed is None:
         return (
-            f"{start} more than these {units.n_units} held-out {units.noun}: their weights or sizes "
-            "lie far below the limit that the bound must allow for. Hold out more, promise less, or "
-            "lower max_weight or max_group_size if the population allows it."
+            f"{start} more than these {units.n_units} held-out {units.noun}{units.rows.named}: "
+            "their weights or sizes lie far below the limit that the bound must allow for. Hold out "
+            "more, promise less, or lower max_weight or max_group_size if the population allows it."
         )
-    message = f"{start} at least {needed} held-out {units.noun}, got {units.n_units}."
+    counted = f"{units.noun}{units.rows.named}"
+    message = f"{start} at least {needed} held-out {counted}, got {units.n_units}."
     more = f"{message} Hold out more {units.noun}"
     if units.n_units < 1 or not units.is_exact:
         return f"{more}, or promise less."

@@ -108,7 +108,8 @@ class Population:
             highest: AnyArray = np.full(sizes.size, -np.inf, dtype=kind)
             np.maximum.at(highest, group, counted.score)
             positive = np.zeros(sizes.size, dtype=bool)
-            return Units(RankingSample(positive, score=highest), 1.0, noun)
+            kept = RankingSample(positive, label=counted.label, score=highest)
+            return Units(kept, 1.0, noun)
         if self.group_rate == "mean":
             return Units(replace(counted, weight=1.0 / sizes[group]), 1.0, noun)
         assert self.max_group_size is not None
