@@ -114,7 +114,11 @@ def from_the_code() -> str:
     command = ["git", "rev-parse", "--short", "HEAD"]
     head = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     load = os.getloadavg()[0]
-    return f"From the code at {head.strip()}, while {load:.0f} processes wanted the two cores."
+    threads = os.environ.get("OMP_NUM_THREADS", "all")
+    return (
+        f"From the code at {head.strip()}, while {load:.0f} processes wanted the two cores; "
+        f"OMP_NUM_THREADS={threads}."
+    )
 
 
 def last_lines(command: str) -> list[str]:
