@@ -24,7 +24,7 @@ from aucuba.metrics import partial_auc_score
 # well.
 
 X, y = make_classification(
-    4000, 10, n_informative=6, n_clusters_per_class=4, weights=[0.9], flip_y=0.03, random_state=1
+    4000, 10, n_informative=6, n_clusters_per_class=4, weights=[0.9], flip_y=0.03, random_state=0
 )
 X_train, y_train, X_test, y_test = X[:1200], y[:1200], X[1200:], y[1200:]
 fpr_range = (0.0, 0.05)
