@@ -218,6 +218,11 @@ def is_tensor(values: Any) -> bool:
     return type(values).__module__.partition(".")[0] == "torch"
 
 
+def is_half_precision(dtype: Any) -> bool:
+    """Tell whether numbers have 16 bits; bfloat16 is a type of its own package."""
+    return dtype.name in ("bfloat16", "float16")
+
+
 def on_host(values: Any) -> Any:
     """Copy a tensor to the host; other values stay as they are."""
     return arrays_of(values).host(values.detach()) if is_tensor(values) else values

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._base._arrays import NUMPY, Arrays
+from aucuba._base._arrays import NUMPY, Arrays, is_half_precision
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import largest_entry
 
@@ -18,10 +18,11 @@ _ENTRIES_AT_ONCE = 65_536
 
 
 class TableDesign:
-    """A dense array or a SciPy CSR matrix, float32 or float64: ``scores = X @ w``.
+    """A dense array or a SciPy CSR matrix of floats: ``scores = X @ w``.
 
     X is never copied or scaled. Products are computed in double precision, whatever the precision of
-    X, because certificates need it. A float32 table is converted a few rows at a time.
+    X, because certificates need it. A float32 table is converted a few rows at a time; so is one in
+    half precision (float16, or bfloat16 of ``ml_dtypes``), of which parts are not copied either.
 
     Parameters
     ----------
@@ -85,6 +86,8 @@ class TableDesign:
         return np.asarray(models @ model)
 
     def take(self, rows: IntArray) -> TableDesign:
+        if is_half_precision(self.X.dtype):
+            return _PartDesign(self.X, self._largest, rows)
         return TableDesign(self.X[rows], self._largest)
 
     def columns(self, places: IntArray) -> TableDesign:
@@ -109,5 +112,41 @@ class TableDesign:
         width = self.X.shape[1] if isinstance(self.X, np.ndarray) else self.X.nnz // self.n_rows
         size = max(_ENTRIES_AT_ONCE // max(width, 1), 1)
         for start in range(0, self.n_rows, size):
-            rows = slice(start, start + size)
-            yield rows, self.X[rows].astype(np.float64, copy=False)
+            rows = slice(start, min(start + size, self.n_rows))
+            yield rows, self._some(rows).astype(np.float64, copy=False)
+
+    def _some(self, rows: slice) -> Any:
+        return self.X[rows]
+
+
+class _PartDesign(TableDesign):
+    """Some rows of a table, gathered a few at a time where they are used.
+
+    Tables in half precision are those that hardly fit into memory; copies of the halves and folds of
+    cross-validation would take as much again.
+    """
+
+    def __init__(self, X: Any, largest: float | None, rows: IntArray) -> None:
+        super().__init__(X, largest)
+        # Rows in order are read faster, but the caller's order counts.
+        self.rows = np.asarray(rows)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.size)
+
+    @property
+    def table(self) -> Any:
+        return self.X[self.rows]
+
+    def take(self, rows: IntArray) -> TableDesign:
+        return _PartDesign(self.X, self._largest, self.rows[rows])
+
+    def columns(self, places: IntArray) -> TableDesign:
+        return TableDesign(self.X[np.ix_(self.rows, places)], self._largest)
+
+    def some_rows(self, count: int) -> Any:
+        return self.X[self.rows[:: -(-self.n_rows // count)]]
+
+    def _some(self, rows: slice) -> Any:
+        return self.X[self.rows[rows]]

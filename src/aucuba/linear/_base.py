@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
+from aucuba._base._arrays import is_half_precision
 from aucuba._base._estimator import BinaryClassifier, Classes
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_positive_number, largest_entry
@@ -21,7 +22,7 @@ from aucuba.risks import Sample
 from aucuba.solvers import Solution
 
 # Products of two larger entries, summed over rows, may overflow.
-_LARGEST = {"float32": 1e15, "float64": 1e150}
+_LARGEST = {"bfloat16": 1e15, "float16": 1e15, "float32": 1e15, "float64": 1e150}
 # Packages whose tables scikit-learn does not validate; their modules are imported on first use.
 _OTHER_KINDS = {
     "dask": "aucuba.linear._dask_input:DaskInput",
@@ -60,7 +61,7 @@ class ArrayInput:
             estimator,
             X,
             accept_sparse="csr",
-            dtype=[np.float64, np.float32],
+            dtype=_kept_types(estimator, X),
             ensure_min_samples=2,
             ensure_all_finite=False,
         )
@@ -73,9 +74,29 @@ class ArrayInput:
     def scores(self, estimator: Any, X: Any) -> Any:
         X = as_table(X)
         X = validate_data(
-            estimator, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+            estimator,
+            X,
+            accept_sparse="csr",
+            dtype=_kept_types(estimator, X),
+            ensure_all_finite=not _in_half_precision(X),
+            reset=False,
         )
+        if _in_half_precision(X):
+            # Neither the check of scikit-learn nor a product would leave the table as it is.
+            return TableDesign(X, _check_entries(X, type(estimator).__name__)).scores(
+                estimator.coef_[0]
+            )
         return estimator._raw_scores(X)
+
+
+def _kept_types(estimator: Any, X: Any) -> list[Any]:
+    """List the types of numbers that stay as they are; others become float64."""
+    kept: list[Any] = [np.float64, np.float32]
+    return [*kept, X.dtype] if estimator._keeps_half and _in_half_precision(X) else kept
+
+
+def _in_half_precision(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and is_half_precision(X.dtype)
 
 
 def input_of(X: Any) -> Input:
@@ -109,6 +130,9 @@ def check_largest(largest: float, dtype: str) -> None:
 
 class RegionClassifier(BinaryClassifier):
     """Base of the binary classifiers ``score = X @ coef + intercept`` trained for a region."""
+
+    # Whether rows in half precision stay as they are; they become float64 otherwise.
+    _keeps_half = False
 
     def _validate(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None

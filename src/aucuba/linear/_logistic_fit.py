@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dtrtrs
 from aucuba._base._arrays import Vector
 from aucuba._base._logistic import logistic_regression
 from aucuba._base._typing import FloatArray
-from aucuba.design import RowDesign
+from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 from aucuba.solvers import minimize_lbfgs
 
@@ -108,8 +108,8 @@ class LogisticPath:
         return self.present
 
     def _is_wide(self) -> bool:
-        elsewhere = self.design.table is None
-        most = _NEWTON_FEATURES_ELSEWHERE if elsewhere else _NEWTON_FEATURES
+        in_memory = isinstance(self.design, TableDesign)
+        most = _NEWTON_FEATURES if in_memory else _NEWTON_FEATURES_ELSEWHERE
         return self.design.zeros().size > most
 
     def _by_descent(self, C: float) -> LogisticFit:
@@ -151,8 +151,11 @@ class LogisticPath:
 
     def _metric(self) -> FloatArray | None:
         """Factor the second derivative at the mean probability; None where it costs too much."""
-        table = self.design.table
-        if table is None or sparse.issparse(table) or table.shape[1] > _PRECONDITIONED_FEATURES:
+        # The table of some rows in half precision is a copy, so it is not asked for.
+        design = self.design
+        if not isinstance(design, TableDesign) or sparse.issparse(design.X):
+            return None
+        if design.X.shape[1] > _PRECONDITIONED_FEATURES:
             return None
         if self.metric is None:
             frequency = self._frequency()

@@ -104,6 +104,8 @@ class PartialAUCClassifier(RegionClassifier):
     True
     """
 
+    _keeps_half = True
+
     def __init__(
         self,
         fpr_range: tuple[float, float] = (0.0, 0.05),
