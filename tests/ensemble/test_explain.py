@@ -6,7 +6,6 @@ from math import factorial
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -17,10 +16,10 @@ from aucuba import (
     FixedFPRClassifier,
     PartialAUCClassifier,
     PartialAUCSVC,
+    RegionScorecard,
     RegionStack,
     explain_rows,
 )
-from aucuba._base._contributions import Contributions
 from aucuba._columns._table_columns import Columns
 from aucuba.ensemble._attribution import walk_contributions
 
@@ -227,30 +226,20 @@ def test_the_words(table):
         np.testing.assert_allclose(raised, np.sort(values)[::-1][: len(raised)], atol=0.006)
 
 
-class Card(BaseEstimator):
-    """A score that is a sum by itself."""
-
-    classes_ = np.array([0, 1])
-
-    def fit(self, X, y=None):
-        return self
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def contributions(self, X):
-        def describe(row, part):
-            return ["old", "male"][part]
-
-        return Contributions(
-            ["age > 60", "sex is m"], np.array([[3.0, 0.0]]), 0.0, "points", describe
-        )
-
-
-def test_models_that_are_sums_say_so_themselves():
-    found = explain_rows(Card(), np.zeros((1, 2)))
-    assert found.reasons == [["old: raises the points by 3"]]
-    assert found.scores.tolist() == [3.0]
+def test_the_items_of_a_scorecard(table):
+    frame, y = table
+    card = RegionScorecard((0.0, 0.2), max_items=3, pos_label="bad", random_state=0)
+    card.fit(frame, y)
+    found = explain_rows(card, frame[:40])
+    np.testing.assert_array_equal(found.scores, card.total(frame[:40]))
+    assert found.columns == card.item_texts()
+    assert found.unit == "total"
+    points = {text: item["points"] for text, item in zip(found.columns, card.items_, strict=True)}
+    told = [one for reasons in found.reasons for one in reasons]
+    assert told
+    for one in told:
+        text, _, raised = one.rpartition(": raises the total by ")
+        assert points[text] == int(raised) > 0
 
 
 def test_what_cannot_be_explained():

@@ -111,6 +111,25 @@ def test_any_flagged_in_a_group():
     assert binom.ppf(0.0001, 250, 0.06) <= broken <= at_most(250)
 
 
+def test_a_promise_about_groups_names_them():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    score, groups = rng.normal(size=(4000, 1)), np.repeat(np.arange(1000), 4)
+    expected = {
+        "fpr": "At most one chat in 100 has a flagged negative, with confidence 0.9, from ",
+        "tpr": "At most one chat in 20 has a missed positive, with confidence 0.9, from ",
+    }
+    for name, start in expected.items():
+        limit = {"fpr": 0.01, "tpr": 0.95}[name]
+        model = CLASSES[name](prefit(), limit, 0.9, cv="prefit", group_rate="any")
+        y = np.arange(4000) % 4 == 0
+        model.fit(score, y, groups=pd.Series(groups, name="chat"))
+        assert model.promise_.startswith(start)
+        assert "at most one group in" in model.fit(score, y, groups=groups).promise_.lower()
+        mean = CLASSES[name](prefit(), limit, 0.9, cv="prefit").fit(score, y, groups=groups)
+        assert "one group" not in mean.promise_
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_weights(name):
     model = model_for(name, weighted_promise=True, max_weight=3.0)

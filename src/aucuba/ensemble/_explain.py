@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._contributions import Contributions
 from aucuba._base._estimator import pipeline_steps, positive_of
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import AnyArray, FloatArray
@@ -52,7 +51,7 @@ def explain_rows(
       over walks from background rows to x that replace one column after the other in a random order.
       The sum is exact; a single contribution has a sampling error, which more walks reduce. One row
       takes ``n_walks`` scores per column.
-    - Models that are a sum by themselves and have a method ``contributions(X)``: theirs.
+    - `RegionScorecard`: the points of its items, compared with none.
 
     A promised threshold is explained by the score it is set on, a search by its best estimator.
 
@@ -99,10 +98,10 @@ def explain_rows(
     X = _as_explained(X, "X")
     sign = 1.0 if positive_of(model, pos_label)[0] else -1.0
     steps, last = _taken_apart(model)
-    if hasattr(last, "contributions"):
+    if hasattr(last, "item_texts"):
         for step in steps:
             X = step.transform(X)
-        return RowReasons.of(last.contributions(X), n_reasons)
+        return RowReasons.of(_of_card(last, X), n_reasons)
     background = _background(X, background)
 
     def score(rows: Any) -> FloatArray:
@@ -127,6 +126,30 @@ def explain_rows(
 
 
 @dataclass(frozen=True)
+class Contributions:
+    """Parts that add up to scores: ``scores = base + values.sum(axis=1)``.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What each part is called: a column, or a condition.
+    values : ndarray of shape (n_rows, n_parts)
+        Above 0 where the part speaks for ``pos_label_``.
+    base : float
+        The score without any part.
+    unit : str
+    describe : callable
+        Says in words what a row has in a part, from their places: "income is 12,000".
+    """
+
+    names: Sequence[str]
+    values: FloatArray
+    base: float
+    unit: str
+    describe: Callable[[int, int], str]
+
+
+@dataclass(frozen=True)
 class RowReasons(TabularResult):
     """Why rows have their scores: contributions of all columns, and the strongest reasons in words.
 
@@ -140,7 +163,7 @@ class RowReasons(TabularResult):
     base : float
         Mean score of the background rows.
     unit : str
-        ``"log-odds"``, ``"score"`` or ``"points"``.
+        ``"log-odds"``, ``"score"`` or, of a scorecard, ``"total"``.
     scores : ndarray of shape (n_samples,)
         The sums; those of a promised threshold are the scores that it is compared with.
     reasons : list of list of str
@@ -179,6 +202,12 @@ class RowReasons(TabularResult):
 
     def __str__(self) -> str:
         return self._text()
+
+
+def _of_card(card: Any, X: Any) -> Contributions:
+    """Take the points of the items of a scorecard."""
+    items, points = card.item_texts(), card.contributions(X).astype(np.float64)
+    return Contributions(items, points, 0.0, "total", lambda row, item: str(items[item]))
 
 
 def _taken_apart(model: Any) -> tuple[list[Any], Any]:

@@ -19,7 +19,7 @@ from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._held_out import Strata
 from aucuba.threshold._promise import Promise
-from aucuba.threshold._rules import Cut, Rule, flags_nothing
+from aucuba.threshold._rules import Cut, RateRule, Rule, flags_nothing
 from aucuba.threshold._units import Population
 
 
@@ -130,7 +130,8 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         # Not every fit sets these, so none may remain from an earlier one.
         for name in ("rank_", "threshold_range_"):
             self.__dict__.pop(name, None)
-        self._set_thresholds(rule, scored)
+        # A named column of groups, such as "conversation", says what they are.
+        self._set_thresholds(rule, scored, str(getattr(groups, "name", None) or "group"))
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -216,7 +217,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         parts = strata.parts(held_out.with_scores(np.zeros(held_out.n_rows)))
         self._raise_problems(rule, [rule.shortfalls(part, error) for part in parts])
 
-    def _set_thresholds(self, rule: Rule, scored: RankingSample) -> None:
+    def _set_thresholds(self, rule: Rule, scored: RankingSample, group: str) -> None:
         """Let the rule set the thresholds of every stratum."""
         strata = Strata(self.strata_)
         error = strata.error_of_one(self.confidence, self.joint)
@@ -245,7 +246,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         violations = np.array([cut.violation for cut in cuts])
         violation = strata.error_of_all(violations, self.joint)
         self.violation_probability_ = violation if self.guarantee_ else float("nan")
-        self.promise_ = self._sentence(rule, cuts)
+        self.promise_ = self._sentence(rule, cuts, group)
         if self.trivial_:
             self._warn_of_trivial(rule, missing)
 
@@ -266,9 +267,11 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         kept = f"so {type(self).__name__} keeps it by {rule.trivially} there"
         warn_user(f"{reason}, {kept}. {remedy}")
 
-    def _sentence(self, rule: Rule, cuts: list[Cut]) -> str:
+    def _sentence(self, rule: Rule, cuts: list[Cut], group: str) -> str:
         """Write the promise for logs and reports."""
         words = rule.words
+        if isinstance(rule, RateRule) and cuts[0].units.rows_are_groups:
+            words = self._promise.of_groups_in_words(rule.rates, group)
         if not self.guarantee_:
             return (
                 f"No promise: the threshold aims at a rate ({words}), but the scores of folds come "

@@ -75,6 +75,14 @@ class Promise:
         limits = ", ".join(f"{self.limit(rate):g}" for rate in allowed)
         return f"{self.words} {self.bound} {limits}"
 
+    def of_groups_in_words(self, allowed: Sequence[float], group: str) -> str:
+        """Write out the promise about groups, each of which one row may break."""
+        rates = ", ".join(f"{1.0 / rate:,.4g}" for rate in allowed)
+        row = {"fpr": "a flagged negative", "tpr": "a missed positive"}.get(
+            self.name, "a flagged row"
+        )
+        return f"at most one {group} in {rates} has {row}"
+
     @property
     def bound(self) -> str:
         return "at most" if self.limit_is_upper else "at least"

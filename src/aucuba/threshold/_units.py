@@ -26,11 +26,14 @@ class Units:
         An upper limit of the sum of a unit's weights, in the population and not only here.
     noun : str
         The units in words.
+    rows_are_groups : bool
+        Whether every row stands for a whole group, of which one row that counts is enough.
     """
 
     rows: RankingSample
     largest: float
     noun: str
+    rows_are_groups: bool = False
 
     @property
     def n_units(self) -> int:
@@ -109,7 +112,7 @@ class Population:
             np.maximum.at(highest, group, counted.score)
             positive = np.zeros(sizes.size, dtype=bool)
             kept = RankingSample(positive, label=counted.label, score=highest)
-            return Units(kept, 1.0, noun)
+            return Units(kept, 1.0, noun, rows_are_groups=True)
         if self.group_rate == "mean":
             return Units(replace(counted, weight=1.0 / sizes[group]), 1.0, noun)
         assert self.max_group_size is not None
