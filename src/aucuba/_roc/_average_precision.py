@@ -42,10 +42,13 @@ def expected_average_precision(curve: RocCurve) -> FloatArray:
     positives = np.diff(curve.true_positive)
     size = positives + np.diff(curve.false_positive)
     counted = np.where(size > 0, size, 1.0)
-    harmonic = digamma(above + counted + 1) - digamma(above + 1)
+    harmonic = 1.0 / (above + 1)
+    several = counted != 1
+    start = above[several] + 1
+    harmonic[several] = digamma(start + counted[several]) - digamma(start)
     # The sum of (j - 1) / (s + j); where m = 1 it is 0, and so is what it is multiplied with.
     rest = counted - (above + 1) * harmonic
-    others = np.where(counted != 1, (positives - 1) / np.where(counted != 1, counted - 1, 1.0), 0.0)
+    others = np.where(several, (positives - 1) / np.where(several, counted - 1, 1.0), 0.0)
     precision = ((found + 1) * harmonic + others * rest) / counted
     return np.asarray(np.sum(positives * precision, axis=-1) / curve.true_positive[..., -1])
 
@@ -82,12 +85,13 @@ def average_precision_bias(sample: RankingSample, recall_range: Range = (0.0, 1.
     curve = roc_curve(sample)
     ranked, steps = n_ranked(curve)[1:], np.diff(np.clip(curve.tpr, low, high))
     precision = curve.true_positive[1:] / ranked
-    order = sample.ranked.order
-    own = np.where(sample.positive[order], sample.weights[order], 0.0)
-    starts = np.append(0, sample.ranked.block_end[:-1] + 1)
-    hits, squares = np.diff(curve.true_positive), np.add.reduceat(own**2, starts)
-    # The mean weight of the positives of a step, each counted by its weight.
-    weight = squares / np.where(hits > 0, hits, 1.0)
+    hits, weight = np.diff(curve.true_positive), np.ones(1)
+    if sample.weight is not None:
+        order = sample.ranked.order
+        own = np.where(sample.positive[order], sample.weight[order], 0.0)
+        starts = np.append(0, sample.ranked.block_end[:-1] + 1)
+        # The mean weight of the positives of a step, each counted by its weight.
+        weight = np.add.reduceat(own**2, starts) / np.where(hits > 0, hits, 1.0)
     others = np.maximum(ranked - weight, weight)
     excess = np.where(hits > 0, (1 - precision) * weight / np.where(others > 0, others, 1.0), 0.0)
     return float(steps @ excess / (high - low))
@@ -112,6 +116,8 @@ def average_precision_effects(
     drop = np.where(moves, precision - np.append(precision[1:], 0.0), 0.0)
     own = np.cumsum(drop[::-1])[::-1] - drop @ recall[1:]
     block = sample.ranked.blocks()
-    of_positive = (below + own / hits[-1])[block]
-    effect = np.where(sample.positive, of_positive, 0.0) - lost[block]
-    return np.asarray(sample.weights * effect / (high - low))
+    effect = -lost[block]
+    found = np.flatnonzero(sample.positive)
+    effect[found] += (below + own / hits[-1])[block[found]]
+    effect /= high - low
+    return effect if sample.weight is None else effect * sample.weight

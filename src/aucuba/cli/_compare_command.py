@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -52,6 +53,11 @@ def run(options: CompareOptions) -> None:
                 "own_threshold": own_threshold(scored),
                 "operating_points": measure_points(points, table, options.random_state),
             }
+            if table.by is not None:
+                found = compare_scores(
+                    "partial_auc", table.y, table.score, first, by=table.by, **params
+                )
+                row["by_segment"] = [asdict(one) for one in found]
             rows.append(row)
             bar.advance()
     chance = chance_level(**region)
@@ -62,6 +68,8 @@ def run(options: CompareOptions) -> None:
         {"model": Path(row["model"]).name, **one} for row in rows for one in row["operating_points"]
     ]
     shown = [_thresholds(rows), "", _shown(rows, title), *(["", points_grid(at)] if at else [])]
+    if options.by is not None:
+        shown += ["", _segments_shown(rows)]
     emit(result, *shown, as_json=options.json)
 
 
@@ -88,6 +96,20 @@ def _thresholds(rows: list[dict[str, Any]]) -> Grid:
         rates = (with_interval(own[name]) for name in ("fpr", "tpr"))
         name, flagged = Path(row["model"]).name, f"{own['n_flagged']:g}"
         grid.add_line(name, flagged, *rates, ", ".join(verdicts))
+    return grid
+
+
+def _segments_shown(rows: list[dict[str, Any]]) -> Grid:
+    """Show the lead of every model over the first in every segment."""
+    grid = Grid("model", "segment", "rows", "positives", "difference [95 % jointly]", "p-value")
+    for row in rows[1:]:
+        for one in row["by_segment"]:
+            grid.add_line(
+                Path(row["model"]).name,
+                *(str(one[key]) for key in ("segment", "n_rows", "n_positives")),
+                "no value" if math.isnan(one["difference"]) else signed_with_interval(one),
+                p_text(one["p_value"]),
+            )
     return grid
 
 

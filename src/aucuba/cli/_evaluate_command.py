@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -17,14 +18,14 @@ from aucuba.cli._operating_points import (
     threshold_grid,
 )
 from aucuba.cli._options import EvaluateOptions, Range
-from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
+from aucuba.metrics import compare_scores, largest_gap, score_interval, tpr_at_fpr_score
 
 
 def run(options: EvaluateOptions) -> None:
     """Measure a model on labelled rows."""
     points = parse_points(options.at or [])
     if options.region_only:
-        options.refuse("needs all scores, which --region-only does not keep", "at")
+        options.refuse("needs all scores, which --region-only does not keep", "at", "by")
     else:
         options.refuse("is for --region-only", "capacity")
     saved, record = load_fitted(options.model)
@@ -39,6 +40,9 @@ def run(options: EvaluateOptions) -> None:
             table, seed = ScoredRows.from_file(scored), options.random_state
             measured = _measured_all(table, fpr_range, min_tpr, seed)
             measured["operating_points"] = measure_points(points, table, seed)
+            if table.by is not None:
+                params = {"fpr_range": fpr_range, "min_tpr": min_tpr, "random_state": seed}
+                measured["segments"] = _by_segment(table, params)
     own = {"own_threshold": own_threshold(scored)}
     region = {"fpr_range": list(fpr_range), "min_tpr": min_tpr}
     result = {"model": str(options.model), **own, **region, **measured}
@@ -61,6 +65,34 @@ def _measured_all(
         }
     tpr = tpr_at_fpr_score(table.y, table.score, fpr=fpr_range[1], **table.weight_and_query)
     return {**measured, "tpr_at_fpr": {"fpr": fpr_range[1], "tpr": tpr}}
+
+
+def _by_segment(table: ScoredRows, params: dict[str, Any]) -> dict[str, Any]:
+    """Measure the range in every segment, and test whether segments differ."""
+    options = {**params, **table.weight_and_query, "by": table.by}
+    found = score_interval("partial_auc", table.y, table.score, **options)
+    result: dict[str, Any] = {"rows": [asdict(one) for one in found]}
+    measurable = sum(one.method != "none" for one in found)
+    if measurable > 1:
+        options.pop("qid")
+        result["largest_gap"] = asdict(largest_gap("partial_auc", table.y, table.score, **options))
+    return result
+
+
+def _segments_shown(result: dict[str, Any]) -> list[Any]:
+    grid = Grid("segment", "rows", "positives", "range [95 % jointly]")
+    for one in result["rows"]:
+        shown = "no value" if math.isnan(one["value"]) else with_interval(one)
+        grid.add_line(str(one["name"]), f"{one['n_rows']}", f"{one['n_positives']}", shown)
+    lines = ["", grid]
+    if "largest_gap" in result:
+        gap = result["largest_gap"]
+        first, second = gap["segments"]
+        lines.append(
+            f"Largest gap: {first} - {second}, {gap['difference']:+.4f}; p-value of no gap "
+            f"{p_text(gap['p_value'])}"
+        )
+    return lines
 
 
 def _measured_region(table: SketchedRows, fpr_range: Range, min_tpr: float) -> dict[str, Any]:
@@ -101,6 +133,8 @@ def _shown(result: dict[str, Any], positive: Any) -> list[Any]:
         )
     elif result["operating_points"]:
         lines += ["", points_grid(result["operating_points"])]
+    if "segments" in result:
+        lines += _segments_shown(result["segments"])
     return lines
 
 

@@ -25,6 +25,7 @@ from aucuba.cli._roles import (
     Roles,
     as_sample,
     check_rows,
+    label_text,
     split_names,
 )
 from aucuba.cli._table_file import TableFile
@@ -35,6 +36,8 @@ from aucuba.threshold import FalseDiscoverySelector
 
 # Rows by which a table is recognised.
 _DIGESTED = 1000
+# The segment of rows whose cell is empty.
+NO_SEGMENT = "(missing)"
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,9 @@ class ScoredFile:
         waiting = []
         strict = options.refuses_unknown
         target = self.record.target if options.target is None else options.target
-        for table in self.file.chunks(Kept(schema.text, (target,), schema.first_index)):
+        by = vars(options).get("by")
+        verbatim = (target,) if by is None or by in schema.text else (target, by)
+        for table in self.file.chunks(Kept(schema.text, verbatim, schema.first_index)):
             first = self._n_rows
             X = schema.features(table)
             if strict:
@@ -132,6 +137,9 @@ class ScoredFile:
                 score=model.decision_function(X),
                 base=self.saved.baseline.decision_function(X),
             )
+            if by is not None:
+                rows["by"] = table.column(by, "--by").map(label_text, na_action="ignore")
+                rows["by"] = rows["by"].astype(object).where(rows["by"].notna(), NO_SEGMENT)
             if selector is None:
                 self._count(rows, rows["score"] > 0)
             else:
@@ -169,6 +177,7 @@ class ScoredRows:
     base: FloatArray
     summary: dict[str, Any]
     X: Any = None
+    by: Any = None
 
     @classmethod
     def from_file(cls, scored: ScoredFile, keep_features: bool = False) -> ScoredRows:
@@ -187,6 +196,7 @@ class ScoredRows:
             _summary(rows, scored.file, scored.record.schema, scored.fingerprint())
             | {"outside": scored.far.n_rows},
             joined_features(features) if keep_features else None,
+            frame["by"].to_numpy() if "by" in frame else None,
         )
 
     @property

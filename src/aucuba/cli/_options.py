@@ -315,7 +315,18 @@ class PredictOptions(ScoringOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(RegionOptions, LabelledOptions):
+class SegmentOptions(Options):
+    """The column of segments."""
+
+    by: str | None = _of_columns(
+        "Segments, such as regions: the range is also measured in each, with intervals that hold "
+        "jointly. The column may be a feature.",
+        "COLUMN",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(RegionOptions, SegmentOptions, LabelledOptions):
     """Measure a model on labelled rows, against logistic regression on the same columns.
 
     The file is read in chunks, and only two scores per row are kept; with --region-only, only the
@@ -336,7 +347,7 @@ class EvaluateOptions(RegionOptions, LabelledOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(RegionOptions, LabelledOptions):
+class CompareOptions(RegionOptions, SegmentOptions, LabelledOptions):
     """Compare models with the first of them, in pairs, on the same labelled rows.
 
     All models must have been trained for the same target, positive label and queries.
@@ -349,7 +360,7 @@ class CompareOptions(RegionOptions, LabelledOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(RangeOptions, LabelledOptions):
+class ReportOptions(RangeOptions, SegmentOptions, LabelledOptions):
     """Write one self-contained HTML page about a model on labelled rows.
 
     For a changepoint model DATA has the columns sequence, value and optionally position or time. For a

@@ -70,6 +70,7 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
         random_state=options.random_state,
         note=scored.far.note(),
         reasons=_top_reasons(saved, table),
+        by=table.by,
     )
     return page, table.summary
 

@@ -13,6 +13,8 @@ from aucuba.metrics._study import Study
 
 # A spread of differences below this is rounding.
 _NO_SPREAD = 1e-12
+# No data make a difference certain; smaller p-values have no digits in floating point.
+_LEAST_P = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ class Estimate:
         distance = side * (self.difference - limit)
         if self.draws is None:
             z = distance / self.error if self.error > 0 else 0.0
-            return float(norm.sf(z) if np.isinf(self.df) else student.sf(z, self.df))
+            p = float(norm.sf(z) if np.isinf(self.df) else student.sf(z, self.df))
+            return max(p, _LEAST_P)
         # Counting one more resample keeps p-values above the resolution of the bootstrap.
         n_beyond = np.sum(side * (self.draws - limit) <= 0) + 1
         p = self.study.tail_of(float(n_beyond / (self.draws.size + 1)))

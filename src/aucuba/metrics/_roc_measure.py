@@ -19,6 +19,8 @@ from aucuba._rows._sample import RankingSample
 
 Sampling = Literal["by_class", "random"]
 OfCurve = Callable[[RocCurve, int], Any]
+# Times so many rows are needed where the classes are weighted for another prevalence.
+_MORE_ROWS = 10
 Effects = Callable[[RankingSample], FloatArray]
 
 
@@ -152,6 +154,8 @@ class RocMeasure:
             sampling="by_class",
             effects=None if effects is None else effects_at,
             bias=None if bias is None else lambda sample: bias(at_worst(sample)),
+            # Heavier negatives at the top are fewer rows than they count for.
+            rows_for_effects=self.rows_for_effects * _MORE_ROWS,
             at_vertices=None if self.at_vertices is None else moved(self.at_vertices),
             needs="both",
             prevalence=ends,

@@ -224,6 +224,9 @@ class Study:
         Where weights are numbers of rows, the copies count.
         """
         one = self.samples[0]
+        if one.weight is None:
+            found = int(np.count_nonzero(one.positive))
+            return float({None: one.n_rows, True: found, False: one.n_rows - found}[positive])
         rows = slice(None) if positive is None else one.positive == positive
         weight = one.weights[rows]
         return float(weight.sum()) if self.frequency else round(effective_rows(weight), 9)

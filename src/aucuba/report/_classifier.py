@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._base._tables import p_text
-from aucuba._base._typing import IntArray
+from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import check_fpr_range
 from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RowReasons
@@ -22,6 +22,7 @@ from aucuba.report._page import Page, Section, facts, paragraph
 from aucuba.report._page import table as html_table
 from aucuba.report._roc import operating_point_section, roc_section, verdict_on
 from aucuba.report._scored_sample import ScoredSample, region_measures, score_sign
+from aucuba.report._statistics import precision_section, segment_section
 
 _MOST_COLUMNS = 20
 _KINDS = {"b": "yes or no", "i": "number", "u": "number", "f": "number", "M": "date"}
@@ -41,6 +42,7 @@ def classifier_report(
     random_state: Any = 0,
     note: str = "",
     reasons: tuple[Sequence[int], RowReasons] | None = None,
+    by: ArrayLike | None = None,
 ) -> Page:
     """Build the report page of one model on one labelled sample.
 
@@ -73,6 +75,8 @@ def classifier_report(
         A remark about the rows, such as how they differ from those of training.
     reasons : (sequence of int, RowReasons), default=None
         Places of some rows of the sample, and what `aucuba.explain_rows` says of them.
+    by : array-like of shape (n_rows,), default=None
+        Segment of each row: the page then has the region in every segment.
 
     Returns
     -------
@@ -87,8 +91,8 @@ def classifier_report(
     >>> X, y = make_classification(300, random_state=0)
     >>> model = PartialAUCClassifier((0.0, 0.2)).fit(X, y)
     >>> page = classifier_report(model, ScoredSample(y, model.decision_function(X)))
-    >>> [section.title for section in page.sections]
-    ['Data', 'ROC curve', 'In the region', 'Operating points', 'Coefficients', 'Training']
+    >>> [section.title for section in page.sections][3:]
+    ['Operating points', 'Precision and gains', 'Coefficients', 'Training']
     """
     low, high = check_fpr_range(fpr_range)
     _check_names(model, feature_names)
@@ -104,6 +108,8 @@ def classifier_report(
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),
         operating_point_section(model, sample, (low, high), promise or decisions is not None),
+        precision_section(sample, names, random_state),
+        *([] if by is None else [segment_section(sample, (low, high), by, random_state)]),
         *([] if reasons is None else [reason_section(sample, labels, *reasons)]),
         *model_sections(model, feature_names, score_sign(model)),
     ]
