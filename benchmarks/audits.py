@@ -20,7 +20,7 @@ from reproductions.tables import markdown_table, write_signed
 NAME = "audits"
 RESULT = Path(__file__).parent / "results" / f"{NAME}.md"
 N_ROWS = 50_000
-N_TABLES, N_DRAWS = 5, 80
+N_TABLES, N_DRAWS = 5, 40
 LABELS = (100, 300, 1_000, 3_000, 10_000)
 PREVALENCES = (0.001, 0.01, 0.1)
 # Flagged at these false positive rates.
@@ -161,7 +161,7 @@ def main() -> None:
         "# Audits: intervals of the sensitivity from few labels",
         f"Tables of {N_ROWS:,} rows with normal scores, shifted by d' for positives; `plan_audit` with "
         f"the budget of labels and `audit_interval` at 95 %. Coverage is over {N_TABLES} tables with "
-        f"{N_DRAWS} draws of rows each (a standard error of 1.1 points at 95 %), with chances of being "
+        f"{N_DRAWS} draws of rows each (a standard error of 1.5 points at 95 %), with chances of being "
         "positive that are right, ten times too low, or not given; flagged at a false positive rate "
         'of .01, d\' 2. "Normal" is the usual interval of a weighted ratio on the same rows.',
         "## Coverage",

@@ -24,7 +24,7 @@ from aucuba._base._validation import (
 )
 from aucuba.metrics import ScoreInterval
 from aucuba.threshold._audit_bets import CountedRows, limits
-from aucuba.threshold._audit_design import AuditedTable, counted
+from aucuba.threshold._audit_design import AuditedTable, counted, expected_rows
 
 _RATES = ("tpr", "fpr", "precision")
 
@@ -49,9 +49,13 @@ class AuditPlan:
         Confidence of the intervals of all looks together.
     expected_half_width : float
         Half-width of the last interval if the given probabilities are right; nan without them.
-    least, spread : tuple of float
-        Of rows that may hit and rows that may miss: the smallest probability below 1, and the
-        expected sum of 1 / probability. They set the bets, before any label is seen.
+    low_part : float
+        Part of the error that the lower limit has, chosen for the narrowest expected interval.
+    least : tuple of float
+        The smallest probability below 1 of rows that may hit, and of rows that may miss.
+    expected : ndarray of shape (n_bins, 3) or None
+        Probability, expected hits and expected misses of bins of rows; None where nothing was known.
+        ``least`` and ``expected`` set the bets, before any label is seen.
     inclusion_probability : ndarray of shape (n_rows,) or None
         Probability of every row of the table; not part of the JSON text.
     """
@@ -64,8 +68,9 @@ class AuditPlan:
     look_sizes: IntArray
     confidence: float
     expected_half_width: float
+    low_part: float
     least: tuple[float, float]
-    spread: tuple[float, float]
+    expected: FloatArray | None = field(repr=False)
     inclusion_probability: FloatArray | None = field(default=None, repr=False)
 
     def to_frame(self) -> Any:
@@ -91,14 +96,14 @@ class AuditPlan:
             A JSON object.
         """
         content: dict[str, Any] = {"aucuba_audit": 1}
-        for name in ("rate", "n_rows", "confidence"):
+        for name in ("rate", "n_rows", "confidence", "low_part"):
             content[name] = getattr(self, name)
         for name in ("rows", "flags", "probability", "look_sizes"):
             content[name] = getattr(self, name).tolist()
         # JSON has neither infinity nor nan.
         content["expected_half_width"] = _finite_or_none(self.expected_half_width)
         content["least"] = [_finite_or_none(one) for one in self.least]
-        content["spread"] = [_finite_or_none(one) for one in self.spread]
+        content["expected"] = None if self.expected is None else self.expected.tolist()
         return json.dumps(content, allow_nan=False)
 
     @classmethod
@@ -121,7 +126,7 @@ class AuditPlan:
                 raise ValueError("another format")
             rows = np.array(content["rows"], dtype=np.intp)
             least = tuple(np.inf if one is None else float(one) for one in content["least"])
-            spread = tuple(np.nan if one is None else float(one) for one in content["spread"])
+            expected = content["expected"]
             width = content["expected_half_width"]
             plan = cls(
                 rate=check_choice(content["rate"], "rate", _RATES),
@@ -132,8 +137,11 @@ class AuditPlan:
                 look_sizes=np.array(content["look_sizes"], dtype=np.intp),
                 confidence=check_fraction(content["confidence"], "confidence"),
                 expected_half_width=np.nan if width is None else float(width),
+                low_part=check_fraction(
+                    content["low_part"], "low_part", low_open=True, high_open=True
+                ),
                 least=(least[0], least[1]),
-                spread=(spread[0], spread[1]),
+                expected=None if expected is None else np.array(expected, dtype=np.float64),
             )
             plan._check()
         return plan
@@ -147,6 +155,16 @@ class AuditPlan:
         sizes = self.look_sizes
         if not sizes.size or sizes[0] < 0 or (np.diff(sizes) < 0).any() or sizes[-1] != n[0]:
             raise ValueError("looks that do not end with all rows")
+        if self.expected is not None:
+            one, columns = self.expected, 3
+            if (
+                one.ndim != 2
+                or one.shape[1] != columns
+                or not (np.isfinite(one) & (one >= 0)).all()
+            ):
+                raise ValueError("expected hits and misses of another shape")
+            if not ((one[:, 0] > 0) & (one[:, 0] <= 1)).all():
+                raise ValueError("probabilities of bins outside (0, 1]")
         for least in self.least:
             if not least > 0:
                 raise ValueError(f"a smallest probability of {least}")
@@ -220,9 +238,9 @@ def plan_audit(
     >>> chance = 1 / (1 + 49 * np.exp(4.5 - 3 * score))
     >>> plan = plan_audit(score > 2, budget=1_500, positive_probability=chance, random_state=0)
     >>> plan.rows.size, round(plan.expected_half_width, 2)
-    (1612, 0.16)
+    (1614, 0.12)
     >>> print(audit_interval(plan, y[plan.rows]))
-    0.8663 [0.7100, 0.9596] (95% interval, betting)
+    0.8451 [0.6485, 0.9354] (95% interval, betting)
     >>> round(float((score > 2)[y].mean()), 4)
     0.8299
     """
@@ -236,7 +254,8 @@ def plan_audit(
     budget = int(check_positive_number(budget, "budget", integer=True))
     n_looks = int(check_positive_number(looks, "looks", integer=True))
     error = 1.0 - check_fraction(confidence, "confidence", low_open=True, high_open=True)
-    inclusion, width = table.best_inclusion(min(budget, int(table.relevant.sum())), error / n_looks)
+    design = table.best_inclusion(min(budget, int(table.relevant.sum())), error / n_looks)
+    inclusion = design.inclusion
     rng = check_random_state(random_state)
     drawn = np.flatnonzero(rng.random_sample(flagged.size) < inclusion)
     # A row belongs to look j if its time is at most j / n_looks: then every row is in the first j
@@ -253,9 +272,10 @@ def plan_audit(
         probability=inclusion[rows],
         look_sizes=sizes,
         confidence=1.0 - error,
-        expected_half_width=width,
+        expected_half_width=design.half_width,
+        low_part=design.low_part,
         least=table.least(inclusion),
-        spread=table.spread(inclusion),
+        expected=design.expected,
         inclusion_probability=inclusion,
     )
 
@@ -307,13 +327,14 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
         CountedRows(
             probability[kind],
             np.ones(int(kind.sum())),
-            spread / part,
             # At an earlier look no row was certain to be labelled.
             min(least, 1.0 if part < 1 else np.inf) * part,
         )
-        for kind, spread, least in zip(kinds, plan.spread, plan.least, strict=True)
+        for kind, least in zip(kinds, plan.least, strict=True)
     ]
-    low, high = limits(each[0], each[1], (1.0 - plan.confidence) / n_looks)
+    expected = None if plan.expected is None else expected_rows(plan.expected, part)
+    error = (1.0 - plan.confidence) / n_looks
+    low, high = limits((each[0], each[1]), expected, error, plan.low_part)
     totals = [float((1.0 / probability[kind]).sum()) for kind in kinds]
     value = totals[0] / sum(totals) if sum(totals) else math.nan
     about = f"audit: {plan.rate} of the {plan.n_rows} rows of the plan"

@@ -5,16 +5,18 @@ the part that hits (is flagged). With c = 1 for rows that count and g = 1 for hi
 
 .. math:: \text{rate} = r \iff \sum_i m_i(r) = 0, \qquad m_i(r) = c_i (g_i - r).
 
-Row i is labelled with probability :math:`\pi_i > 0`, independently of the others, so
-:math:`Z_i = m_i / \pi_i` if it is labelled, else 0, has the mean :math:`m_i`. If the rate is at most r,
-the sum of the means is at most 0, and a fixed bet keeps
+Row i is labelled with probability :math:`\pi_i > 0`, independently of the others. If the rate is at
+most r, the sum of the :math:`m_i` is at most 0, so a gambler with a fixed bet :math:`\lambda` and the
+factor
 
-.. math:: E \prod_i (1 + \lambda Z_i) = \prod_i (1 + \lambda m_i) \le e^{\lambda \sum_i m_i} \le 1
+.. math:: 1 + (e^{\lambda m_i} - 1) / \pi_i \text{ for a labelled row, 1 for the others}
 
-as long as no factor can be negative, which :math:`\lambda \le \min_i \pi_i / r` ensures. A product of
-1/error or more therefore rejects "at most r" with an error of at most ``error``, at any number of
-rows and for any labels. A row that is certain to be labelled may have the factor
-:math:`e^{\lambda m_i}`, which is larger and keeps the same bound.
+has factors with the means :math:`e^{\lambda m_i}` and, over all rows, an expected wealth of
+:math:`e^{\lambda \sum_i m_i} \le 1`. No factor is negative as long as :math:`\lambda r` is at most
+:math:`-\log(1 - \pi_i)` for every row that may miss. A wealth of 1/error or more therefore rejects
+"at most r" with an error of at most ``error``, at any number of rows and for any labels; so does an
+average over several bets.
+(The usual factor :math:`1 + \lambda m_i / \pi_i` is smaller.)
 
 References
 ----------
@@ -35,17 +37,24 @@ from aucuba._base._typing import FloatArray
 
 # Rates are tested in cells with one bet each. Within a cell the wealth falls as the rate rises, so
 # that the end of the rejected part is found exactly.
-_N_CELLS = 200
+_N_CELLS = 100
+# Cells while plans are compared.
+_FEW_CELLS = 50
 _BISECTIONS = 30
-# Around the best bet for the expected rows; it may be off by a factor of two at little cost.
-_AROUND_BEST = (0.5, 1.0, 2.0)
-# Without an expectation: halves of the boldest bet.
-_HALVES = tuple(0.5**k for k in range(8))
+# Bets that are tried for the expected rows, beside the best of a normal approximation.
+_TRIED = np.exp2(np.arange(-3.0, 3.5, 0.5))
+# The best of them, smaller ones in case that rows are other than expected, and their weights.
+_AROUND_BEST = np.array([1.0, 0.5, 0.2])
+_LOG_WEIGHTS = np.log([0.8, 0.12, 0.08])
+# Without an expectation: halves of the boldest bet, in equal parts.
+_HALVES = np.exp2(-np.arange(8.0))
+# Where no row can lose everything, bets are limited by what a float can hold.
+_BOLDEST = 1e9
 
 
 @dataclass(frozen=True)
 class CountedRows:
-    """The labelled rows that count and hit, or count and miss, and the bets on them.
+    """Labelled rows that count and hit, or count and miss.
 
     Parameters
     ----------
@@ -53,8 +62,6 @@ class CountedRows:
         Probability with which each row was labelled.
     times : ndarray
         How often each row stands for a row: 1 for labels, fractions for an expectation.
-    spread : float
-        Expected sum of 1/probability over the rows of this kind; nan if nothing is expected.
     least : float
         Smallest probability, below 1, of any row of the table that may turn out to be of this
         kind; infinite where all of them are certain to be labelled.
@@ -62,62 +69,102 @@ class CountedRows:
 
     probability: FloatArray
     times: FloatArray
-    spread: float
     least: float
 
     def log_factors(self, stakes: FloatArray) -> FloatArray:
         """Sum the logarithms of the factors for stakes per row on the last axis."""
         certain = self.probability >= 1.0
-        uncertain = stakes[..., None] / self.probability[~certain]
-        with np.errstate(divide="ignore"):
-            # The boldest bet loses everything at the least probable row; rounding may go below zero.
-            growth = np.log(np.maximum(1.0 + uncertain, 0.0))
+        chance, stakes_ = self.probability[~certain], stakes[..., None]
+        with np.errstate(divide="ignore", over="ignore"):
+            # 1 + (exp(s) - 1) / p without overflow. The boldest bet loses everything at the least
+            # probable row; rounding may go below zero.
+            inside = np.maximum(-(1.0 - chance) * np.exp(-stakes_), -1.0)
+            growth = stakes_ + np.log1p(inside) - np.log(chance)
+        # A row that is expected 0 times loses nothing.
+        growth = np.where(self.times[~certain] > 0, growth, 0.0)
         summed: FloatArray = growth @ self.times[~certain] + stakes * self.times[certain].sum()
         return summed
 
+    @property
+    def spread(self) -> float:
+        """Sum of 1/probability over the rows of the table that these stand for."""
+        uncertain = self.probability < 1.0
+        return float(np.sum(self.times[uncertain] / self.probability[uncertain] ** 2))
 
-def limits(hits: CountedRows, misses: CountedRows, error: float) -> tuple[float, float]:
-    """Compute a lower and an upper limit of the rate, each with half of the error."""
-    low = lower_limit(hits, misses, error / 2)
-    return low, 1.0 - lower_limit(misses, hits, error / 2)
+
+# Hits and misses.
+Kinds = tuple[CountedRows, CountedRows]
 
 
-def lower_limit(hits: CountedRows, misses: CountedRows, error: float) -> float:
+def expected_limits(expected: Kinds, error: float, low_part: float = 0.5) -> tuple[float, float]:
+    """Compute the limits of the expected rows, coarsely, while plans are compared."""
+    return limits(expected, expected, error, low_part, _FEW_CELLS)
+
+
+def limits(
+    rows: Kinds, expected: Kinds | None, error: float, low_part: float, n_cells: int = _N_CELLS
+) -> tuple[float, float]:
+    """Compute a lower and an upper limit of the rate, the former with ``low_part`` of the error.
+
+    ``expected`` are the rows that the plan expects to be labelled; bets depend on them alone.
+    """
+    turned = None if expected is None else (expected[1], expected[0])
+    low = lower_limit(rows, expected, error * low_part, n_cells)
+    high = 1.0 - lower_limit((rows[1], rows[0]), turned, error * (1.0 - low_part), n_cells)
+    return low, high
+
+
+def lower_limit(rows: Kinds, expected: Kinds | None, error: float, n_cells: int) -> float:
     """Find the largest r such that the bets reject every rate below r."""
-    edges = np.linspace(0.0, 1.0, _N_CELLS + 1)
-    bets = _bets(hits, misses, edges, error)
-    rejected = _log_wealth(hits, misses, edges[1:], bets) >= -math.log(error)
+    edges = np.linspace(0.0, 1.0, n_cells + 1)
+    boldest = _boldest(rows, edges[1:])
+    if expected is None:
+        bets, weights = np.outer(boldest, _HALVES), np.full(_HALVES.size, -math.log(_HALVES.size))
+    else:
+        best = _best_bets(expected, (edges[1:] + edges[:-1]) / 2, boldest, error)
+        bets, weights = np.outer(best, _AROUND_BEST), _LOG_WEIGHTS
+    rejected = _log_wealth(rows, edges[1:], bets, weights) >= -math.log(error)
     if rejected.all():
         return 1.0
     cell = int(np.argmin(rejected))
     low, high = edges[cell], edges[cell + 1]
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        wealth = _log_wealth(hits, misses, np.array([middle]), bets[cell : cell + 1])
+        wealth = _log_wealth(rows, np.array([middle]), bets[cell : cell + 1], weights)
         low, high = (middle, high) if wealth[0] >= -math.log(error) else (low, middle)
     return float(low)
 
 
-def _bets(hits: CountedRows, misses: CountedRows, edges: FloatArray, error: float) -> FloatArray:
-    """Return the bets of every cell of rates, fixed by the plan and not by the labels."""
-    boldest = misses.least / edges[1:]
-    if np.isinf(misses.least):
-        # Only the rows that hit are uncertain, and their probability sets the scale; if none is, the
-        # table is known, and any large bet decides.
-        boldest = np.full(edges.size - 1, min(8.0 * hits.least, 1e9))
-    middle = (edges[:-1] + edges[1:]) / 2
-    variance = (1.0 - middle) ** 2 * hits.spread + middle**2 * misses.spread
-    if np.isnan(variance).any():
-        return np.asarray(np.outer(boldest, _HALVES))
-    best = np.sqrt(-2.0 * math.log(error) / np.maximum(variance, 1e-300))
-    return np.asarray(np.minimum(np.outer(best, _AROUND_BEST), boldest[:, None]))
+def _boldest(rows: Kinds, rates: FloatArray) -> FloatArray:
+    """Return the largest bets with which no row can lose more than everything."""
+    hits, misses = rows
+    if misses.least < 1.0:
+        return np.asarray(-math.log1p(-misses.least) / rates)
+    # Only the rows that hit are uncertain, and their probability sets the scale; if none is, the
+    # table is known, and any large bet decides.
+    return np.full(rates.size, min(8.0 * hits.least, _BOLDEST))
+
+
+def _best_bets(expected: Kinds, rates: FloatArray, boldest: FloatArray, error: float) -> FloatArray:
+    """Return the bet with the largest expected logarithm of the wealth at every rate."""
+    hits, misses = expected
+    variance = (1.0 - rates) ** 2 * hits.spread + rates**2 * misses.spread
+    normal = np.sqrt(-2.0 * math.log(error) / np.maximum(variance, 1e-300))
+    tried = np.minimum(np.outer(normal, _TRIED), 0.98 * boldest[:, None])
+    growth = _growth(expected, rates, tried)
+    return np.asarray(tried[np.arange(rates.size), growth.argmax(axis=1)])
+
+
+def _growth(rows: Kinds, rates: FloatArray, bets: FloatArray) -> FloatArray:
+    """Compute the logarithm of the wealth of every bet at every rate."""
+    hits, misses = rows
+    r = rates[:, None]
+    return hits.log_factors(bets * (1.0 - r)) + misses.log_factors(-bets * r)
 
 
 def _log_wealth(
-    hits: CountedRows, misses: CountedRows, rates: FloatArray, bets: FloatArray
+    rows: Kinds, rates: FloatArray, bets: FloatArray, log_weights: FloatArray
 ) -> FloatArray:
-    """Compute the logarithm of the wealth at each rate, the average over its bets."""
-    r = rates[:, None]
-    growth = hits.log_factors(bets * (1.0 - r)) + misses.log_factors(-bets * r)
-    wealth: FloatArray = logsumexp(growth, axis=1) - math.log(bets.shape[1])
+    """Compute the logarithm of the wealth at each rate, the weighted average over its bets."""
+    wealth: FloatArray = logsumexp(_growth(rows, rates, bets) + log_weights, axis=1)
     return wealth

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
-from aucuba.threshold._audit_bets import CountedRows, limits
+from aucuba.threshold._audit_bets import CountedRows, Kinds, expected_limits
 
 # Rows of similar probability share one inclusion probability while plans are compared.
 _N_BINS = 40
@@ -17,6 +17,24 @@ _N_BINS = 40
 # single positive may hide where labels are rare.
 _FLAGGED_PARTS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
 _EVEN_PARTS = (0.3, 0.5, 0.7, 0.85, 1.0)
+# Candidate parts of the error for the lower limit, which is the farther one where few positives are
+# missed: they may hide among many rows.
+_LOW_PARTS = (0.5, 0.65, 0.8, 0.35, 0.2)
+_HALVINGS = 50
+
+
+@dataclass(frozen=True)
+class Design:
+    """Inclusion probabilities, the half-width to expect, and what is expected of bins of rows.
+
+    ``low_part`` of the error is the lower limit's. ``expected`` has the columns probability, hits and
+    misses; None where nothing is known.
+    """
+
+    inclusion: FloatArray
+    low_part: float
+    half_width: float
+    expected: FloatArray | None
 
 
 @dataclass(frozen=True)
@@ -67,24 +85,14 @@ class AuditedTable:
             float(inclusion[miss].min(initial=np.inf)),
         )
 
-    def spread(self, inclusion: FloatArray) -> tuple[float, float]:
-        """Return the expected sums of 1 / probability over uncertain rows that hit, and that miss."""
-        if self.hit is None or self.miss is None:
-            return math.nan, math.nan
-        rows = self.relevant & (inclusion < 1)
-        return (
-            float(np.sum(self.hit[rows] / inclusion[rows])),
-            float(np.sum(self.miss[rows] / inclusion[rows])),
-        )
-
-    def best_inclusion(self, budget: int, error: float) -> tuple[FloatArray, float]:
-        """Return the probabilities of the narrowest expected interval, and its half-width."""
+    def best_inclusion(self, budget: int, error: float) -> Design:
+        """Return the probabilities of the narrowest expected interval, and what it expects."""
         parts = [rows for rows in (self.flagged, self.relevant & ~self.flagged) if rows.any()]
         inclusion = np.zeros(self.flagged.size)
         if self.hit is None or self.miss is None:
             for rows, labels in zip(parts, _divided(budget, 0.5, parts), strict=True):
                 inclusion[rows] = labels / rows.sum()
-            return inclusion, math.nan
+            return Design(inclusion, 0.5, math.nan, None)
         bins = self._bins(parts)
         best: tuple[float, FloatArray] = (math.inf, inclusion)
         for flagged_part in _FLAGGED_PARTS if len(parts) > 1 else (1.0,):
@@ -96,7 +104,10 @@ class AuditedTable:
                     best = width, drawn
         relevant = self.relevant
         inclusion[relevant] = best[1][bins.number[relevant]]
-        return inclusion, best[0]
+        expected = np.column_stack([best[1], bins.hit, bins.miss])
+        widths = {part: bins.half_width(best[1], error, part) for part in _LOW_PARTS}
+        low_part = min(widths, key=lambda part: widths[part])
+        return Design(inclusion, low_part, widths[low_part], expected)
 
     def _bins(self, parts: list[BoolArray]) -> _Bins:
         assert self.hit is not None
@@ -141,44 +152,40 @@ class _Bins:
         for place, n in enumerate(labels):
             rows = self.part == place
             size = self.size[rows]
-            floor = even * n / size.sum()
-            inclusion[rows] = np.minimum(
-                floor + _proportional(self.telling[rows], size, (1.0 - even) * n), 1.0
-            )
+            inclusion[rows] = _raised(self.telling[rows], size, even * n / size.sum(), n)
         return inclusion
 
-    def half_width(self, inclusion: FloatArray, error: float) -> float:
+    def half_width(self, inclusion: FloatArray, error: float, low_part: float = 0.5) -> float:
         """Return half the width of the interval if rows hit and miss as expected."""
-        kinds = []
-        for mass in (self.hit, self.miss):
-            some = mass > 0
-            uncertain = some & (inclusion < 1)
-            kinds.append(
-                CountedRows(
-                    inclusion[some],
-                    mass[some] * inclusion[some],
-                    float(np.sum(mass[uncertain] / inclusion[uncertain])),
-                    float(inclusion[uncertain].min(initial=np.inf)),
-                )
-            )
-        low, high = limits(kinds[0], kinds[1], error)
+        expected = expected_rows(np.column_stack([inclusion, self.hit, self.miss]), 1.0)
+        low, high = expected_limits(expected, error, low_part)
         return (high - low) / 2
 
 
-def _proportional(telling: FloatArray, size: FloatArray, n: float) -> FloatArray:
-    """Return probabilities in proportion to ``telling``, at most 1, that draw n rows in all."""
-    inclusion = np.zeros(telling.size)
-    free = telling > 0
-    while free.any() and n > 0:
-        raised = n * telling / np.sum(telling[free] * size[free])
-        full = free & (raised >= 1)
-        inclusion[full] = 1.0
-        if not full.any():
-            inclusion[free] = raised[free]
-            break
-        n -= float(size[full].sum())
-        free &= ~full
-    return inclusion
+def expected_rows(table: FloatArray, part: float) -> Kinds:
+    """Return the rows that are expected among the labels, or among those of an early look.
+
+    ``table`` has the columns probability, expected hits and expected misses of bins of rows.
+    """
+    chance = table[:, 0] * part
+    uncertain = chance < 1
+    kinds = [
+        CountedRows(
+            chance, mass * chance, float(chance[uncertain & (mass > 0)].min(initial=np.inf))
+        )
+        for mass in table.T[1:]
+    ]
+    return kinds[0], kinds[1]
+
+
+def _raised(telling: FloatArray, size: FloatArray, floor: float, n: float) -> FloatArray:
+    """Return probabilities in proportion to ``telling`` between a floor and 1 that draw n rows."""
+    low, high = 0.0, 1.0 / max(float(telling[telling > 0].min(initial=1.0)), 1e-300)
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(low * high) if low > 0 else high * 1e-12
+        drawn = float(np.sum(size * np.clip(middle * telling, floor, 1.0)))
+        low, high = (middle, high) if drawn <= n else (low, middle)
+    return np.clip(low * telling, floor, 1.0)
 
 
 def _divided(budget: int, flagged_part: float, parts: list[BoolArray]) -> list[float]:
