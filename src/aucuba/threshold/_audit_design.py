@@ -24,7 +24,7 @@ _HALVINGS = 50
 
 
 @dataclass(frozen=True)
-class Design:
+class AuditDesign:
     """Inclusion probabilities, the half-width to expect, and what is expected of bins of rows.
 
     ``low_part`` of the error is the lower limit's. ``expected`` has the columns probability, hits and
@@ -85,14 +85,14 @@ class AuditedTable:
             float(inclusion[miss].min(initial=np.inf)),
         )
 
-    def best_inclusion(self, budget: int, error: float) -> Design:
+    def best_inclusion(self, budget: int, error: float) -> AuditDesign:
         """Return the probabilities of the narrowest expected interval, and what it expects."""
         parts = [rows for rows in (self.flagged, self.relevant & ~self.flagged) if rows.any()]
         inclusion = np.zeros(self.flagged.size)
         if self.hit is None or self.miss is None:
             for rows, labels in zip(parts, _divided(budget, 0.5, parts), strict=True):
                 inclusion[rows] = labels / rows.sum()
-            return Design(inclusion, 0.5, math.nan, None)
+            return AuditDesign(inclusion, 0.5, math.nan, None)
         bins = self._bins(parts)
         best: tuple[float, FloatArray] = (math.inf, inclusion)
         for flagged_part in _FLAGGED_PARTS if len(parts) > 1 else (1.0,):
@@ -107,7 +107,7 @@ class AuditedTable:
         expected = np.column_stack([best[1], bins.hit, bins.miss])
         widths = {part: bins.half_width(best[1], error, part) for part in _LOW_PARTS}
         low_part = min(widths, key=lambda part: widths[part])
-        return Design(inclusion, low_part, widths[low_part], expected)
+        return AuditDesign(inclusion, low_part, widths[low_part], expected)
 
     def _bins(self, parts: list[BoolArray]) -> _Bins:
         assert self.hit is not None
