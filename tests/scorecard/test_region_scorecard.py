@@ -40,9 +40,15 @@ def test_columns_of_every_kind(fitted):
     assert {one["column"] for one in fitted.items_} >= {"age", "status", "marker"}
     assert any("missing" in text for text in fitted.item_texts())
     assert partial_auc_score(y == "ill", fitted.total(X), fpr_range=RANGE) > 0.3
+
+
+def test_contributions_are_the_points_of_the_items(fitted):
+    X, _ = clinic(seed=1)
     points = fitted.contributions(X)
     assert np.array_equal(points.sum(axis=1), fitted.total(X))
     assert set(points[:, 0]) == {0, fitted.items_[0]["points"]}
+    explained = aucuba.explain_rows(fitted, X, n_reasons=4)
+    assert np.array_equal(explained.scores, fitted.total(X))
 
 
 def test_scores_point_to_the_second_class(fitted):

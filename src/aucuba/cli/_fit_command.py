@@ -29,7 +29,7 @@ from aucuba.persistence import save_model
 # A probe may take this long, or a tenth of the training.
 _PROBE_S = 5.0
 _OF_SIGNALS = ("labels", "max_segments")
-_MODELS = ("linear", "svc", "aum", "stack", "changepoint")
+_MODELS = ("linear", "svc", "aum", "scorecard", "stack", "changepoint")
 # The other options that --model changepoint has.
 _OF_ALL = (
     *("data", "out", "model", "loss", "cv", "max_iter", "random_state"),
@@ -130,6 +130,8 @@ def _shown(record: FitRecord, facts: dict[str, Any], probe: Probe | None) -> lis
         lines.append(f"Promise: {facts['promise']}")
     if "status" in facts:
         lines.append(spelled_as_options(facts["status"]))
+    if "card" in facts:
+        lines.append(facts["card"])
     if "partial_auc" in facts:
         grid = Grid("out-of-sample", "partial AUC", "chance")
         for name, value in facts["partial_auc"].items():

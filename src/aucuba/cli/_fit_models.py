@@ -33,8 +33,11 @@ from aucuba.linear import (
     PartialAUCSVC,
 )
 from aucuba.metrics import make_metric_scorer
+from aucuba.scorecard import RegionScorecard, Scorecard
 from aucuba.threshold import TriageClassifier
 
+# Models that read named columns as they are.
+_OF_NAMED = ("stack", "scorecard")
 _SVC_LOSSES = ("structural", "tight", "tight_dc")
 # Fitted attributes that `aucuba fit` and `aucuba info` show.
 _SHOWN = (
@@ -52,7 +55,7 @@ class Plan:
     ----------
     fpr_range : (float, float)
     min_tpr : float
-    kind : {"linear", "svc", "aum", "stack"}
+    kind : {"linear", "svc", "aum", "scorecard", "stack"}
     classifier : estimator
     folds : int
         Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
@@ -74,6 +77,8 @@ class Plan:
         fpr_range, min_tpr = options.chosen_range(), options.lowest_tpr()
         if options.model != "svc":
             options.refuse("is for --model svc and --model changepoint", "loss")
+        if options.model != "scorecard":
+            options.refuse("is for --model scorecard", "max_items")
         classifier = _MODELS[options.model](options, fpr_range, min_tpr)
         folds = 0
         if options.model == "svc":
@@ -84,7 +89,7 @@ class Plan:
 
     def check_table(self, table: LabelledTable, cv: int | None) -> None:
         """Refuse data that the classifier does not support."""
-        if table.rows.query is not None and self.kind in ("stack", "aum"):
+        if table.rows.query is not None and self.kind in (*_OF_NAMED, "aum"):
             raise ValueError(
                 f"--model {self.kind} does not support --qid; leave --qid out or choose another."
             )
@@ -96,8 +101,10 @@ class Plan:
                 "--groups and --time tell how to split the rows, and a single fit splits none; give "
                 "--promise with them, let --cv choose, or leave them out."
             )
-        if self.kind == "stack" and table.schema.n_features is not None:
-            raise ValueError("--model stack needs named columns, not svmlight; use --model linear.")
+        if self.kind in _OF_NAMED and table.schema.n_features is not None:
+            raise ValueError(
+                f"--model {self.kind} needs named columns, not svmlight; use --model linear."
+            )
         if cv:
             _check_folds(cv, table)
 
@@ -140,20 +147,20 @@ class Plan:
         fit_params: dict[str, Any] = {"sample_weight": table.rows.weight}
         if table.rows.query is not None:
             fit_params["qid"] = table.rows.query
-        if isinstance(self.classifier, PartialAUCClassifierCV | RegionStack):
+        if isinstance(self.classifier, PartialAUCClassifierCV | RegionStack | RegionScorecard):
             fit_params |= {"groups": table.rows.group, "time": table.rows.time}
         if self.folds:
             with progress_bar("Choosing C"):
                 C = _searched_C(self, prepared, table, fit_params)
                 self.classifier.set_params(C=C)
-        # A stack prepares the named columns for each of its members.
-        is_stack = self.kind == "stack"
+        # These prepare the named columns themselves.
+        of_named = self.kind in _OF_NAMED
         with progress_bar(f"Training {type(self.classifier).__name__}") as bar:
-            X = table.X if is_stack else prepared
+            X = table.X if of_named else prepared
             fit_with_progress(bar, self.classifier, X, table.y, **fit_params)
             baseline = LogisticRegression(C=self.logistic_C, max_iter=1000)
             baseline.fit(prepared, table.y, sample_weight=table.rows.weight)
-        first = prepare.steps[:1] if is_stack else prepare.steps
+        first = prepare.steps[:1] if of_named else prepare.steps
         model = Pipeline([*first, ("model", self.classifier)])
         return model, Pipeline([*prepare.steps, ("model", baseline)])
 
@@ -177,6 +184,8 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
             promise["review_share"] = classifier.review_share_
             del promise["threshold"]
         names = {"estimator": type(classifier).__name__, "base": base["estimator"]}
+        if "card" in base and not isinstance(classifier, TriageClassifier):
+            promise["card"] = str(Scorecard.from_model(classifier))
         return {**base, **names, **promise}
     facts = {name[:-1]: known[name] for name in _SHOWN if name in known}
     if isinstance(classifier, PartialAUCSVC):
@@ -185,15 +194,29 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
         facts["partial_auc"] = classifier.partial_auc_
     if isinstance(classifier, RegionStack):
         facts["partial_auc"] = {row["member"]: row["partial_auc"] for row in classifier.report_}
+    if isinstance(classifier, RegionScorecard):
+        facts["card"] = str(Scorecard.from_model(classifier))
     return {"estimator": type(classifier).__name__, **facts}
+
+
+def _scorecard(options: FitOptions, fpr_range: Range, min_tpr: float) -> RegionScorecard:
+    options.refuse("does not apply to --model scorecard", "C", "max_iter", "min_tpr")
+    items = int(check_positive_number(options.max_items, "--max-items", integer=True))
+    seed = options.random_state
+    return RegionScorecard(fpr_range, max_items=items, cv=_at_least_two(options), random_state=seed)
+
+
+def _at_least_two(options: FitOptions) -> int:
+    """Return the number of folds of a model that cannot do without them."""
+    folds = 5 if options.cv is None else options.cv
+    if folds < 2:
+        raise ValueError(f"--cv must be at least 2 for a {options.model}, got {folds}.")
+    return folds
 
 
 def _stack(options: FitOptions, fpr_range: Range, min_tpr: float) -> RegionStack:
     options.refuse("does not apply to --model stack", "C", "max_iter")
-    folds = 5 if options.cv is None else options.cv
-    if folds < 2:
-        raise ValueError(f"--cv must be at least 2 for a stack, got {folds}.")
-    seed = options.random_state
+    folds, seed = _at_least_two(options), options.random_state
     return RegionStack(fpr_range, min_tpr=min_tpr, cv=folds, random_state=seed)
 
 
@@ -229,6 +252,7 @@ _MODELS: dict[str, Callable[[FitOptions, Range, float], Any]] = {
     "linear": _linear,
     "svc": _svc,
     "aum": _aum,
+    "scorecard": _scorecard,
     "stack": _stack,
 }
 

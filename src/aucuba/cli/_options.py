@@ -213,8 +213,8 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         shown="the larger of two numbers, or yes, true, positive, fraud",
     )
     model: str = _of_model(
-        "linear; svc: convex losses; aum: for the whole curve; stack: several models combined, slow "
-        "and strong; or changepoint.",
+        "linear; svc: convex losses; aum: for the whole curve; scorecard: a few conditions with whole "
+        "points; stack: several models combined, slow and strong; or changepoint.",
         "NAME",
         default="linear",
     )
@@ -236,6 +236,9 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "Largest number of iterations of a fit.",
         "NUMBER",
         shown="1000 for svc; 100 for aum and, with --cv 0, linear",
+    )
+    max_items: int = _of_model(
+        "Most conditions on the card of --model scorecard.", "COUNT", default=5, min=1
     )
     drop: list[str] | None = _of_columns(
         "A column to leave out; several as a,b or repeated.", "COLUMN"

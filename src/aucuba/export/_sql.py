@@ -24,6 +24,7 @@ from aucuba.linear import (
     PartialAUCClassifierCV,
     PartialAUCSVC,
 )
+from aucuba.scorecard import RegionScorecard, Scorecard
 
 _LINEAR = (AUMClassifier, LogisticRegression, PartialAUCClassifier, PartialAUCClassifierCV)
 # By the rate that is promised: flagging less keeps the first two, flagging more the third, and
@@ -47,7 +48,8 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
     ----------
     model : classifier or Pipeline
         A linear model of this library or ``LogisticRegression``, alone or as the base of a promised
-        threshold, behind scalers, imputers and ``ColumnTransformer``; columns of numbers.
+        threshold, behind scalers, imputers and ``ColumnTransformer``; columns of numbers. A
+        `RegionScorecard` becomes the statement of its `aucuba.scorecard.Scorecard`.
     table : str, default="rows"
         Name of the table.
     columns : sequence of str, default=None
@@ -76,9 +78,12 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
         raise ValueError(f"columns has {len(columns)} names; the model has {len(names)} columns.")
     table = str(table)
     _check_names([str(name) for name in columns], table)
+    *steps, last = pipeline_steps(model)
+    if isinstance(pipeline_steps(getattr(last, "estimator_", last))[-1], RegionScorecard):
+        given = [str(name) for name in getattr(model, "feature_names_in_", names)]
+        return Scorecard.from_model(model).to_sql(table, dict(zip(given, columns, strict=True)))
     # Qualified: some systems take an unknown name in quotes for a text.
     parts = [f'CAST("input".{_quoted(name)} AS DOUBLE PRECISION)' for name in columns]
-    *steps, last = pipeline_steps(model)
     promised = None if promised_rate(last) is None else last
     if promised is not None:
         if promised.strata_.size:

@@ -11,11 +11,13 @@ from sklearn.pipeline import Pipeline
 from aucuba._base._estimator import pipeline_steps
 from aucuba._base._markup import escaped
 from aucuba._base._typing import FloatArray
+from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.report._page import Section, facts, figures, paragraph, table
 from aucuba.report._roc import rates_above_zero
 from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import Axes, padded
+from aucuba.scorecard import RegionScorecard, Scorecard
 
 _TOP = 20
 # Length of the longest bar in drawing units; the page stretches it.
@@ -34,6 +36,10 @@ def model_sections(model: Any, feature_names: Sequence[str] | None, sign: int = 
 
     ``sign`` is -1 if the model's scores decrease towards the positive class of the page.
     """
+    has_rate = promised_rate(model) is not None
+    inner = pipeline_steps(model.estimator_)[-1] if has_rate else model
+    if isinstance(inner, RegionScorecard):
+        return _card_sections(Scorecard.from_model(model), inner)
     if "promise_" in vars(model):
         return model_sections(*last_step(model.estimator_, feature_names), sign)
     if isinstance(model, RegionStack):
@@ -41,6 +47,21 @@ def model_sections(model: Any, feature_names: Sequence[str] | None, sign: int = 
     if isinstance(model, RegionReweighted):
         return [_reweighted_section(model)]
     return [coefficient_section(model, feature_names, sign), training_section(model)]
+
+
+def _card_sections(card: Scorecard, model: RegionScorecard) -> list[Section]:
+    rows = []
+    for one in model.next_best_:
+        rows.append(["; ".join(one["texts"]), f"{one['partial_auc']:.4f}", f"{one['r2']:.4f}"])
+    text = (
+        "The points of the conditions that a row meets add up to its total. Risks and rows come from "
+        "cards of other folds, placed at the total of equal risk; intervals are Wilson's, 95 %."
+    )
+    body = card.to_html() + paragraph(text, "fine")
+    if rows:
+        header = ["items", "partial AUC", "explained deviance"]
+        body += table(header, rows, "Next-best cards, on the training rows.")
+    return [Section("card", "Scorecard", body), training_section(model)]
 
 
 def _stack_sections(model: RegionStack) -> list[Section]:

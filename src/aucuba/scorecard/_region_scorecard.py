@@ -95,8 +95,8 @@ class RegionScorecard(BinaryClassifier):
         ``"column"``, ``"place"`` (its index), ``"test"``, ``"value"``, ``"is_date"`` and ``"points"``
         of every item, in the order of the columns.
     next_best_ : list of dict
-        Up to four further cards: ``"items"``, and ``"partial_auc"`` and ``"r2"`` on the training rows;
-        the card chosen comes first.
+        Up to four further cards: ``"items"``, ``"texts"``, and on the training rows ``"partial_auc"``
+        and ``"r2"``, the part of the null deviance that is explained.
     caution_ : float
         The weight c of the log-loss that was chosen.
     partial_auc_ : dict
@@ -275,9 +275,10 @@ class RegionScorecard(BinaryClassifier):
         self._require_included(search.limits.complete(card, found.table.column))
         self.caution_ = caution
         self.items_ = as_items(card, found.conditions)
-        self.next_best_ = [
+        self.next_best_: list[dict[str, Any]] = [
             {
                 "items": as_items(one, found.conditions),
+                "texts": [f"{found.conditions[k].text}: {points:+d}" for k, points in one],
                 "partial_auc": search.value(one, 0.0),
                 "r2": search.value(one, 1.0),
             }
@@ -369,9 +370,8 @@ class RegionScorecard(BinaryClassifier):
         """
         check_is_fitted(self)
         X = self._checked(as_table(X))
-        columns = ScoredColumns.from_table(
-            X, self.kinds_, used={one["place"] for one in self.items_}
-        )
+        used = {one["place"] for one in self.items_}
+        columns = ScoredColumns.from_table(X, self.kinds_, used)
         found = np.zeros((_num_samples(X), len(self.items_)), dtype=np.int64)
         for k, item in enumerate(self.items_):
             met = item_condition(item).met(columns.values[item["place"]])

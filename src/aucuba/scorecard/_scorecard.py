@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -187,7 +187,7 @@ class Scorecard:
         }
         return json.dumps(content, indent=2, ensure_ascii=False)
 
-    def to_sql(self, table: str = "rows") -> str:
+    def to_sql(self, table: str = "rows", names: Mapping[str, str] | None = None) -> str:
         """Write a SELECT that adds ``total``, ``risk`` and ``flag``, 1 where a row is called.
 
         NULL is a missing value; a NaN must be stored as NULL. Dates are dates or ISO text.
@@ -196,10 +196,17 @@ class Scorecard:
         ----------
         table : str, default="rows"
             Name of the table.
+        names : mapping, default=None
+            Its names of columns, by those of training, where they differ.
         """
+        known = names or {}
+        items = [
+            (replace(one, column=known.get(one.column, one.column)), points)
+            for one, points in self.items
+        ]
         terms = [
             f"CASE WHEN {_sql(one)} THEN {points} ELSE 0 END -- {one.text}".replace("\n", " ")
-            for one, points in self.items
+            for one, points in items
         ]
         total = "\n    + ".join(terms or ["0"])
         risks = "\n".join(f"    WHEN {one['total']} THEN {one['risk']!r}" for one in self.risk)
