@@ -8,7 +8,7 @@ import pytest
 from aucuba import PartialAUCClassifier
 from aucuba.aum import ErrorFunctions, line_search_path
 from aucuba.changepoint import ChangepointDisplay, Label, SupervisedChangepointDetector
-from aucuba.metrics import RocRegionDisplay
+from aucuba.metrics import PredictiveValueDisplay, RocRegionDisplay
 from aucuba.report import ScoredSample, changepoint_report, classifier_report
 from aucuba.threshold import GuaranteedRocDisplay, RateMonitor
 
@@ -30,6 +30,7 @@ DRAWINGS = {
     "changepoints": lambda: ChangepointDisplay.from_changepoints(SCORE, [60]),
     "line search": draw_path,
     "monitor": draw_monitor,
+    "predictive values": lambda: PredictiveValueDisplay.from_predictions(Y, SCORE, threshold=0.0),
     "promised curve": lambda: GuaranteedRocDisplay.from_predictions(Y, SCORE),
     "region": lambda: RocRegionDisplay.from_predictions(Y, SCORE),
 }

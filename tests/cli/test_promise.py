@@ -8,6 +8,12 @@ import pytest
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from aucuba.cli import main
+from aucuba.metrics import (
+    auc_at_k_score,
+    operating_point,
+    precision_at_k_score,
+    rates_at_threshold,
+)
 from aucuba.persistence import load_model
 from aucuba.threshold import (
     AlertBudgetClassifier,
@@ -119,3 +125,79 @@ def test_bad_options(data, tmp_path, capsys, options, message):
     assert run(*fit, *options) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
+
+
+def test_precision_at_another_prevalence_in_every_command(data, capsys, tmp_path):
+    out, at = tmp_path / "rare.model", ["--target-prevalence", "0.1-0.2"]
+    options = ["--cv", 0, "--no-probe", "--promise", "precision=0.7", *at, "--out", out]
+    assert run("fit", data, *options) == 0
+    assert "precision at least 0.7 at a prevalence of 0.1 to 0.2" in capsys.readouterr().out.lower()
+    model = load_model(out).model
+    assert model[-1].target_prevalence == (0.1, 0.2)
+    frame = pd.read_csv(data)
+    score = model.decision_function(frame.drop(columns="y"))
+
+    def evaluated(*more):
+        assert run("evaluate", out, data, *more, "--json") == 0
+        return json.loads(capsys.readouterr().out)
+
+    def precision(prevalence):
+        above = np.nextafter(0.0, 1.0)
+        rates = rates_at_threshold(frame["y"], score, threshold=above, target_prevalence=prevalence)
+        return pytest.approx(rates.precision)
+
+    own = evaluated()["own_threshold"]
+    (limit,) = own["limits"]
+    assert limit["target"] == [0.1, 0.2]
+    assert own["precision"]["value"] == precision((0.1, 0.2))
+    points = [
+        "--at",
+        "fpr=0.1",
+        "--at",
+        "k=20",
+        "--at",
+        "precision_at_k:k=30",
+        "--at",
+        "auc_at_k:k=9",
+    ]
+    found = evaluated(*points, "--target-prevalence", "1e-3")
+    assert found["own_threshold"]["precision"]["value"] == precision(0.001)
+    # The verdict is still about the prevalence of the promise.
+    assert found["own_threshold"]["limits"][0]["verdict"] == limit["verdict"]
+    first, second, third, fourth = found["operating_points"]
+    want = operating_point(frame["y"], score, fpr=0.1, target_prevalence=0.001)
+    assert (first["precision"], first["n_flagged"]) == (want.precision, want.n_flagged)
+    for row, k in ((second, 20), (third, 30)):
+        assert row["value"] == precision_at_k_score(frame["y"], score, k=k, target_prevalence=0.001)
+    assert fourth["value"] == auc_at_k_score(frame["y"], score, k=9)
+    assert run("compare", out, out, data, *at, "--json") == 0
+    both = json.loads(capsys.readouterr().out)["models"]
+    assert both[0]["own_threshold"]["precision"]["value"] == precision((0.1, 0.2))
+    page = tmp_path / "page.html"
+    assert run("report", out, data, "--target-prevalence", 0.001, "--out", page) == 0
+    html = page.read_text()
+    shown = f"{want.precision:.1%}"
+    assert f"precision at prevalence 0.001</th><td>{precision(0.001).expected:.2%}" in html
+    assert f"<td>{shown}</td>" in html
+    assert "promised at least 70 % at prevalence 0.1 to 0.2" in html
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--promise", "fpr=0.1", "--target-prevalence", "0.1"], "is for --promise precision="),
+        (["--target-prevalence", "0.1"], "is for --promise precision="),
+        (
+            ["--promise", "precision=0.7", "--target-prevalence", "few"],
+            "must read SHARE or LOW-HIGH",
+        ),
+        (["--promise", "precision=0.7", "--target-prevalence", "0.2-0.1"], "in falling order"),
+        (
+            ["--promise", "precision=0.7", "--target-prevalence", "2"],
+            "target_prevalence must lie in",
+        ),
+    ],
+)
+def test_bad_prevalences(data, capsys, tmp_path, options, message):
+    assert run("fit", data, "--out", tmp_path / "m", *options) == 2
+    assert message in capsys.readouterr().err

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import beta
+from sklearn.linear_model import LogisticRegression
 
 from aucuba import metrics
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
+    PredictiveValueDisplay,
     compare_scores,
     operating_point,
     rates_at_threshold,
@@ -229,3 +231,46 @@ def test_mistakes_are_named():
         bind("binned_auc", {**PARAMS["binned_auc"], "target_prevalence": 0.1})
     with pytest.raises(ValueError, match="goes without qid"):
         metrics.rie_score(y, score, qid=np.arange(y.size) % 4, target_prevalence=0.1)
+
+
+def test_predictive_values_over_the_prevalence():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    y, score, _ = rows(3, 60, 200)
+    shown = PredictiveValueDisplay.from_predictions(
+        y, score, threshold=6.0, prevalence_range=(0.01, 0.5), confidence=0.9
+    )
+    for place in (0, 70, -1):
+        p = shown.prevalence[place]
+        for rate, found in (("precision", shown.ppv), ("npv", shown.npv)):
+            params = {"rate": rate, "threshold": 6.0, "target_prevalence": p}
+            want = score_interval("rate_at_threshold", y, score, confidence=0.9, **params)
+            assert found[:, place] == pytest.approx([want.value, want.low, want.high])
+    assert (shown.prevalence[0], shown.prevalence[-1]) == pytest.approx((0.01, 0.5))
+    assert np.all(np.diff(shown.ppv, axis=1) >= 0)
+    assert np.all(np.diff(shown.npv, axis=1) <= 0)
+    weighted = PredictiveValueDisplay.from_predictions(
+        y, score, threshold=6.0, sample_weight=np.full(y.size, 2.0), name="twice", ax=shown.ax_
+    )
+    assert weighted.ppv[0] == pytest.approx(
+        PredictiveValueDisplay.from_predictions(y, score, threshold=6.0).ppv[0]
+    )
+    texts = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
+    assert "precision (PPV)" in texts
+    assert "twice, NPV" in texts
+    assert f"of these rows: {y.mean():.3g}" in texts
+    plt.close("all")
+
+
+def test_predictive_values_of_a_classifier():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    y, score, _ = rows(3, 60, 200)
+    X = score[:, None]
+    model = LogisticRegression().fit(X, y)
+    shown = PredictiveValueDisplay.from_estimator(model, X, y, threshold=0.0)
+    want = PredictiveValueDisplay.from_predictions(y, model.decision_function(X), threshold=0.0)
+    np.testing.assert_array_equal(shown.npv, want.npv)
+    with pytest.raises(ValueError, match="in falling order"):
+        PredictiveValueDisplay.from_predictions(
+            y, score, threshold=0.0, prevalence_range=(0.5, 0.1)
+        )
+    plt.close("all")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 from aucuba._roc._flagged import FlaggedRate, FlaggedRows
 from aucuba.metrics import rates_at_threshold, score_interval
@@ -56,3 +57,44 @@ def test_the_verdict_follows_the_whole_interval(low, width, limit):
         kept = [(one <= limit) if at_most else (one >= limit) for one in (low, high)]
         assert (verdict == "within") == all(kept)
         assert (verdict == "violated") == (not any(kept))
+
+
+def test_rates_at_another_prevalence_join_exact_limits_of_both_classes():
+    rows = FlaggedRows()
+    # 30 of 40 positives and 10 of 200 negatives are flagged.
+    positive = np.repeat([True, False], [40, 200])
+    flagged = np.r_[np.arange(40) < 30, np.arange(200) < 10]
+    rows.update(positive, flagged)
+    limits = {
+        name: [beta.ppf(q, hits + (q > 0.5), n - hits + (q < 0.5)) for q in (0.0125, 0.9875)]
+        for name, hits, n in (("tpr", 30, 40), ("fpr", 10, 200))
+    }
+    (t0, t1), (f0, f1) = limits["tpr"], limits["fpr"]
+
+    def precision(p, t, f):
+        return p * t / (p * t + (1 - p) * f)
+
+    def npv(p, t, f):
+        return (1 - p) * (1 - f) / ((1 - p) * (1 - f) + p * (1 - t))
+
+    # Of an interval the lower end counts for the precision, the upper for the others.
+    found = rows.rate("precision", (0.01, 0.3))
+    want = precision(0.01, 0.75, 0.05), precision(0.01, t0, f1), precision(0.01, t1, f0)
+    assert (found.value, found.low, found.high) == pytest.approx(want)
+    found = rows.rate("npv", (0.01, 0.3))
+    want = npv(0.3, 0.75, 0.05), npv(0.3, t0, f1), npv(0.3, t1, f0)
+    assert (found.value, found.low, found.high) == pytest.approx(want)
+    found = rows.rate("alert_rate", (0.01, 0.3))
+    want = 0.3 * 0.75 + 0.7 * 0.05, 0.3 * t0 + 0.7 * f0, 0.3 * t1 + 0.7 * f1
+    assert (found.value, found.low, found.high) == pytest.approx(want)
+    assert rows.rate("tpr", (0.01, 0.3)) == rows.rate("tpr")
+    at_own = rows.rate("precision", (1 / 6, 1 / 6))
+    assert at_own.value == pytest.approx(rows.rate("precision").value)
+
+
+def test_rates_of_nothing_flagged_at_a_prevalence():
+    rows = FlaggedRows()
+    rows.update(np.array([True, False]), np.array([False, False]))
+    found = rows.rate("precision", (0.1, 0.1))
+    assert np.isnan(found.value)
+    assert (found.low, found.high) == (0.0, 1.0)

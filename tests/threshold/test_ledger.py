@@ -90,6 +90,22 @@ def test_rows_that_a_monitor_counted_are_refused():
     assert [entry["is_guaranteed"] for entry in ledger.entries] == [True, False, True]
 
 
+def test_rows_of_any_earlier_monitor_are_refused_to_the_end_of_its_day():
+    ledger = PromiseLedger()
+    calibrated(ledger, 0)
+    watch(ledger, 101, 30)
+    X, y, time = rows(131)
+    model = FixedFPRClassifier(prefit(), 0.1, cv="prefit")
+    with pytest.raises(ValueError, match="1500 rows are of days"):
+        ledger.calibrate(model, X, y, time=np.full(time.size, 130.9))
+    calibrated(ledger, 131)
+    # The second monitor has counted nothing; the rows of the first stay refused.
+    with pytest.raises(ValueError, match="465 rows are of days"):
+        calibrated(ledger, 100)
+    with pytest.raises(ValueError, match="must both be dates"):
+        ledger.calibrate(model, X, y, time=np.datetime64("2026-01-01") + time)
+
+
 def test_json_goes_on_and_recomputes_the_errors(tmp_path, capsys):
     ledger = PromiseLedger()
     calibrated(ledger, 0)

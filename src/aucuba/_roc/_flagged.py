@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import ArrayLike
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._roc._points import COUNTED_IN_RATES
+from aucuba._roc._prevalence import prevalence_text, rate_at_prevalence, target_range
 from aucuba._roc._standard_error import clopper_pearson, wilson_interval
 
+# A prevalence, or the ends of an interval of prevalences.
+Target = tuple[float, float]
+# Rates that depend on the prevalence.
+MIXED = ("precision", "npv", "alert_rate")
 # Names of rates for tables, those of a threshold in this order.
 RATE_NAMES = {
     "alert_rate": "flagged",
@@ -99,36 +104,67 @@ class FlaggedRows:
         """Weight of the flagged rows."""
         return self._weight["tp"] + self._weight["fp"]
 
-    def rate(self, name: str) -> FlaggedRate:
-        """Compute ``tpr``, ``fpr``, ``precision``, ``alert_rate`` or another rate by its name."""
+    def rate(self, name: str, target: Target | None = None) -> FlaggedRate:
+        """Compute ``tpr``, ``fpr``, ``precision``, ``alert_rate`` or another rate by its name.
+
+        With a ``target`` prevalence, rates that depend on it are those there, under label shift; of an
+        interval the less favourable end counts.
+        """
+        if target is not None and name in MIXED:
+            found = self.at_prevalences(name, np.array(target))
+            end = np.argmax(found[0]) if name == "alert_rate" else np.argmin(found[0])
+            return FlaggedRate(*found[:, end].tolist())
+        return self._rate(name, 0.025)
+
+    def at_prevalences(
+        self, name: str, prevalence: FloatArray, confidence: float = 0.95
+    ) -> FloatArray:
+        """Return the value and the limits of a rate at each prevalence, as three rows.
+
+        The limits join those of TPR and FPR, each with half of the error, and so hold at all
+        prevalences together.
+        """
+        tpr, fpr = (self._rate(one, (1.0 - confidence) / 4) for one in ("tpr", "fpr"))
+        corners = [(tpr.value, fpr.value)]
+        corners += [(t, f) for t in (tpr.low, tpr.high) for f in (fpr.low, fpr.high)]
+        value, *others = (rate_at_prevalence(name, *corner, prevalence) for corner in corners)
+        # A corner without rows has no rate; its neighbours have 0 and 1.
+        return np.stack([value, np.nanmin(others, axis=0), np.nanmax(others, axis=0)])
+
+    def _rate(self, name: str, tail: float) -> FlaggedRate:
         hit, among = COUNTED_IN_RATES[name]
         hits = sum(self._weight[cell] for cell in hit.split())
         rows = sum(self._weight[cell] for cell in among.split())
         if rows == 0:
             return FlaggedRate(np.nan, 0.0, 1.0)
         if not self._is_weighted:
-            return FlaggedRate(hits / rows, *clopper_pearson(hits, rows, 0.025))
+            return FlaggedRate(hits / rows, *clopper_pearson(hits, rows, tail))
         n_rows = rows**2 / sum(self._squares[cell] for cell in among.split())
-        low, high = wilson_interval(hits / rows, n_rows)
+        low, high = wilson_interval(hits / rows, n_rows, tail)
         return FlaggedRate(hits / rows, float(low), float(high))
 
 
 @dataclass(frozen=True)
 class StatedLimit:
-    """A limit of a rate that a model's threshold was set for, or promises."""
+    """A limit of a rate that a model's threshold was set for, or promises.
+
+    ``target`` is the prevalence that it is for, if not that of the rows.
+    """
 
     rate: str
     limit: float
     at_most: bool
     promised: bool
+    target: Target | None = None
 
     def verdict(self, rows: FlaggedRows) -> str:
         """Tell whether counted rows show that the limit is kept."""
-        return rows.rate(self.rate).verdict(self.limit, at_most=self.at_most)
+        return rows.rate(self.rate, self.target).verdict(self.limit, at_most=self.at_most)
 
     def __str__(self) -> str:
         word = "promised" if self.promised else "set in training"
-        return f"at {'most' if self.at_most else 'least'} {self.limit:g}, {word}"
+        at = "" if self.target is None else f" at prevalence {prevalence_text(self.target)}"
+        return f"at {'most' if self.at_most else 'least'} {self.limit:g}, {word}{at}"
 
 
 # Parameters of the promised thresholds: the rate that each limits, and whether from above.
@@ -159,8 +195,13 @@ def stated_limits(classifier: Any) -> list[StatedLimit]:
     if "promise_" in known:
         # Of a triage, scores above 0 are blocked, which says nothing about what is cleared.
         known = {**known, "min_tpr": None} if "min_npv" in known else known
+        given = known.get("target_prevalence")
+        target = None if given is None else target_range(given)
         return [
-            StatedLimit(rate, float(known[name]), at_most, bool(known["guarantee_"]))
+            StatedLimit(
+                *(rate, float(known[name]), at_most, bool(known["guarantee_"])),
+                target if rate in MIXED else None,
+            )
             for name, (rate, at_most) in _PARAMETERS.items()
             if isinstance(known.get(name), Real)
         ]

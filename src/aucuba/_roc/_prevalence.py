@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_fraction
 from aucuba._roc._curve import RocCurve
+from aucuba._roc._points import COUNTED_IN_RATES
 from aucuba._rows._sample import RankingSample
 
 
@@ -69,6 +71,21 @@ def curve_through(tpr: Any, fpr: Any, threshold: float) -> RocCurve:
         np.stack([np.zeros_like(one), one, np.ones_like(one)], axis=-1) for one in middle
     )
     return RocCurve(false_positive, true_positive, np.array([threshold, -np.inf]))
+
+
+def rate_at_prevalence(name: str, tpr: Any, fpr: Any, prevalence: Any) -> FloatArray:
+    """Compute a rate at a threshold by its name, such as "npv"; nan where it has no rows."""
+    p, tpr, fpr = (np.asarray(one, dtype=np.float64) for one in (prevalence, tpr, fpr))
+    cells = {"tp": p * tpr, "fn": p * (1.0 - tpr)}
+    cells |= {"fp": (1.0 - p) * fpr, "tn": (1.0 - p) * (1.0 - fpr)}
+    hits, rows = (sum(cells[one] for one in part.split()) for part in COUNTED_IN_RATES[name])
+    return np.where(rows > 0, hits / np.where(rows > 0, rows, 1.0), np.nan)
+
+
+def prevalence_text(target: tuple[float, float]) -> str:
+    """Write a prevalence, or an interval of them."""
+    low, high = target
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def fpr_per_tpr(allowed: float, prevalence: float) -> float:

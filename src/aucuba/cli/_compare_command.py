@@ -25,7 +25,7 @@ from aucuba.metrics import compare_scores, partial_auc_score, score_interval
 
 def run(options: CompareOptions) -> None:
     """Compare models on the same labelled rows."""
-    points = parse_points(options.at or [])
+    points, target = parse_points(options.at or []), options.prevalence
     if len(options.models) < 2:
         raise ValueError("compare needs at least two models and then DATA.")
     fitted = {path: load_fitted(path) for path in options.models}
@@ -50,8 +50,8 @@ def run(options: CompareOptions) -> None:
                 "partial_auc": asdict(interval),
                 "auc": partial_auc_score(table.y, table.score, **table.weight_and_query),
                 "against_first": asdict(comparison.pair),
-                "own_threshold": own_threshold(scored),
-                "operating_points": measure_points(points, table, options.random_state),
+                "own_threshold": own_threshold(scored, target),
+                "operating_points": measure_points(points, table, options.random_state, target),
             }
             if table.by is not None:
                 found = compare_scores(

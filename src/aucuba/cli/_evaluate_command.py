@@ -23,7 +23,7 @@ from aucuba.metrics import compare_scores, largest_gap, score_interval, tpr_at_f
 
 def run(options: EvaluateOptions) -> None:
     """Measure a model on labelled rows."""
-    points = parse_points(options.at or [])
+    points, target = parse_points(options.at or []), options.prevalence
     if options.region_only:
         options.refuse("needs all scores, which --region-only does not keep", "at", "by")
     else:
@@ -39,11 +39,11 @@ def run(options: EvaluateOptions) -> None:
         else:
             table, seed = ScoredRows.from_file(scored), options.random_state
             measured = _measured_all(table, fpr_range, min_tpr, seed)
-            measured["operating_points"] = measure_points(points, table, seed)
+            measured["operating_points"] = measure_points(points, table, seed, target)
             if table.by is not None:
                 params = {"fpr_range": fpr_range, "min_tpr": min_tpr, "random_state": seed}
                 measured["segments"] = _by_segment(table, params)
-    own = {"own_threshold": own_threshold(scored)}
+    own = {"own_threshold": own_threshold(scored, target)}
     region = {"fpr_range": list(fpr_range), "min_tpr": min_tpr}
     result = {"model": str(options.model), **own, **region, **measured}
     emit(result, *_shown(result, record.labels.positive), as_json=options.json)

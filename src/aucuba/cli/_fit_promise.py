@@ -8,7 +8,7 @@ from typing import Any
 
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba._rows._sample import Sample
-from aucuba.cli._options import FitOptions, spelled_as_option
+from aucuba.cli._options import FitOptions, read_shares, spelled_as_option
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FalseDiscoverySelector,
@@ -28,6 +28,7 @@ _PROMISES = {
 # which random halves do not fix.
 _STRATIFIED = ("fpr", "tpr")
 _CONFIDENCE = 0.95
+_FOR_PREVALENCE = "is for --promise precision= and --triage with ppv or npv"
 # By the name that --triage takes; ``ppv`` and ``npv`` depend on the prevalence.
 _OF_TRIAGE = {"fpr": "max_fpr", "tpr": "min_tpr", "ppv": "min_ppv", "npv": "min_npv"}
 
@@ -50,6 +51,7 @@ class Promised:
         asked = [name for name in ("promise", "triage", "max_fdr") if name in options.given]
         if not asked:
             options.refuse("is for --promise, --triage and --max-fdr", "confidence")
+            options.refuse(_FOR_PREVALENCE, "target_prevalence")
             return None
         option = spelled_as_option(asked[0])
         if len(asked) > 1:
@@ -60,7 +62,9 @@ class Promised:
         confidence = options.confidence
         if confidence is not None:
             check_fraction(confidence, "--confidence", low_open=True, high_open=True)
+        target = read_shares(options.target_prevalence)
         if options.max_fdr is not None:
+            options.refuse(_FOR_PREVALENCE, "target_prevalence")
             max_fdr = check_fraction(options.max_fdr, option, low_open=True, high_open=True)
             params = {"max_fdr": max_fdr, "confidence": confidence}
             return cls(option, FalseDiscoverySelector, params, True)
@@ -72,11 +76,18 @@ class Promised:
                 if name in limits:
                     raise ValueError(f"{option} names {name} twice; give one limit.")
                 limits[name] = limit
-            params = {_OF_TRIAGE[name]: limit for name, limit in limits.items()}
-            return cls(option, TriageClassifier, params | sure, not {"ppv", "npv"} & {*limits})
+            named = {_OF_TRIAGE[name]: limit for name, limit in limits.items()}
+            depends = bool({"ppv", "npv"} & {*limits})
+            if not depends:
+                options.refuse(_FOR_PREVALENCE, "target_prevalence")
+            params = {**named, **sure, "target_prevalence": target}
+            return cls(option, TriageClassifier, params, not depends)
         name, limit = _limit(options.promise or "", option, _PROMISES)
         kind: Any = _PROMISES[name]
-        return cls(option, partial(_of_rate, kind, limit), sure, name in _STRATIFIED)
+        if name != "precision":
+            options.refuse(_FOR_PREVALENCE, "target_prevalence")
+        params = sure if target is None else {**sure, "target_prevalence": target}
+        return cls(option, partial(_of_rate, kind, limit), params, name in _STRATIFIED)
 
     def check_rows(self, rows: Sample) -> None:
         """Refuse rows whose structure the decisions would not keep."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
+from inspect import signature
 from typing import Any
 
 from aucuba import metrics
-from aucuba._roc._flagged import RATE_NAMES, FlaggedRows, StatedLimit, stated_limits
+from aucuba._roc._flagged import MIXED, RATE_NAMES, FlaggedRows, StatedLimit, stated_limits
+from aucuba._roc._prevalence import prevalence_text
 from aucuba.cli._console import Grid, print_note, with_interval
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
+from aucuba.cli._options import Range
 from aucuba.threshold import FalseDiscoverySelector
 
 # A limit with its value, or a measure with its parameters.
@@ -74,9 +77,12 @@ def _range(text: str) -> tuple[float, float]:
 
 
 def measure_points(
-    points: Sequence[Point], table: ScoredRows, random_state: int
+    points: Sequence[Point], table: ScoredRows, random_state: int, target: Range | None
 ) -> list[dict[str, Any]]:
-    """Compute every measure with an interval; for a limit also its threshold and rates."""
+    """Compute every measure with an interval; for a limit also its threshold and rates.
+
+    Those that depend on the prevalence are computed at the ``target``, if there is one.
+    """
     rows: list[dict[str, Any]] = []
     weight: dict[str, Any] = {"sample_weight": table.rows.weight}
     for name, given in points:
@@ -84,35 +90,49 @@ def measure_points(
         if name in _MEASURED_AT:
             params = {name: given}
             measure, row["rate"] = _MEASURED_AT[name]
-            row |= asdict(metrics.operating_point(table.y, table.score, **weight, **params))
+            row |= asdict(
+                metrics.operating_point(
+                    table.y, table.score, target_prevalence=target, **weight, **params
+                )
+            )
         options = {**weight, "random_state": random_state, **params}
+        if target is not None and _depends_on_prevalence(measure):
+            options.setdefault("target_prevalence", target)
         interval = metrics.score_interval(measure, table.y, table.score, **options)
         limits = {one: getattr(interval, one) for one in ("value", "low", "high")}
         rows.append({**row, **limits})
     return rows
 
 
-def own_threshold(scored: ScoredFile) -> dict[str, Any]:
+def _depends_on_prevalence(measure: str) -> bool:
+    return "target_prevalence" in signature(getattr(metrics, f"{measure}_score")).parameters
+
+
+def own_threshold(scored: ScoredFile, target: Range | None) -> dict[str, Any]:
     """Compute the rates of a file that was read at the model's own threshold, the score 0.
 
     A selector has no threshold; its rates are those of the file as one batch. Every limit that the
-    threshold was set for, or promises, gets a verdict; a note says which of them these rows violate.
+    threshold was set for, or promises, gets a verdict, at the prevalence that it is for; a note says
+    which of them these rows violate. Rates are those at the ``target`` prevalence, or else at that of
+    the limit.
     """
     rows, limits = scored.flagged, stated_limits(scored.saved.model[-1])
     selects = isinstance(scored.saved.model[-1], FalseDiscoverySelector)
     for one in limits:
         if one.verdict(rows) == "violated":
             print_note(_violation(one, rows, scored))
+    own = {one.rate: one.target for one in limits}
     return {
         "threshold": None if selects else 0.0,
         "n_flagged": rows.n_flagged,
-        **{name: asdict(rows.rate(name)) for name in RATE_NAMES},
+        "target_prevalence": target,
+        **{name: asdict(rows.rate(name, target or own.get(name))) for name in RATE_NAMES},
         "limits": [{**asdict(one), "verdict": one.verdict(rows)} for one in limits],
     }
 
 
 def _violation(limit: StatedLimit, rows: FlaggedRows, scored: ScoredFile) -> str:
-    measured = with_interval(asdict(rows.rate(limit.rate)))
+    measured = with_interval(asdict(rows.rate(limit.rate, limit.target)))
     title, file = RATE_NAMES[limit.rate], scored.file.path.name
     return f"VIOLATED: {title} is {measured} on {file} ({limit})."
 
@@ -124,6 +144,8 @@ def threshold_grid(own: dict[str, Any]) -> Grid:
     limits = {one["rate"]: one for one in own["limits"]}
     for name, title in RATE_NAMES.items():
         known, limit, verdict = own[name], "", ""
+        if own["target_prevalence"] is not None and name in MIXED:
+            title += f" at prevalence {prevalence_text(own['target_prevalence'])}"
         if name in limits:
             stated = {key: value for key, value in limits[name].items() if key != "verdict"}
             limit, verdict = str(StatedLimit(**stated)), limits[name]["verdict"]

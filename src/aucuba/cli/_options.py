@@ -7,6 +7,7 @@ scikit-learn, so that the help appears at once.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from aucuba.cli._table_file import TableFile
 
 Range = tuple[float, float]
+_NUMBER = r"(\d*\.?\d+(?:e[-+]?\d+)?)"
+_SHARES = re.compile(f"{_NUMBER}(?:-{_NUMBER})?")
 # Groups of options in the order of the help.
 GROUPS = ("Options", "Columns", "Region", "Model", "Promise", "Signals", "File")
 
@@ -155,6 +158,23 @@ class RegionOptions(RangeOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PrevalenceOptions(Options):
+    """The prevalence for which rates are computed, or promised."""
+
+    target_prevalence: str | None = _of_region(
+        "Share of positives for precision and flagged rows, such as 0.005 or 0.002-0.01, if not that "
+        "of DATA; scores within each class are taken to be as in DATA.",
+        "SHARE",
+        shown="that of DATA",
+    )
+
+    @property
+    def prevalence(self) -> Range | None:
+        """The prevalence, or its ends; None for that of the rows."""
+        return read_shares(self.target_prevalence)
+
+
+@dataclass(frozen=True, kw_only=True)
 class RowOptions(Options):
     """The columns that are not features."""
 
@@ -266,6 +286,12 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "NUMBER",
         shown="0.95; for --max-fdr on average",
     )
+    target_prevalence: str | None = _of_promise(
+        "For --promise precision= and --triage with ppv or npv: the share of positives at which it is "
+        "promised, such as 0.005 or 0.002-0.01.",
+        "SHARE",
+        shown="that of DATA",
+    )
     groups: str | None = _of_columns(
         "Groups, such as patients; no split separates the rows of a group.", "COLUMN"
     )
@@ -329,7 +355,7 @@ class SegmentOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(RegionOptions, SegmentOptions, LabelledOptions):
+class EvaluateOptions(PrevalenceOptions, RegionOptions, SegmentOptions, LabelledOptions):
     """Measure a model on labelled rows, against logistic regression on the same columns.
 
     The file is read in chunks, and only two scores per row are kept; with --region-only, only the
@@ -350,7 +376,7 @@ class EvaluateOptions(RegionOptions, SegmentOptions, LabelledOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions(RegionOptions, SegmentOptions, LabelledOptions):
+class CompareOptions(PrevalenceOptions, RegionOptions, SegmentOptions, LabelledOptions):
     """Compare models with the first of them, in pairs, on the same labelled rows.
 
     All models must have been trained for the same target, positive label and queries.
@@ -363,7 +389,7 @@ class CompareOptions(RegionOptions, SegmentOptions, LabelledOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(RangeOptions, SegmentOptions, LabelledOptions):
+class ReportOptions(PrevalenceOptions, RangeOptions, SegmentOptions, LabelledOptions):
     """Write one self-contained HTML page about a model on labelled rows.
 
     For a changepoint model DATA has the columns sequence, value and optionally position or time. For a
@@ -496,6 +522,21 @@ def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[.
     command.__signature__ = inspect.Signature([context, *parameters])
     command.__annotations__ = {"context": Context, **types}
     return call
+
+
+def read_shares(text: str | None) -> Range | None:
+    """Read ``--target-prevalence``: a share, or two joined by a hyphen."""
+    from aucuba._roc._prevalence import target_range
+
+    if text is None:
+        return None
+    found = _SHARES.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            "--target-prevalence must read SHARE or LOW-HIGH, such as 0.005 or 0.002-0.01, got "
+            f"{text!r}."
+        )
+    return target_range([float(one) for one in found.groups(default=found[1])])
 
 
 def spelled_as_option(name: str) -> str:

@@ -71,6 +71,7 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
         note=scored.far.note(),
         reasons=_top_reasons(saved, table),
         by=table.by,
+        target_prevalence=options.prevalence,
     )
     return page, table.summary
 

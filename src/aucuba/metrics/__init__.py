@@ -37,6 +37,7 @@ from aucuba.metrics._partial_auc import (
 )
 from aucuba.metrics._planning import power_of, sample_size_for
 from aucuba.metrics._precision_recall import average_precision_score, f_measure_score
+from aucuba.metrics._predictive_values import PredictiveValueDisplay
 from aucuba.metrics._score_interval import ScoreIntervals, score_interval
 from aucuba.metrics._scorers import make_metric_scorer
 from aucuba.metrics._segment_gap import SegmentGap, largest_gap
@@ -60,6 +61,7 @@ __all__ = [
     "OperatingPoint",
     "OperatingPoints",
     "PrecisionRecallBandDisplay",
+    "PredictiveValueDisplay",
     "RocRegionDisplay",
     "RocSketch",
     "ScoreComparison",

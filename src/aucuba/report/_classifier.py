@@ -13,6 +13,7 @@ from aucuba._base._tables import p_text
 from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import check_fpr_range
 from aucuba._roc._flagged import promised_rate
+from aucuba._roc._prevalence import target_range
 from aucuba.ensemble import RowReasons
 from aucuba.linear import AUMClassifier
 from aucuba.report._decisions import decision_section
@@ -43,6 +44,7 @@ def classifier_report(
     note: str = "",
     reasons: tuple[Sequence[int], RowReasons] | None = None,
     by: ArrayLike | None = None,
+    target_prevalence: Any = None,
 ) -> Page:
     """Build the report page of one model on one labelled sample.
 
@@ -77,6 +79,9 @@ def classifier_report(
         Places of some rows of the sample, and what `aucuba.explain_rows` says of them.
     by : array-like of shape (n_rows,), default=None
         Segment of each row: the page then has the region in every segment.
+    target_prevalence : float or pair of float, default=None
+        Share of positives at which precision and flagged rows are shown, as in
+        `aucuba.metrics.rates_at_threshold`; None takes that of the sample.
 
     Returns
     -------
@@ -98,16 +103,19 @@ def classifier_report(
     _check_names(model, feature_names)
     names = (type(model).__name__, baseline_name)
     promise, decisions = promised_rate(model) is not None, decision_section(model, sample, X)
+    target = None if target_prevalence is None else target_range(target_prevalence)
     raw = X if table is None else table
     sections = [data_section(sample, labels or sample.labels, raw, feature_names, note)]
     if promise:
-        sections.append(promise_section(model, sample))
+        sections.append(promise_section(model, sample, target))
     if decisions is not None:
         sections.append(decisions)
     sections += [
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),
-        operating_point_section(model, sample, (low, high), promise or decisions is not None),
+        operating_point_section(
+            model, sample, (low, high), promise or decisions is not None, target
+        ),
         precision_section(sample, names, random_state),
         *([] if by is None else [segment_section(sample, (low, high), by, random_state)]),
         *([] if reasons is None else [reason_section(sample, labels, *reasons)]),

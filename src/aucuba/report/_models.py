@@ -108,7 +108,9 @@ def _reweighted_section(model: RegionReweighted) -> Section:
     return Section("training", "Training", facts(entries) + paragraph(text, "fine"))
 
 
-def promise_section(model: Any, sample: ScoredSample) -> Section:
+def promise_section(
+    model: Any, sample: ScoredSample, target: tuple[float, float] | None = None
+) -> Section:
     """State the promise, its basis, and the rates of its threshold on these rows."""
     entries = {
         "promise": model.promise_,
@@ -132,9 +134,8 @@ def promise_section(model: Any, sample: ScoredSample) -> Section:
             "The held-out scores come from the models of several folds, but this model was fitted on "
             "all rows: no theorem covers that. Hold rows out (cv=0.5) if the promise must hold."
         )
-    return Section(
-        "promise", "Promise", facts(entries) + paragraph(text) + rates_above_zero(model, sample)
-    )
+    rates = rates_above_zero(model, sample, target)
+    return Section("promise", "Promise", facts(entries) + paragraph(text) + rates)
 
 
 def _listed(threshold: Any) -> str:

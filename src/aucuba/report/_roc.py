@@ -9,7 +9,8 @@ import numpy as np
 from aucuba._base._markup import escaped
 from aucuba._base._typing import IntArray
 from aucuba._roc._curve import RocCurve
-from aucuba._roc._flagged import RATE_NAMES, rate_text, stated_limits
+from aucuba._roc._flagged import MIXED, RATE_NAMES, rate_text, stated_limits
+from aucuba._roc._prevalence import prevalence_text
 from aucuba.report._page import Section, figures, paragraph, table
 from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import HIDDEN_DOT, Axes, padded
@@ -119,16 +120,21 @@ def _points(sample: ScoredSample, curve: RocCurve, kept: IntArray) -> dict[str, 
 
 
 def operating_point_section(
-    model: Any, sample: ScoredSample, fpr_range: tuple[float, float], promise: bool
+    model: Any,
+    sample: ScoredSample,
+    fpr_range: tuple[float, float],
+    promise: bool,
+    target: tuple[float, float] | None = None,
 ) -> Section:
     """List thresholds for a few rates, and the rates at the threshold of ``predict``.
 
-    With ``promise``, another section shows how the model decides.
+    With ``promise``, another section shows how the model decides. Precision and flagged rows are those
+    at the ``target`` prevalence.
     """
     rates = sorted({*_RATES, *(rate for rate in fpr_range if 0 < rate < 1)})
     rows = []
     for rate in rates:
-        at, low, high = sample.point_at_fpr(rate)
+        at, low, high = sample.point_at_fpr(rate, target=target)
         rows.append(
             [
                 f"{rate:.1%}",
@@ -136,7 +142,7 @@ def operating_point_section(
                 f"{at.fpr:.2%}",
                 f"{at.tpr:.1%} [{low:.1%}, {high:.1%}]",
                 "" if np.isnan(at.precision) else f"{at.precision:.1%}",
-                f"{at.n_flagged:g}",
+                f"{at.n_flagged:.6g}",
             ]
         )
     header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
@@ -151,6 +157,12 @@ def operating_point_section(
         else "; for a promise on new rows use FixedFPRClassifier."
     )
     text += "" if promise else f" {_own_threshold(model, sample)}"
+    if target is not None:
+        text += (
+            f" Precision and flagged rows are those at prevalence {prevalence_text(target)}, if the "
+            "scores within each class are distributed as in these rows; of an interval the less "
+            "favourable end counts."
+        )
     body = table(header, rows) + paragraph(text, "fine")
     return Section("operating-points", "Operating points", body)
 
@@ -163,13 +175,20 @@ def _own_threshold(model: Any, sample: ScoredSample) -> str:
     return f"The threshold of predict is the score 0{known}; on these rows it has {here}."
 
 
-def rates_above_zero(model: Any, sample: ScoredSample) -> str:
-    """Build a table of the rates at the score 0, the threshold of ``predict``, and of its limits."""
+def rates_above_zero(
+    model: Any, sample: ScoredSample, target: tuple[float, float] | None = None
+) -> str:
+    """Build a table of the rates at the score 0, the threshold of ``predict``, and of its limits.
+
+    Rates are those at the ``target`` prevalence, or else at that of the limit.
+    """
     counted, limits = sample.flagged(), {one.rate: one for one in stated_limits(model)}
+    own = {name: one.target for name, one in limits.items()}
+    at = "" if target is None else f" at prevalence {prevalence_text(target)}"
     rows = [
         [
-            title,
-            rate_text(counted.rate(name)),
+            title + at * (name in MIXED),
+            rate_text(counted.rate(name, target or own.get(name))),
             str(limits[name]) if name in limits else "",
             limits[name].verdict(counted) if name in limits else "",
         ]
@@ -182,12 +201,13 @@ def verdict_on(model: Any, sample: ScoredSample) -> str:
     """Say of every limit that the model's threshold was set for whether these rows keep it."""
     counted, sentences = sample.flagged(), []
     for one in stated_limits(model):
-        found, here = one.verdict(counted), counted.rate(one.rate)
+        found, here = one.verdict(counted), counted.rate(one.rate, one.target)
         interval = f"[{100 * here.low:.1f}, {100 * here.high:.1f}]"
+        where = "" if one.target is None else f" at prevalence {prevalence_text(one.target)}"
         side = f"at {'most' if one.at_most else 'least'} {100 * one.limit:g} %"
         sentences.append(
             f" At its own threshold {100 * here.value:.1f} % {_PROSE[one.rate]} on these rows "
-            f"{interval}, {'promised' if one.promised else 'set for'} {side}: "
+            f"{interval}, {'promised' if one.promised else 'set for'} {side}{where}: "
             f"{'VIOLATED' if found == 'violated' else found}."
         )
     return "".join(sentences)

@@ -157,12 +157,15 @@ class ScoredSample:
         return counted
 
     def point_at_fpr(
-        self, fpr: float, score: FloatArray | None = None
+        self,
+        fpr: float,
+        score: FloatArray | None = None,
+        target: tuple[float, float] | None = None,
     ) -> tuple[OperatingPoint, float, float]:
         """Return the operating point at a false positive rate, with a 95 % interval of its TPR."""
         y, weight = self.rows.positive, self.weight
         score = self.score if score is None else score
-        point = operating_point(y, score, fpr=fpr, sample_weight=weight)
+        point = operating_point(y, score, fpr=fpr, sample_weight=weight, target_prevalence=target)
         method = "conservative" if self.weight is None else "bootstrap"
         with warnings.catch_warnings():
             # The page shows the number of rows.

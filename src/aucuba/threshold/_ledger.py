@@ -109,11 +109,10 @@ class PromiseLedger:
         """
         rate, parameter = _promise_of(classifier)
         day, dated = event_days(time, "time", len(np.asarray(time)))
-        seen = self._last_counted()
-        n_counted = 0 if seen is None else int(np.sum(day <= seen))
+        n_counted = self._n_counted_before(day, dated)
         if n_counted and not reuse:
             raise ValueError(
-                f"{n_counted} rows are of days that the monitor of the calibration before has counted, "
+                f"{n_counted} rows are of days that the monitor of a calibration before has counted, "
                 "and its alarm depends on them: calibrate on later rows, or give reuse=True, which "
                 "records that there is no guarantee."
             )
@@ -261,12 +260,16 @@ class PromiseLedger:
         ax.legend(shown.values(), shown.keys())
         return ax
 
-    def _last_counted(self) -> float | None:
-        """Return the last day of the present monitor."""
-        if self.monitor is None or not self.monitor.history:
-            return None
-        day = self.monitor.history[-1]["as_of"]
-        return float(event_days([day], "as_of", 1)[0][0])
+    def _n_counted_before(self, day: FloatArray, dated: bool) -> int:
+        """Count the rows up to the last day of any monitor; that of a later one may be without rows."""
+        last = [history[-1]["as_of"] for history in self._histories() if history]
+        if not last:
+            return 0
+        seen, were_dated = event_days(last, "as_of", len(last))
+        if dated != were_dated:
+            raise ValueError("time and as_of of the monitors must both be dates, or both numbers.")
+        # A date without an hour covers its whole day.
+        return int(np.sum(np.floor(day) <= np.floor(seen.max())))
 
     def _close_monitor(self) -> None:
         if self.monitor is not None:

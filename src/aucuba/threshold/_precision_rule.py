@@ -25,7 +25,7 @@ from scipy.special import bdtr, betainccinv, betaincinv
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import finite_scores
-from aucuba._roc._prevalence import fpr_per_tpr
+from aucuba._roc._prevalence import fpr_per_tpr, prevalence_text
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold._betting import bets_against, log_wealth
 from aucuba.threshold._order_statistic import raised_by_rounding
@@ -183,8 +183,7 @@ def at_prevalence(target: tuple[float, float] | None) -> str:
     """Say at which prevalence a promise holds, if not at that of the held-out rows."""
     if target is None:
         return ""
-    low, high = target
-    return f" at a prevalence of {low:g}" + ("" if low == high else f" to {high:g}")
+    return f" at a prevalence of {prevalence_text(target)}"
 
 
 def last_rejected(
