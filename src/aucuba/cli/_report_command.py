@@ -29,6 +29,7 @@ from aucuba.report import (
     write_page,
 )
 from aucuba.structured import RankingGraph, StructuredRanker
+from aucuba.threshold import PromiseLedger
 
 # Rows of the highest scores that a page explains, and reasons for each.
 _N_EXPLAINED, _N_REASONS = 5, 3
@@ -36,7 +37,8 @@ _N_EXPLAINED, _N_REASONS = 5, 3
 
 def run(options: ReportOptions) -> None:
     """Write an HTML page about a model on labelled rows."""
-    check_place(options.out, options.model, options.data, options.labels, options.edges)
+    inputs = (options.model, options.data, options.labels, options.edges, options.ledger)
+    check_place(options.out, *inputs)
     saved, result = load_model(options.model), {"report": str(options.out)}
     with progress_bar(f"Writing {options.out.name}"):
         if isinstance(saved.model, StructuredRanker):
@@ -55,6 +57,9 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
     """Make the page of a classifier; return it with a summary of the rows."""
     record = fit_record(saved, options.model)
     fpr_range = options.chosen_range(record.fpr_range)
+    ledger = None
+    if options.ledger is not None:
+        ledger = PromiseLedger.from_json(options.ledger.read_text(encoding="utf-8"))
     scored = ScoredFile(saved, record, options)
     table = ScoredRows.from_file(scored, keep_features=True)
     prepare = saved.model[:-1]
@@ -72,6 +77,7 @@ def _classifier_page(saved: SavedModel, options: ReportOptions) -> tuple[Page, A
         reasons=_top_reasons(saved, table),
         by=table.by,
         target_prevalence=options.prevalence,
+        ledger=ledger,
     )
     return page, table.summary
 

@@ -17,6 +17,7 @@ from aucuba._roc._prevalence import target_range
 from aucuba.ensemble import RowReasons
 from aucuba.linear import AUMClassifier
 from aucuba.report._decisions import decision_section
+from aucuba.report._ledger import ledger_section
 from aucuba.report._line_search import line_search_section
 from aucuba.report._models import model_sections, promise_section
 from aucuba.report._page import Page, Section, facts, paragraph
@@ -24,6 +25,7 @@ from aucuba.report._page import table as html_table
 from aucuba.report._roc import operating_point_section, roc_section, verdict_on
 from aucuba.report._scored_sample import ScoredSample, region_measures, score_sign
 from aucuba.report._statistics import precision_section, segment_section
+from aucuba.threshold import PromiseLedger
 
 _MOST_COLUMNS = 20
 _KINDS = {"b": "yes or no", "i": "number", "u": "number", "f": "number", "M": "date"}
@@ -45,6 +47,7 @@ def classifier_report(
     reasons: tuple[Sequence[int], RowReasons] | None = None,
     by: ArrayLike | None = None,
     target_prevalence: Any = None,
+    ledger: PromiseLedger | None = None,
 ) -> Page:
     """Build the report page of one model on one labelled sample.
 
@@ -82,6 +85,8 @@ def classifier_report(
     target_prevalence : float or pair of float, default=None
         Share of positives at which precision and flagged rows are shown, as in
         `aucuba.metrics.rates_at_threshold`; None takes that of the sample.
+    ledger : PromiseLedger, default=None
+        The record of the model's calibrations, shown along the dates.
 
     Returns
     -------
@@ -110,6 +115,8 @@ def classifier_report(
         sections.append(promise_section(model, sample, target))
     if decisions is not None:
         sections.append(decisions)
+    if ledger is not None:
+        sections.append(ledger_section(ledger))
     sections += [
         roc_section(sample, (low, high), names),
         _region_section(sample, (low, high), names, random_state),

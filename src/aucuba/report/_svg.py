@@ -91,6 +91,7 @@ class Axes:
         *,
         attributes: str = "",
         x_ticks: Sequence[float] | None = None,
+        x_text: Sequence[str] | None = None,
         y_ticks: Sequence[float] | None = None,
         y_text: Sequence[str] | None = None,
     ) -> str:
@@ -101,6 +102,7 @@ class Axes:
         frame = self._frame(
             ticks(*self.x) if x_ticks is None else x_ticks,
             ticks(*self.y) if y_ticks is None else y_ticks,
+            x_text,
             y_text,
         )
         bottom, right = self.height - _BOTTOM, self.width - _RIGHT
@@ -117,15 +119,20 @@ class Axes:
         )
 
     def _frame(
-        self, x_ticks: Sequence[float], y_ticks: Sequence[float], y_text: Sequence[str] | None
+        self,
+        x_ticks: Sequence[float],
+        y_ticks: Sequence[float],
+        x_text: Sequence[str] | None,
+        y_text: Sequence[str] | None,
     ) -> str:
         """Draw grid lines with their numbers."""
+        x_text = [f"{tick:g}" for tick in x_ticks] if x_text is None else x_text
         y_text = [f"{tick:g}" for tick in y_ticks] if y_text is None else y_text
         bottom, right = self.height - _BOTTOM, self.width - _RIGHT
         parts = []
-        for tick, at in zip(x_ticks, map(_short, self.column(x_ticks)), strict=True):
+        for text, at in zip(x_text, map(_short, self.column(x_ticks)), strict=True):
             parts.append(f'<path class="grid" d="M{at} {_TOP:g}V{bottom:g}"/>')
-            parts.append(f'<text x="{at}" y="{bottom + 15:g}" class="tick mid">{tick:g}</text>')
+            parts.append(f'<text x="{at}" y="{bottom + 15:g}" class="tick mid">{text}</text>')
         for text, row in zip(y_text, self.row(y_ticks), strict=True):
             parts.append(f'<path class="grid" d="M{self.left:g} {_short(row)}H{right:g}"/>')
             place = f'x="{self.left - 6:g}" y="{_short(row + 4)}"'

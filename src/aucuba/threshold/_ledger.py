@@ -156,6 +156,12 @@ class PromiseLedger:
         return fitted
 
     @property
+    def monitors(self) -> list[RateMonitor]:
+        """The monitors of all calibrations; earlier ones are closed, copies of what they said."""
+        closed = [RateMonitor.from_json(json.dumps(one["monitor"])) for one in self.entries[:-1]]
+        return [*closed, *([] if self.monitor is None else [self.monitor])]
+
+    @property
     def spent(self) -> float:
         """The error that the recorded calibrations and monitors have, recomputed from their number."""
         return sum(2 * _part(self.confidence, k + 1) for k in range(len(self.entries)))
@@ -275,17 +281,13 @@ class PromiseLedger:
         if self.monitor is not None:
             self.entries[-1]["monitor"] = json.loads(self.monitor.to_json())
 
-    def _monitors(self) -> list[RateMonitor]:
-        closed = [RateMonitor.from_json(json.dumps(one["monitor"])) for one in self.entries[:-1]]
-        return [*closed, *([] if self.monitor is None else [self.monitor])]
-
     def _histories(self) -> list[list[dict[str, Any]]]:
-        return [monitor.history for monitor in self._monitors()]
+        return [monitor.history for monitor in self.monitors]
 
     def _states(self) -> list[str]:
         return [
             f"{one.status}{', changed' if one.changed else ''} after {one.n_counted} counted."
-            for one in self._monitors()
+            for one in self.monitors
         ]
 
     def __repr__(self) -> str:
