@@ -31,7 +31,7 @@ def test_a_timeline_with_an_alarm():
     assert "an error of 0.03333 is spent" in body
     cells = re.findall(r"<td>(.*?)</td>", body)
     first, second = cells[:7], cells[7:]
-    assert first[:2] == ["0.0 to 99.0", "1,500"]
+    assert first[:2] == ["0 to 99", "1,500"]
     assert first[3:6] == ["0.0125", "yes", "broken, changed"]
     history = ledger.monitors[0].history
     alarm = next(row["as_of"] for row in history if row["status"] == "broken" or row["changed"])

@@ -1,5 +1,7 @@
 """Promised thresholds around outlier detectors, whose scores may grow towards either end."""
 
+import importlib
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -169,3 +171,33 @@ def test_the_promise_holds_over_draws_of_normal_rows(kind):
         np.mean(population > fitted.fit(rng.normal(size=(60, 2))).threshold_) for _ in range(300)
     ]
     assert np.mean(np.array(rates) > 0.1) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+PYOD = ("iforest.IForest", "ecod.ECOD", "knn.KNN", "hbos.HBOS", "copod.COPOD")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PYOD)
+@pytest.mark.parametrize("is_fitted", [False, True])
+def test_detectors_of_pyod(name, is_fitted):
+    pytest.importorskip("pyod")
+    module, kind = name.split(".")
+    detector = getattr(importlib.import_module(f"pyod.models.{module}"), kind)()
+    X, is_outlier = rows()
+    new, label = rows(seed=1)
+    if is_fitted:
+        detector.fit(X[~is_outlier])
+        model = FixedFPRClassifier(detector, 0.1, cv="prefit").fit(new[~label])
+        new, label = rows(seed=2)
+    else:
+        model = FixedFPRClassifier(detector, 0.1, random_state=0).fit(X[~is_outlier])
+    found = model.predict(new)
+    assert set(found.tolist()) == {0, 1}
+    assert found[label].mean() > 0.6
+    assert found[~label].mean() < 0.1
+    assert model.guarantee_
+    with pytest.raises(ValueError, match="must be one of"):
+        FixedFPRClassifier(detector, 0.1, score_direction="up").fit(X)
+    # Named against its nature, the normal end is flagged.
+    wrong = FixedFPRClassifier(detector, 0.1, score_direction="low", random_state=0)
+    assert wrong.fit(X[~is_outlier]).predict(new)[label].mean() < 0.1

@@ -446,3 +446,21 @@ def test_the_state_of_years_stays_small():
         monitor.update(y, flagged, event_time=when, as_of=when[0])
     assert len(monitor._state.cohorts.cells) == 91
     assert len(monitor.to_json()) < 100_000
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_group_lies_within_a_cohort(together):
+    monitor = RateMonitor(0.1, label_horizon=30, cohort="week")
+    # Days 4 to 10 are the first whole week.
+    monitor.update([0, 0], [0, 1], ["a", "a"], event_time=[4, 10], as_of=10)
+    days, names = ([11, 18], ["b", "b"]) if together else ([11, 12], ["c", "a"])
+    before = monitor.to_json()
+    with pytest.raises(
+        ValueError, match=r"The group '[ab]' has rows of the weeks that begin on days"
+    ):
+        monitor.update([0, 0], [0, 0], names, event_time=days, as_of=20)
+    assert RateMonitor.from_json(before).n_waiting == 0
+    monitor.update([0, 0], [0, 0], ["c", "d"], event_time=[11, 18], as_of=20)
+    # Once its cohort is counted a name may come again.
+    monitor.update([0], [0], ["a"], event_time=[60], as_of=60)
+    assert monitor.n_counted == 3

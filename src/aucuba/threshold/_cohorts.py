@@ -101,12 +101,35 @@ class Cohorts:
                 "register rows when they are scored, and their labels later with update_labels."
             )
         late = self._is_late(rows, number)
-        for key, name, counts in _counted(
-            number, replace(rows, label=np.where(late, WAITING, rows.label))
-        ):
+        known = replace(rows, label=np.where(late, WAITING, rows.label))
+        arrived = list(_counted(number, known))
+        self._refuse_spread(arrived)
+        for key, name, counts in arrived:
             groups = self.cells.setdefault(key, {})
             groups[name] = groups[name] + counts if name in groups else counts
         return int(late.sum())
+
+    def _refuse_spread(self, arrived: list[tuple[int, str, IntArray]]) -> None:
+        """Raise if a group lies in several cohorts that wait, in each of which it would count."""
+        place: dict[str, int] = {}
+        for number, name, _ in arrived:
+            if name == _ALONE:
+                continue
+            others = [
+                key
+                for key, groups in self.cells.items()
+                # A cohort that matures before the other begins may wait for its update only.
+                if key != number
+                and name in groups
+                and abs(self.start(number) - self.start(key)) <= self.horizon + DAYS[self.cohort]
+            ]
+            if others or place.setdefault(name, number) != number:
+                first = min([*others, place.get(name, number), number])
+                raise ValueError(
+                    f"The group {name!r} has rows of the {self.cohort}s that begin on days "
+                    f"{self.start(first)} and {self.start(number)}; a group counts once, so it must "
+                    f"lie within one {self.cohort}: name it anew in each, or count by longer cohorts."
+                )
 
     def add_labels(self, labels: Arrivals) -> int:
         """Move rows from waiting to labelled; return how many labels were too late."""

@@ -312,7 +312,9 @@ def _promise_of(classifier: Any) -> tuple[str, str]:
 
 
 def _shown(day: float, dated: bool) -> Any:
-    return shown_day(day) if dated else float(day)
+    if dated:
+        return shown_day(day)
+    return int(day) if day == np.floor(day) else float(day)
 
 
 def _as_dates(values: list[Any]) -> FloatArray:
