@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from aucuba._roc._flagged import FlaggedRate, FlaggedRows
+from aucuba._roc._flagged import FlaggedRate, FlaggedRows, StatedLimit
 from aucuba.metrics import rates_at_threshold, score_interval
 
 RATES = ("tpr", "fpr", "precision", "npv", "alert_rate")
@@ -98,3 +98,13 @@ def test_rates_of_nothing_flagged_at_a_prevalence():
     found = rows.rate("precision", (0.1, 0.1))
     assert np.isnan(found.value)
     assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_a_limit_is_judged_at_the_prevalence_that_it_is_for():
+    rows = FlaggedRows()
+    rows.update(np.repeat([True, False], [40, 200]), np.r_[np.arange(40) < 30, np.arange(200) < 10])
+    here = StatedLimit("precision", 0.5, False, True)
+    rare = StatedLimit("precision", 0.5, False, True, (0.001, 0.001))
+    assert [one.verdict(rows) for one in (here, rare)] == ["within", "violated"]
+    assert str(rare) == "at least 0.5, promised at prevalence 0.001"
+    assert str(here) == "at least 0.5, promised"
