@@ -9,6 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,8 @@ from aucuba.threshold import (
 )
 from benchmarks._promise_worlds import SHIFTS, FirstColumn, Law
 
-ENVIRONMENT = Path(tempfile.gettempdir()) / "aucuba-rivals"
+# What pip installs into an environment, call by call.
+RIVALS = (("mapie==1.6.0", "joblib"), ("--no-deps", "nproc==1.5.2"))
 SCRIPT = Path(__file__).parent / "_promise_rivals.py"
 N_ROWS = {0.1: 1_000, 0.01: 6_000}
 OURS = {
@@ -32,14 +34,14 @@ OURS = {
 }
 
 
-def rival_python() -> Path:
-    """The interpreter of the rivals' environment, made on first use."""
-    python = ENVIRONMENT / "bin" / "python"
+def rival_python(name: str = "rivals", packages: Sequence[Sequence[str]] = RIVALS) -> Path:
+    """The interpreter of an environment of its own, made on first use."""
+    environment = Path(tempfile.gettempdir()) / f"aucuba-{name}"
+    python = environment / "bin" / "python"
     if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
-        install = [str(python), "-m", "pip", "install", "-q"]
-        subprocess.run([*install, "mapie==1.6.0", "joblib"], check=True)
-        subprocess.run([*install, "--no-deps", "nproc==1.5.2"], check=True)
+        subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True)
+        for one in packages:
+            subprocess.run([str(python), "-m", "pip", "install", "-q", *one], check=True)
     return python
 
 

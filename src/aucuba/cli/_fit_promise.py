@@ -80,14 +80,15 @@ class Promised:
             depends = bool({"ppv", "npv"} & {*limits})
             if not depends:
                 options.refuse(_FOR_PREVALENCE, "target_prevalence")
-            params = {**named, **sure, "target_prevalence": target}
-            return cls(option, TriageClassifier, params, not depends)
+            several = {**named, **sure, "target_prevalence": target}
+            return cls(option, TriageClassifier, several, not depends)
         name, limit = _limit(options.promise or "", option, _PROMISES)
         kind: Any = _PROMISES[name]
         if name != "precision":
             options.refuse(_FOR_PREVALENCE, "target_prevalence")
-        params = sure if target is None else {**sure, "target_prevalence": target}
-        return cls(option, partial(_of_rate, kind, limit), params, name in _STRATIFIED)
+        prevalence = {} if target is None else {"target_prevalence": target}
+        kept = partial(_of_rate, kind, limit, **prevalence)
+        return cls(option, kept, sure, name in _STRATIFIED)
 
     def check_rows(self, rows: Sample) -> None:
         """Refuse rows whose structure the decisions would not keep."""

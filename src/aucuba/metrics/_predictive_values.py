@@ -165,8 +165,8 @@ class PredictiveValueDisplay:
             The display, drawn.
         """
         score, pos_label = scores_and_label(estimator, X, pos_label)
-        params = {"name": type(estimator).__name__, "threshold": threshold} | params
-        return cls.from_predictions(y, score, pos_label=pos_label, **params)
+        params = {"name": type(estimator).__name__} | params
+        return cls.from_predictions(y, score, threshold=threshold, pos_label=pos_label, **params)
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> PredictiveValueDisplay:
         """Draw into ``ax``, or into a new figure.
