@@ -245,7 +245,8 @@ def report(found: dict) -> str:
             f"maxima over thresholds cover at least {LOWEST_OF_MAXIMA:g} %. {kept}",
             "A cell reads: coverage (intervals below the value, above the value), in percent of "
             f"{fewest:,} samples, or {resampled:,} where intervals resample "
-            f"({N_RESAMPLES} times; cells without a number have not been run), of score law 1.5 of `interval_coverage`; ties, weights and "
+            f"({N_RESAMPLES} times; cells without a number have not been run), of score law 1.5 of "
+            "`interval_coverage`; ties, weights and "
             "clusters as there, one positive in eleven. One standard error at 95 % is 1.1 points at "
             '400 samples and 2.2 at 100. The method is that of `method="auto"` unless '
             "the row names another. 'simultaneous' (a band over all thresholds) is conservative by "
