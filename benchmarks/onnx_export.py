@@ -40,6 +40,7 @@ from aucuba import (
     PartialAUCClassifierCV,
     PartialAUCSVC,
     RegionReweighted,
+    RegionScorecard,
     RegionStack,
     TriageClassifier,
 )
@@ -92,6 +93,7 @@ def kinds() -> dict[str, Any]:
             boosting, method="isotonic"
         ),
         "student of a stack": Student(),
+        "RegionScorecard": RegionScorecard(RANGE, random_state=0),
         "FixedFPRClassifier, logistic": FixedFPRClassifier(scaled, 0.05, random_state=0),
         "FixedFPRClassifier, forest": FixedFPRClassifier(forest, 0.05, random_state=0),
         "FixedTPRClassifier, boosting": FixedTPRClassifier(boosting, 0.7, random_state=0),
@@ -120,7 +122,7 @@ def compare(name: str, model: Any, X: np.ndarray, y: np.ndarray, test: np.ndarra
     cell = stored().get(name, {"rows": 0, "error": 0.0, "near": 0, "other": 0})
     if cell["rows"] >= len(test):
         return
-    # A student is another model than the one that is fitted here.
+    # For a student `fit` returns another model than the one it was called on.
     model = model.fit(X, y)
     made = to_onnx(model)
     for start in range(cell["rows"], len(test), N_AT_ONCE):

@@ -33,6 +33,7 @@ from aucuba import (
     PartialAUCClassifierCV,
     PartialAUCSVC,
     RegionReweighted,
+    RegionScorecard,
     RegionStack,
     TriageClassifier,
 )
@@ -72,7 +73,7 @@ PREPARED = ColumnTransformer(
         ("c", "passthrough", [3]),
     ]
 )
-GAPS = ("pipeline", "prepared")
+GAPS = ("pipeline", "prepared", "scorecard")
 MODELS = {
     "anchored": PartialAUCClassifier(RANGE),
     "cv": PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
@@ -95,6 +96,8 @@ MODELS = {
     "isotonic, one point": CalibratedClassifierCV(
         DecisionTreeClassifier(min_samples_leaf=500), cv=2, method="isotonic"
     ),
+    "scorecard": RegionScorecard(RANGE, cv=2, random_state=0),
+    "scorecard, first class": RegionScorecard(RANGE, cv=2, random_state=0, pos_label=0),
     "reweighted": RegionReweighted(BOOSTING, RANGE, cv=2, random_state=0),
     "reweighted, first class": RegionReweighted(FOREST, RANGE, cv=2, random_state=0, pos_label=0),
     "stack": RegionStack(
@@ -134,6 +137,31 @@ def test_distilled_and_frozen_models():
         found = check_onnx(to_onnx(model), model, TEST)
         assert found.score_error < 1e-9
         assert found.n_other_flags == 0
+
+
+@pytest.mark.parametrize("test", [">", "<=", "=", "!=", "missing", "present"])
+def test_every_condition_of_a_scorecard(test):
+    X, y = rows()
+    model = RegionScorecard(RANGE, max_items=1, cv=2, random_state=0).fit(with_gaps(X), y)
+    value = float(X[3, 1])
+    item = {"place": 1, "column": "x1", "test": test, "value": value, "is_date": False}
+    model.items_ = [{**item, "points": 3}]
+    model.threshold_ = 1.0
+    found = check_onnx(to_onnx(model), model, with_gaps(X))
+    assert found.score_error == 0.0
+    assert 0 < model.predict(with_gaps(X)).mean() < 1
+
+
+@pytest.mark.parametrize("kind", [FixedFPRClassifier, FixedTPRClassifier])
+def test_ties_of_a_scorecard_stay_on_their_side(kind):
+    X, y = rows(2_000)
+    model = kind(RegionScorecard(RANGE, cv=2, random_state=0), 0.3, random_state=0).fit(X, y)
+    made = to_onnx(model)
+    facts = {one.key: one.value for one in made.metadata_props}
+    assert facts["aucuba.promise"] == model.promise_
+    found = check_onnx(made, model, TEST)
+    assert found.n_near > 100
+    assert found.n_other_flags == 0
 
 
 def test_missing_values_take_the_way_of_training():
@@ -356,6 +384,14 @@ class TestRefusals:
         X[:, [0, 4]] = X[:, [0, 4]] > 0
         with pytest.raises(NotConvertible, match=words):
             to_onnx(model.fit(X, y))
+
+    def test_a_condition_on_a_category(self):
+        pd = pytest.importorskip("pandas")
+        X, y = rows()
+        frame = pd.DataFrame({"city": np.where(y + X[:, 0] > 1, "Rome", "Oslo"), "age": X[:, 1]})
+        model = RegionScorecard(RANGE, include=["city"], cv=2, random_state=0).fit(frame, y)
+        with pytest.raises(NotConvertible, match="the condition on the category 'city'"):
+            to_onnx(model)
 
     def test_unfitted(self):
         from sklearn.exceptions import NotFittedError

@@ -59,10 +59,11 @@ def to_onnx(
     Parameters
     ----------
     model : classifier or Pipeline
-        Linear models, re-weighted models, stacks and promised thresholds of this library; of
-        scikit-learn logistic regression, forests, trees, histogram boosting, networks, and scalers,
-        imputers and ``ColumnTransformer`` before them. skl2onnx converts other classifiers, in single
-        precision.
+        Linear models, scorecards, re-weighted models, stacks, their students and promised thresholds of
+        this library; of scikit-learn logistic regression, forests, trees, histogram boosting, networks,
+        ``CalibratedClassifierCV`` of these (sigmoid or isotonic), and scalers, imputers and
+        ``ColumnTransformer`` before them; `ColumnPreparer` for columns of numbers. skl2onnx
+        converts other classifiers, in single precision.
     calibration : (X, y), default=None
         The rows that were held out by the fit, in any order, or all rows of the fit in their order.
         Others are refused by a digest that the fit has stored.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
@@ -28,6 +29,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from aucuba._base._estimator import pipeline_steps, response_of
+from aucuba._columns._kinds import NUMBER
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._splines import PortableSplines
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
@@ -41,6 +43,7 @@ from aucuba.linear import (
     PartialAUCClassifierCV,
     PartialAUCSVC,
 )
+from aucuba.scorecard import RegionScorecard
 
 _ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "identity": "Identity"}
 _FORESTS = (RandomForestClassifier, ExtraTreesClassifier)
@@ -161,6 +164,41 @@ def _ensemble(graph: Graph, model: Any, scores: Value, log_odds: Value) -> Respo
     sign = 1.0 if model.classes_[1] == model.pos_label_ else -1.0
     decision = graph.scaled(graph.shifted(scores, -model.threshold_), sign)
     return Response(decision, graph.sigmoid(graph.scaled(log_odds, sign)))
+
+
+def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
+    """Add up whole points without any rounding, so that scores equal Python's bit by bit."""
+    # A column of zeros, one per row.
+    first = graph.op("IsNaN", graph.columns(value, [0]).name)
+    zeros = graph.op("Mul", graph.cast(first, TensorProto.DOUBLE), graph.constant(0.0))
+    total = zeros
+    for item in model.items_:
+        if model.kinds_[item["place"]] != NUMBER:
+            raise NotConvertible(
+                f"the condition on the {model.kinds_[item['place']]} {item['column']!r}"
+            )
+        met = _met(graph, graph.columns(value, [item["place"]]).name, item["test"], item["value"])
+        own = graph.cast(met, TensorProto.DOUBLE)
+        total = graph.op("Add", total, graph.op("Mul", own, graph.constant(item["points"])))
+    sign = 1.0 if model.classes_[1] == model.pos_label_ else -1.0
+    decision = graph.op("Sub", total, graph.constant(model.threshold_))
+    decision = graph.op("Mul", decision, graph.constant(sign))
+    slope, intercept = model.calibration_
+    log_odds = graph.shifted(graph.scaled(Value(total), slope), intercept)
+    return Response(Value(decision, zeros), graph.sigmoid(graph.scaled(log_odds, sign)))
+
+
+def _met(graph: Graph, column: str, test: str, value: Any) -> str:
+    """Test the values of a column; a missing one passes "missing" alone."""
+    empty = graph.op("IsNaN", column)
+    if test == "missing":
+        return empty
+    known = graph.op("Not", empty)
+    if test == "present":
+        return known
+    kind = {">": "Greater", "<=": "LessOrEqual"}.get(test, "Equal")
+    found = graph.op(kind, column, graph.constant(value))
+    return graph.op("And", known, graph.op("Not", found) if test == "!=" else found)
 
 
 def _log_odds(graph: Graph, value: Value, model: Any) -> Value:
@@ -290,7 +328,7 @@ def _spline_features(graph: Graph, value: Value, step: Any) -> Value:
 
 OURS = (
     *(AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC),
-    *(RegionReweighted, RegionStack),
+    *(RegionReweighted, RegionScorecard, RegionStack),
 )
 Classifier = Callable[[Graph, Value, Any], Response]
 _CLASSIFIERS: dict[type, Classifier] = {
@@ -305,6 +343,7 @@ _CLASSIFIERS: dict[type, Classifier] = {
     HistGradientBoostingClassifier: _boosting,
     MLPClassifier: _network,
     RegionReweighted: _reweighted,
+    RegionScorecard: _scorecard,
     RegionStack: _stack,
 }
 _TRANSFORMERS: dict[type, Callable[[Graph, Value, Any], Value]] = {
