@@ -32,6 +32,7 @@ from aucuba import (
     PartialAUCClassifierCV,
     PartialAUCSVC,
     RegionReweighted,
+    RegionScorecard,
     RegionStack,
     TriageClassifier,
 )
@@ -129,6 +130,8 @@ def on_tables():
     yield "named_columns", model, "decision_function", rows
     model = make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)).fit(X, y)
     yield "ColumnPreparer", model, "decision_function", rows
+    card = RegionScorecard(RANGE, max_items=2, cv=2, random_state=0).fit(X, y)
+    yield "RegionScorecard", card, "decision_function", rows
     codes = table()[0]
     codes[:, 0] = np.digitize(codes[:, 0], [-0.5, 0.5])
     members = [("boosting", RegionReweighted(boosting, RANGE))]
