@@ -13,6 +13,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucuba.persistence import SavedModel, load_model
+from tests.hostile.service import tried
 
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
@@ -41,6 +42,21 @@ def client(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "service_app", module)
     exec(compile(code_of_the_guide(), "service_app.py", "exec"), vars(module))
     return TestClient(module.app)
+
+
+def test_hostile_bodies_at_once(client, files):
+    rows = pd.read_csv(files / "test.csv").drop(columns="outcome")
+    sent = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    assert tried(sys.modules["service_app"], sent, range(60)) == []
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [1.0], 10**400, "x" * 10_000, "１a"])
+def test_a_value_that_is_no_number_is_named_with_its_column(client, value):
+    row = {"a": 1.0, "b": value, "c": 2.0, "city": "Oslo"}
+    answer = client.post("/scores", json=[{**row, "b": 1.0}, row])
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith("The column 'b' must hold numbers, as in training")
+    assert len(answer.json()["detail"]) < 150
 
 
 def test_the_service_scores_rows(client, model, files):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucuba.export import to_sql
-from tests.hostile.exports import check_sql
+from tests.hostile.exports import check_graph, check_sql
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 2))
@@ -52,3 +52,8 @@ def test_names_that_stand_for_two_things_are_refused(columns, words):
     if "NUL" in words:
         with pytest.raises(ValueError, match=words):
             to_sql(MODEL, columns[1])
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_random_graphs(seed):
+    check_graph(seed)

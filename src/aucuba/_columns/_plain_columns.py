@@ -29,6 +29,8 @@ _MAX_CATEGORIES = 200
 _MOST_FOR_MEDIANS = 10_000
 # Categories that a description lists.
 _MOST_NAMED = 20
+# Longer values are cut in messages.
+_MOST_SHOWN = 60
 
 
 class PlainColumns(TransformerMixin, BaseEstimator):
@@ -225,7 +227,13 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         """Return a column of numbers, or of dates in days."""
         if any(place == date for date, _ in self.dates):
             return as_days(column_times(columns[place], self.names_[place]))
-        return as_numbers(columns[place])
+        try:
+            return as_numbers(columns[place])
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"The column {self.names_[place]!r} must hold numbers, as in training, got "
+                f"{_first_no_number(columns[place])}."
+            ) from None
 
     def _check(self, X: Any, columns: Sequence[Any]) -> None:
         if len(columns) != self.n_features_in_:
@@ -259,6 +267,17 @@ def _few_rows(counts: Mapping[Any, int]) -> list[Any]:
     order = np.argsort([counts[name] for name in names], kind="stable")[::-1]
     kept = [names[place] for place in order[: _MAX_CATEGORIES - 1]]
     return [*kept, *names, *([np.nan] if None in counts else [])]
+
+
+def _first_no_number(column: Any) -> str:
+    """Show the first value that cannot be a number, cut where it is long."""
+    for value in column:
+        try:
+            as_numbers(np.array([value, None], dtype=object)[:1])
+        except (TypeError, ValueError, OverflowError):
+            shown = ascii(value) if not isinstance(value, int) else "a number of too many digits"
+            return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+    return f"values of type {getattr(column, 'dtype', type(column).__name__)}"
 
 
 def _end(end: float, is_date: bool) -> str:
