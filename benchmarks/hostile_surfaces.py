@@ -117,10 +117,11 @@ beyond its text; an answer other than scores or a refusal in words.
 {markdown_table(["cases", "tried", "wrong"], rows)}
 
 Found by these searches, and mended: every command said "nothing was written" when it was interrupted
-after its file was; an interrupt could leave a draft behind; of two monitors on one state one lost its
-batch; in SQL a column `term0` of the table took the place of a term of the sum, and a column that the
-table lacks was read as text; control characters and marks that turn text around reached reports; values
-that are no numbers ended the service's request in status 500.
+after its file was; an interrupt could leave a draft behind, or compiled code made it an error of
+another kind and exit code 2 (two of ten cases of `fit` in the run before this one); of two monitors on
+one state one lost its batch; in SQL a column `term0` of the table took the place of a term of the sum,
+and a column that the table lacks was read as text; control characters and marks that turn text around
+reached reports; values that are no numbers ended the service's request in status 500.
 
 ## Promises by `time=` under drift
 

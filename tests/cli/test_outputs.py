@@ -215,9 +215,26 @@ class TestSignals:
         assert list(tmp_path.iterdir()) == []
 
     def test_handlers_of_the_surrounding_program_stay(self, run):
-        before = signal.getsignal(signal.SIGTERM)
+        names = signal.SIGTERM, signal.SIGINT
+        before = [signal.getsignal(one) for one in names]
         run("--version")
-        assert signal.getsignal(signal.SIGTERM) == before
+        assert [signal.getsignal(one) for one in names] == before
+
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+    def test_a_signal_that_became_another_error_is_a_signal(
+        self, run, model, files, tmp_path, monkeypatch, number, code
+    ):
+        def changed(self):
+            try:
+                signal.raise_signal(number)
+            except BaseException as error:
+                raise ValueError("not a valid buffer") from error
+
+        monkeypatch.setattr("aucuba.cli._table_file.TableFile.names", changed)
+        monkeypatch.setattr("aucuba.cli._table_file.TableFile.chunks", lambda *_: changed(None))
+        done = run("predict", model, files / "test.csv", "--out", tmp_path / "s.csv")
+        assert done.code == code
+        assert "nothing was written" in done.err
 
 
 def test_progress_of_scoring_follows_the_bytes(run, files, model, tmp_path, monkeypatch):

@@ -91,9 +91,16 @@ def run(arguments: Sequence[str], demo: Callable[[Path, bool, bool], None] | Non
     if demo is not None and not any(one.name == "demo" for one in app.registered_commands):
         _add("demo", _options.DemoOptions, lambda given: demo(given.output, given.json, given.open))
     words, stop = list(arguments), partial(print_errors, as_json="--json" in arguments)
-    with _orderly_termination(), noting_what_is_written() as written:
+    with _orderly_termination() as signals, noting_what_is_written() as written:
+
+        def stop_unless_signalled(messages: list[str], code: int) -> int:
+            # Compiled code turns the exception of a signal into errors of its own.
+            if signals:
+                raise signals[0]
+            return stop(messages, code)
+
         try:
-            code = _guarded(words, stop)
+            code = _guarded(words, stop_unless_signalled)
         except (KeyboardInterrupt, typer.Abort):
             code = _INTERRUPTED
         except _Terminated as signalled:
@@ -144,20 +151,25 @@ class _Terminated(SystemExit):
 
 
 @contextmanager
-def _orderly_termination() -> Iterator[None]:
-    """Raise `_Terminated` for signals that would end the process at once."""
+def _orderly_termination() -> Iterator[list[BaseException]]:
+    """Raise `_Terminated` for signals that would end the process at once; yield what was raised."""
+    raised: list[BaseException] = []
 
     def terminate(number: int, frame: Any) -> None:
-        raise _Terminated(number)
+        is_interrupt = number == signal.SIGINT
+        raised.append(KeyboardInterrupt() if is_interrupt else _Terminated(number))
+        raise raised[-1]
 
-    wanted = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")]
+    wanted = [getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP", "SIGINT")]
+    usual = (signal.SIG_DFL, signal.default_int_handler)
     # Only the main thread may set handlers, and those of a surrounding program stay.
     in_charge = threading.current_thread() is threading.main_thread()
-    ours = [one for one in wanted if in_charge and one and signal.getsignal(one) == signal.SIG_DFL]
+    ours = {one: signal.getsignal(one) for one in wanted if in_charge and one}
+    ours = {one: before for one, before in ours.items() if before in usual}
     for one in ours:
         signal.signal(one, terminate)
     try:
-        yield
+        yield raised
     finally:
-        for one in ours:
-            signal.signal(one, signal.SIG_DFL)
+        for one, before in ours.items():
+            signal.signal(one, before)
