@@ -5,6 +5,7 @@ import pytest
 
 from aucuba import RegionScorecard
 from aucuba.scorecard import ScorecardPath, scorecard_path
+from aucuba.scorecard._path import first_near
 from tests.scorecard.test_region_scorecard import RANGE, clinic
 
 
@@ -26,6 +27,13 @@ def test_path_finds_where_items_stop_to_help():
     assert path.plot().get_xlabel() == "items on the card"
     with pytest.raises(ValueError, match="sizes must be a whole number above 0"):
         scorecard_path(card, X, y, (0, 2))
+
+
+def test_smallest_is_within_one_error_of_the_best():
+    means, errors = np.array([0.2, 0.5, 0.58, 0.6]), np.array([0.1, 0.05, 0.03, 0.0])
+    assert first_near(means, errors, 3) == 2
+    assert first_near(means, 3 * errors, 3) == 1
+    assert first_near(means, 0 * errors, 3) == 3
 
 
 def test_values_do_not_depend_on_the_names_of_the_classes():

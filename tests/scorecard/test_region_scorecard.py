@@ -11,6 +11,7 @@ from aucuba import RegionScorecard
 from aucuba._rows._lead import Lead
 from aucuba.metrics import partial_auc_score
 from aucuba.scorecard._choice import chosen_caution
+from aucuba.scorecard._risk import totals_of_equal_risk
 
 RANGE = (0.0, 0.2)
 
@@ -78,6 +79,12 @@ def test_risks_count_every_held_out_row_once(fitted):
     # The correction draws risks to the rate of all rows, so they are right on average.
     p = fitted.predict_proba(X)[:, 0]
     assert p.mean() == pytest.approx(np.mean(y == "ill"), abs=0.03)
+
+
+def test_rows_stand_beside_the_total_of_equal_risk():
+    of_totals = np.array([-2.0, 0.0, 1.0, 5.0])
+    places = totals_of_equal_risk(np.array([-9.0, -1.1, -0.9, 0.4, 2.9, 3.1, 9.0]), of_totals)
+    assert places.tolist() == [0, 0, 1, 1, 2, 3, 3]
 
 
 def test_counts_on_new_rows_are_those_of_this_card(fitted):

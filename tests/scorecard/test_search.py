@@ -98,6 +98,29 @@ def test_search_is_near_the_best_of_all_cards(seed, caution):
         assert search.value(found[0], caution) == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.parametrize("caution", [1.0, 0.5])
+def test_bounds_leave_out_no_best_condition(caution):
+    for seed in range(4):
+        table, sample = table_of(seed, n_conditions=30)
+        search = search_of(table, sample, (0.0, 0.3))
+        for card in [(), ((0, 1),), ((3, 2), (7, -1)), ((1, -2), (2, 2))]:
+            every, _ = search.additions(card, caution)
+            best, _ = search.additions(card, caution, only_best=True)
+            assert np.nanargmax(best) == np.nanargmax(every)
+            assert np.nanmax(best) == np.nanmax(every)
+
+
+def test_no_exchange_improves_where_a_descent_ends():
+    table, sample = table_of(3)
+    search = search_of(table, sample, (0.0, 0.3))
+    start = ((0, 1), (1, 1), (2, -1))
+    (end,) = search.descended([start], 0.5)
+    assert search.value(end, 0.5) > search.value(start, 0.5)
+    for item in end:
+        values, _ = search.additions(tuple(one for one in end if one != item), 0.5)
+        assert np.nanmax(values) <= search.value(end, 0.5) + 1e-9
+
+
 def test_pool_is_sorted_and_respects_the_size():
     table, sample = table_of(1)
     search = search_of(table, sample, (0.0, 0.3), max_items=4)

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from aucuba._base._parallel import draw_seed
 from aucuba._base._tables import TabularResult
-from aucuba._base._typing import ArrayLike
+from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_positive_number
 from aucuba._columns._kinds import as_table
 from aucuba._roc._comparison import RegionComparison
@@ -150,7 +150,10 @@ def scorecard_path(
     means = values.mean(axis=0)
     best = int(np.argmax(means))
     errors = np.sqrt(squares[:, :, best].sum(axis=0)) / len(splits)
-    near = means >= means[best] - errors
-    return ScorecardPath(
-        listed, means.tolist(), errors.tolist(), listed[best], listed[int(np.argmax(near))]
-    )
+    smallest = listed[first_near(means, errors, best)]
+    return ScorecardPath(listed, means.tolist(), errors.tolist(), listed[best], smallest)
+
+
+def first_near(means: FloatArray, errors: FloatArray, best: int) -> int:
+    """Find the first value that is below the best by no more than the error of their difference."""
+    return int(np.argmax(means >= means[best] - errors))
