@@ -16,13 +16,13 @@ from aucuba.threshold._calendar import length_in_days, run_length
 from aucuba.threshold._cohorts import DAYS, Cohorts
 from aucuba.threshold._monitor_history import History
 from aucuba.threshold._monitor_report import MonitorReport
-from aucuba.threshold._monitor_state import MonitorState
+from aucuba.threshold._monitor_state import MonitorState, inclusion_share
 from aucuba.threshold._promise import ALERTS, promise_named
 from aucuba.threshold._rate_evidence import RateEvidence
 
 _PARAMETERS = (
     *("limit", "rate", "confidence", "average_run_length", "labels", "label_horizon", "cohort"),
-    *("unlabelled", "ok_window"),
+    *("unlabelled", "ok_window", "min_inclusion_probability"),
 )
 
 
@@ -81,6 +81,11 @@ class RateMonitor(MonitorReport):
     ok_window : float or timedelta, default=None
         Restart the evidence for ``"ok"``, and the detector, after so many days, or without
         ``label_horizon`` counted rows. The j-th run has 1 / (j (j + 1)) of the error of ``"ok"``.
+    min_inclusion_probability : float, default=None
+        For streams of which a part is labelled: the smallest probability, in (0, 1], with which any row
+        is. The rows given are then the labelled ones, drawn independently of each other, and a row
+        of ``inclusion_probability`` p counts as ``min_inclusion_probability`` / p rows. The
+        statements are about the mean rate of all rows, labelled or not.
 
     See Also
     --------
@@ -114,6 +119,7 @@ class RateMonitor(MonitorReport):
         cohort: str = "day",
         unlabelled: str = "worst",
         ok_window: Any = None,
+        min_inclusion_probability: float | None = None,
     ) -> None:
         promise = promise_named(rate, "rate")
         allowed = promise.allowed(limit, "limit")
@@ -124,6 +130,15 @@ class RateMonitor(MonitorReport):
         self.unlabelled = check_choice(unlabelled, "unlabelled", ("worst", "negative", "drop"))
         self.label_horizon = length_in_days(label_horizon, "label_horizon", least=0.0)
         self.ok_window = length_in_days(ok_window, "ok_window")
+        self.min_inclusion_probability = min_inclusion_probability
+        if min_inclusion_probability is not None:
+            check_fraction(min_inclusion_probability, "min_inclusion_probability", low_open=True)
+            if self.label_horizon is not None or promise is ALERTS:
+                other = "rate='alerts'" if promise is ALERTS else "label_horizon"
+                raise ValueError(
+                    f"min_inclusion_probability does not go with {other}, which knows every row; leave "
+                    "one of the two out."
+                )
         length, in_days = run_length(average_run_length)
         # As JSON can hold it.
         self.average_run_length = f"{length:g} days" if in_days else length
@@ -153,6 +168,7 @@ class RateMonitor(MonitorReport):
         event_time: ArrayLike | None = None,
         label_time: ArrayLike | None = None,
         as_of: Any = None,
+        inclusion_probability: ArrayLike | None = None,
     ) -> RateMonitor:
         """Add a batch of rows in the order in which they came.
 
@@ -172,12 +188,16 @@ class RateMonitor(MonitorReport):
             When the labels became known; by default in time.
         as_of : date or number, default=None
             With ``label_horizon``: the present day, never earlier than in the update before.
+        inclusion_probability : array-like of shape (n_rows,), default=None
+            With ``min_inclusion_probability``: the probability with which each row was labelled, known
+            before its label.
 
         Returns
         -------
         RateMonitor
             This monitor.
         """
+        share = inclusion_share(inclusion_probability, self.min_inclusion_probability, groups)
         if self._state.cohorts is not None:
             self._state.add_arrivals(
                 y_true, y_flag, groups, event_time, label_time, as_of, are_registered=False
@@ -187,7 +207,7 @@ class RateMonitor(MonitorReport):
                 "event_time, label_time and as_of need RateMonitor(label_horizon=...)."
             )
         else:
-            self._state.add_rows(y_true, y_flag, groups)
+            self._state.add_rows(y_true, y_flag, groups, share)
         return self._record()
 
     def update_labels(

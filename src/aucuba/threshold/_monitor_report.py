@@ -45,8 +45,11 @@ class MonitorReport:
         return self._state.changed
 
     @property
-    def n_counted(self) -> int:
-        """Labelled rows (or groups) that the rate counted so far."""
+    def n_counted(self) -> float:
+        """Labelled rows (or groups) that the rate counted so far.
+
+        With ``min_inclusion_probability`` a row counts in part.
+        """
         return self._state.n_counted
 
     @property
@@ -143,7 +146,7 @@ class MonitorReport:
         since = ""
         if self._state.cohorts is not None or self._state.evidence.run > 1:
             since = f" since {self._state.shown(self._state.evidence.since)}"
-        return f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted} counted{since}"
+        return f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted:g} counted{since}"
 
     def _rows(self, history: History) -> list[dict[str, Any]]:
         state = self._state

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._stream_labels import StreamLabels
-from aucuba._base._typing import ArrayLike, IntArray
-from aucuba._base._validation import missing_entries, one_per_row, query_index
+from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import finite_scores, missing_entries, one_per_row, query_index
 from aucuba.threshold._calendar import days_until, event_days, shown_day
 from aucuba.threshold._cohorts import WAITING, Arrivals, Cohorts, Reading, group_names
 from aucuba.threshold._monitor_history import STATUSES, Look
@@ -66,8 +66,9 @@ class MonitorState:
         return bool(self.evidence.log_detector >= self.log_run_length)
 
     @property
-    def n_counted(self) -> int:
-        return int(self.evidence.known[0])
+    def n_counted(self) -> float:
+        n = self.evidence.known[0]
+        return int(n) if float(n).is_integer() else n
 
     @property
     def n_against(self) -> float:
@@ -78,7 +79,11 @@ class MonitorState:
         return 0 if self.cohorts is None else self.cohorts.n_waiting
 
     def add_rows(
-        self, y_true: ArrayLike | None, y_flag: ArrayLike, groups: ArrayLike | None
+        self,
+        y_true: ArrayLike | None,
+        y_flag: ArrayLike,
+        groups: ArrayLike | None,
+        share: FloatArray | None = None,
     ) -> None:
         """Count rows whose labels come with them, in their order."""
         flagged, labels = self.labels.read(y_flag, "y_flag")
@@ -95,10 +100,12 @@ class MonitorState:
             means = np.bincount(group, losses) / np.bincount(group)
             # In the order in which groups first appear.
             losses = means[np.argsort(first)]
+        if share is not None:
+            share = one_per_row(share, flagged.size, "inclusion_probability")[counted]
         self.labels = labels
         self.evidence.restart_if_due(self.n_counted)
         if losses.size:
-            self.evidence.add_losses(losses)
+            self.evidence.add_losses(losses, share)
 
     def add_counts(self, n_rows: int, n_against: int) -> None:
         """Count rows of which only the numbers are known."""
@@ -234,6 +241,29 @@ class MonitorState:
         waiting = [self._best.pair(cohorts.cells[number]) for number in over]
         if waiting:
             self.evidence.add_early(np.array(waiting))
+
+
+def inclusion_share(probability: Any, least: float | None, groups: Any) -> FloatArray | None:
+    """Return how much each labelled row counts, its least over its own inclusion probability."""
+    if (probability is None) != (least is None):
+        raise ValueError(
+            "inclusion_probability needs RateMonitor(min_inclusion_probability=...)."
+            if least is None
+            else f"A monitor with min_inclusion_probability={least:g} needs inclusion_probability, the "
+            "probability with which each row was labelled."
+        )
+    if probability is None or least is None:
+        return None
+    if groups is not None:
+        raise ValueError("inclusion_probability is about single rows; leave groups out.")
+    given = finite_scores(probability, "inclusion_probability").astype(np.float64)
+    if given.size and (given.min() < least or given.max() > 1):
+        raise ValueError(
+            f"inclusion_probability must lie in [min_inclusion_probability, 1] = [{least:g}, 1], got "
+            f"values from {given.min():g} to {given.max():g}. The bets were fixed by the "
+            "smallest, so a smaller one needs another monitor."
+        )
+    return np.asarray(least / given)
 
 
 def _labels_or_waiting(

@@ -96,8 +96,11 @@ class RateEvidence:
     def clear_detector(self) -> None:
         self.log_detector, self.detector = -np.inf, _no_detector()
 
-    def add_losses(self, losses: FloatArray) -> None:
-        """Count single rows in their order."""
+    def add_losses(self, losses: FloatArray, share: FloatArray | None = None) -> None:
+        """Count single rows in their order, each as the ``share`` of a row."""
+        if share is not None:
+            self._add_shares(losses, share)
+            return
         # Rows with less than the allowed loss only lower the evidence, so it peaks at the others.
         (peaks,) = (losses > self.allowed).nonzero()
         if peaks.size:
@@ -113,6 +116,14 @@ class RateEvidence:
         total = float(losses.sum())
         for pair in (self.known, self.for_ok, self.for_broken):
             _add(pair, losses.size, total)
+
+    def _add_shares(self, losses: FloatArray, share: FloatArray) -> None:
+        n, s = self.for_broken
+        self._note(n + np.cumsum(share), s + np.cumsum(share * losses))
+        self.detector, averages = advance_detector(self.detector, losses, self.allowed, share)
+        self.log_detector = max(self.log_detector, float(averages.max()))
+        for pair in (self.known, self.for_ok, self.for_broken):
+            _add(pair, float(share.sum()), float(np.sum(share * losses)))
 
     def add_counts(self, known: FloatArray, ok: FloatArray, broken: FloatArray) -> None:
         """Count rows in unknown order, in the three ways that they count."""

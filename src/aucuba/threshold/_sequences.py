@@ -17,6 +17,13 @@ not below m, or evidence for a rate above m does while all means so far are with
 lies between 0 and 1 (means of groups) enter s as they are: by concavity the ratio is then at most
 that of a fair bet.
 
+If row i is labelled with probability pi_i only, independently of the others, it counts as the part
+w_i = pi / pi_i of a row in n and s, with pi the smallest probability. Its factor R^w (1 if it is not
+labelled) has a mean of at most 1 + pi_i w_i (E R - 1) = 1 + pi (E R - 1), since R^w <= 1 + w (R - 1),
+and E R - 1 is a multiple of p_i - m, the same for all rows: the product over all rows has a mean of at
+most 1 wherever the mean of the p_i is on the promised side of m. The same holds for every step of the
+detector.
+
 References
 ----------
 Robbins (1970), Statistical methods related to the law of the iterated logarithm, Annals of
@@ -82,18 +89,22 @@ def detector_bets(limit: float) -> FloatArray:
 
 
 def advance_detector(
-    log_state: FloatArray, losses: FloatArray, limit: float
+    log_state: FloatArray, losses: FloatArray, limit: float, share: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the logarithms of the detector's states after all rows, and of their average at each.
 
     Each state follows M <- (1 + bet (loss - limit)) (M + 1), the sum over all rows of the evidence
     for a change at that row. M less the number of rows never grows on average before a change, so
-    the mean number of rows until M first passes a level is at least that level.
+    the mean number of rows until M first passes a level is at least that level. With ``share`` a row
+    counts in part, by its factor to that power.
     """
     averages = np.empty(losses.size)
     for start in range(0, losses.size, _BLOCK):
         part = losses[start : start + _BLOCK]
-        growth = np.cumsum(np.log1p(np.outer(part - limit, detector_bets(limit))), axis=0)
+        steps = np.log1p(np.outer(part - limit, detector_bets(limit)))
+        if share is not None:
+            steps *= share[start : start + _BLOCK, None]
+        growth = np.cumsum(steps, axis=0)
         # M_k = G_k (M_0 + 1 / G_0 + ... + 1 / G_{k-1}), with M_0 scaled to at most 1.
         scale = np.maximum(log_state, 0.0)
         before = np.vstack([np.zeros(scale.size), growth[:-1]])
