@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 
@@ -100,13 +101,11 @@ VALUES = {
     "min_tpr": 0.2,
     "max_fpr": 0.5,
     "metric": "partial_auc",
+    "amount": np.arange(200.0),
+    "thresholds": [0.1, 0.5],
     "by": np.tile(["a", "b", "c", "d"], 50),
 }
-SCORES = ("y_score", "y_score_a", "y_score_b")
-TAKES_OPTIONS = {
-    "compare_partial_auc": ("sample_weight", "qid", "groups"),
-    "partial_auc_interval": ("sample_weight", "qid", "groups"),
-}
+SCORES = ("y_score", "y_score_a", "y_score_b", "y_prob")
 
 
 def metric_columns():
@@ -114,7 +113,7 @@ def metric_columns():
         thing = getattr(metrics, name)
         if isinstance(thing, type) or "y_true" not in inspect.signature(thing).parameters:
             continue
-        taken = (*inspect.signature(thing).parameters, *TAKES_OPTIONS.get(name, ()))
+        taken = inspect.signature(thing).parameters
         yield from ((name, column) for column in ("y_true", *COLUMNS) if column in taken)
 
 
@@ -125,8 +124,12 @@ def call_metric(name, **columns):
     for parameter, about in inspect.signature(function).parameters.items():
         if parameter in SCORES:
             given[parameter] = X[:, SCORES.index(parameter) // 2]
+            if name in ("decision_curve", "net_benefit_score"):
+                given[parameter] = expit(given[parameter])
         elif about.default is about.empty and parameter in VALUES:
             given[parameter] = VALUES[parameter]
+    if name == "score_by_class":
+        given["y_score"] = X[:, :2]
     if name == "operating_point":
         given["fpr"] = 0.1
         if "groups" in columns:
@@ -138,12 +141,13 @@ def call_metric(name, **columns):
 
 @pytest.mark.parametrize(
     ("metric", "name", "kind"),
-    # Dates are no labels.
+    # Dates are no labels, and two columns are two labels.
     [
         (metric, name, kind)
         for metric, name in metric_columns()
         for kind in BAD
         if (name, kind) != ("y_true", "NaT")
+        and (metric, name, kind) != ("score_by_class", "y_true", "two columns")
     ],
 )
 def test_metrics_refuse_a_bad_column(metric, name, kind):

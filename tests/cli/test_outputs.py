@@ -232,7 +232,12 @@ class TestSignals:
 
         monkeypatch.setattr("aucuba.cli._table_file.TableFile.names", changed)
         monkeypatch.setattr("aucuba.cli._table_file.TableFile.chunks", lambda *_: changed(None))
-        done = run("predict", model, files / "test.csv", "--out", tmp_path / "s.csv")
+        # Programs started in the background of a shell ignore SIGINT.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            done = run("predict", model, files / "test.csv", "--out", tmp_path / "s.csv")
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert done.code == code
         assert "nothing was written" in done.err
 

@@ -1,6 +1,7 @@
 """A member whose fit can be interrupted from outside, importable in a process of its own."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -29,5 +30,6 @@ def interrupted_stack(memory):
 
 
 def run(memory):
-    """Fit until interrupted."""
+    """Fit until interrupted, even if the tests were started where SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     interrupted_stack(memory).fit(*numbers())

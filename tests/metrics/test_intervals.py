@@ -4,7 +4,7 @@ from sklearn.utils import check_random_state
 
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
-    _study,
+    _methods,
     binned_auc_score,
     compare_scores,
     partial_auc_score,
@@ -219,7 +219,7 @@ def test_the_normal_p_value_is_honest_under_the_null():
 
 
 def test_large_samples_are_not_resampled_unless_a_class_is_small(monkeypatch):
-    monkeypatch.setattr(_study, "_ROWS_FOR_NORMAL", 2000)
+    monkeypatch.setattr(_methods, "_ROWS_FOR_NORMAL", 2000)
     rng = np.random.default_rng(3)
     for n_positives, fpr_range, resamples in (
         (300, (0.0, 0.2), 0),

@@ -16,7 +16,7 @@ from aucuba.metrics import (
     score_interval,
 )
 from aucuba.metrics._measures import bind
-from tests.measure_cases import PARAMS
+from tests.measure_cases import PARAMS, suited
 from tests.metrics.test_registry import SHIFTED
 
 RATES = ("precision", "npv", "alert_rate")
@@ -43,6 +43,7 @@ def by_hand(y, weight, prevalence):
 @pytest.mark.parametrize("seed", range(3))
 def test_values_are_those_of_weighted_classes(name, params, seed):
     y, score, weight = rows(seed)
+    score = suited(name, score)
     for given in (np.ones(y.size), weight):
         for prevalence in (0.01, 0.4, 0.97):
             asked = {**params, "target_prevalence": prevalence}
@@ -57,6 +58,7 @@ def test_values_are_those_of_weighted_classes(name, params, seed):
 def test_values_are_those_of_replicated_rows(name, params):
     """Three copies of each positive and seven of each negative."""
     y, score, _ = rows(5)
+    score = suited(name, score)
     copies = np.where(y == 1, 3, 7)
     prevalence = copies[y == 1].sum() / copies.sum()
     plain = {key: one for key, one in params.items() if key != "target_prevalence"}
@@ -75,8 +77,9 @@ def test_values_are_those_of_replicated_rows(name, params):
 @pytest.mark.parametrize(("name", "params"), SHIFTED)
 def test_of_an_interval_the_less_favourable_end_counts(name, params):
     y, score, _ = rows(1)
+    score = suited(name, score)
     if "threshold" in params:
-        params = {**params, "threshold": 6.0}
+        params = {**params, "threshold": 0.99 if name == "net_benefit" else 6.0}
     sample = RankingSample.from_arrays(y, score)
     ends = [bind(name, {**params, "target_prevalence": p}).value(sample) for p in (0.02, 0.3)]
     found = bind(name, {**params, "target_prevalence": (0.02, 0.3)})
@@ -93,8 +96,9 @@ def test_functions_and_rates_take_it():
         function = getattr(metrics, f"{name}_score")
         moved = by_hand(y, weight, 0.05)
         plain = {key: one for key, one in params.items() if key != "target_prevalence"}
-        assert function(y, score, sample_weight=weight, **params) == pytest.approx(
-            function(y, score, sample_weight=moved, **plain)
+        given = suited(name, score)
+        assert function(y, given, sample_weight=weight, **params) == pytest.approx(
+            function(y, given, sample_weight=moved, **plain)
         )
     at, low, high = (
         rates_at_threshold(y, score, threshold=6.0, sample_weight=weight, target_prevalence=one)

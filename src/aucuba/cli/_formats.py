@@ -235,7 +235,8 @@ def _too_wide(path: Path) -> TableError:
 def _npz(file: TableFile, kept: Kept, whole: bool) -> Iterator[Table]:
     """Read the array ``X``, with ``feature_names`` for its columns, and 1-D arrays as columns."""
     path = file.path
-    with np.load(path, allow_pickle=False) as archive:
+    # NumPy itself leaves a truncated file open.
+    with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     if "X" not in arrays:
         raise TableError(

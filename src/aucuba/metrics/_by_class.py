@@ -138,8 +138,8 @@ def _problems(
         if multi_class == "ovo":
             raise ValueError("multi_class='ovo' is for one class per row, not for several labels.")
         return _of_indicator(given, score, labels, weight)
-    names = np.unique(given) if labels is None else np.asarray(labels)
     known = identifiers(given, "y_true", len(score))
+    names = np.unique(known) if labels is None else np.asarray(labels)
     strange = set(np.unique(known).tolist()) - set(names.tolist())
     n_columns = len(score.T)
     if names.size != n_columns or strange:
