@@ -83,34 +83,36 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return value
 
 
-def binary_target(y_true: ArrayLike, pos_label: Any = None, n_rows: int | None = None) -> BoolArray:
+def binary_target(
+    y_true: ArrayLike, pos_label: Any = None, n_rows: int | None = None, name: str = "y_true"
+) -> BoolArray:
     """Tell which rows are positive: those of ``pos_label``, against all other classes.
 
     Without ``pos_label`` there must be two labels that are no text, and the larger is positive: 1 of
     {0, 1} or {-1, 1}, and True.
     """
-    y = identifiers(y_true, "y_true", n_rows)
+    y = identifiers(y_true, name, n_rows)
     if y.size == 0:
-        raise ValueError("y_true is empty: at least one row of each class is needed.")
+        raise ValueError(f"{name} is empty: at least one row of each class is needed.")
     labels = np.unique(y)
     if pos_label is None:
         if labels.size > 2:
             raise ValueError(
-                "Only binary classification is supported without pos_label. y_true has "
+                f"Only binary classification is supported without pos_label. {name} has "
                 f"{labels.size} labels: {_shorten(labels)}. Compare one label with the rest, for "
                 f"example pos_label={_plain(labels[0])!r} or y == {_plain(labels[0])!r}."
             )
         if labels.size == 1:
-            raise ValueError(_one_class(labels[0]))
-        check_not_text(labels, "y_true has")
+            raise ValueError(_one_class(labels[0], name))
+        check_not_text(labels, f"{name} has")
         pos_label = labels[1]
     elif pos_label not in labels:
         raise ValueError(
-            f"pos_label={pos_label!r} is not in y_true, whose labels are {_shorten(labels)}."
+            f"pos_label={pos_label!r} is not in {name}, whose labels are {_shorten(labels)}."
         )
     positive: BoolArray = np.asarray(y == pos_label, dtype=bool)
     if positive.all():
-        raise ValueError(_one_class(labels[0]))
+        raise ValueError(_one_class(labels[0], name))
     return positive
 
 
@@ -327,9 +329,9 @@ def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
     return rank
 
 
-def _one_class(label: Any) -> str:
+def _one_class(label: Any, name: str) -> str:
     return (
-        f"y_true has only one class ({label!r}); a ROC curve needs at least one positive and one "
+        f"{name} has only one class ({label!r}); a ROC curve needs at least one positive and one "
         "negative row."
     )
 

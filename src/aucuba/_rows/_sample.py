@@ -181,12 +181,16 @@ class RankingSample(Sample):
         sample_weight: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         pos_label: Any = None,
+        name: str = "y_true",
     ) -> RankingSample:
-        """Validate the inputs of a metric, copied to the host, and drop rows of zero weight."""
+        """Validate the inputs of a metric, copied to the host, and drop rows of zero weight.
+
+        ``name`` is what the caller's parameter of labels is called.
+        """
         y_true, y_score = on_host(y_true), on_host(y_score)
         sample_weight, qid = on_host(sample_weight), on_host(qid)
         score = finite_scores(y_score)
-        positive = binary_target(y_true, pos_label, score.size)
+        positive = binary_target(y_true, pos_label, score.size, name)
         weight = row_weights(sample_weight, score.size)
         query = query_index(qid, score.size)
         sample = cls(positive, weight, query, score=score)

@@ -98,7 +98,7 @@ class ErrorFunctions:
         sample_weight : array-like of shape (n_examples,), optional
             An integer weight is a number of copies. Examples of weight zero get no breakpoint.
         """
-        positive = binary_target(y)
+        positive = binary_target(y, name="y")
         weight = row_weights(sample_weight, positive.size)
         return cls.from_sample(Sample(positive, weight), rate=rate)
 

@@ -94,12 +94,14 @@ def region_importances(
 
     def influence_of(rows: Any) -> tuple[float, FloatArray]:
         scores, _ = positive_scores(estimator, rows, classes.index(positive))
-        sample = RankingSample.from_arrays(y, scores, sample_weight, pos_label=positive)
+        sample = RankingSample.from_arrays(y, scores, sample_weight, None, positive, "y")
         placed = region_placements(sample, sample.score, region)
         return placed.value, placed.influence
 
     value, influence = influence_of(X)
-    sample = RankingSample.from_arrays(y, np.zeros(table.n_rows), sample_weight, None, positive)
+    sample = RankingSample.from_arrays(
+        y, np.zeros(table.n_rows), sample_weight, None, positive, "y"
+    )
     rng = check_random_state(random_state)
     found: list[dict[str, Any]] = []
     for name, places in table.groups(columns):

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 
 from aucuba._base._drawing import axes_for
 from aucuba._base._estimator import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._validation import check_choice, check_fpr_range
+from aucuba._base._validation import check_choice, check_fpr_range, identifiers, row_weights
 from aucuba._roc._curve import heights, range_average, roc_curve
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._confidence_band import ConfidenceBand
@@ -211,12 +212,14 @@ class RocRegionDisplay:
                 "return_estimator=True and return_indices=True."
             )
         limits, curves = check_fpr_range(fpr_range), []
+        n_rows = _num_samples(X)
+        y, sample_weight = identifiers(y, "y", n_rows), row_weights(sample_weight, n_rows)
         for estimator, test in zip(
             cv_results["estimator"], cv_results["indices"]["test"], strict=True
         ):
             score, positive = scores_and_label(estimator, _safe_indexing(X, test), pos_label)
-            weight = None if sample_weight is None else _safe_indexing(sample_weight, test)
-            fold = _safe_indexing(y, test), score, weight, None, positive
+            weight = None if sample_weight is None else sample_weight[test]
+            fold = y[test], score, weight, None, positive
             curves.append(_vertices(RankingSample.from_arrays(*fold), limits))
         fpr, tpr, value = (list(column) for column in zip(*curves, strict=True))
         display = cls(fpr=fpr, tpr=tpr, fpr_range=fpr_range, partial_auc=value, name=name)

@@ -80,7 +80,7 @@ class ScoredSample:
         pos_label: Any = None,
     ) -> None:
         given = identifiers(y, "y")
-        positive, n_rows = binary_target(given, pos_label), given.size
+        positive, n_rows = binary_target(given, pos_label, name="y"), given.size
         self.rows = Sample(positive, row_weights(sample_weight, n_rows), query_index(qid, n_rows))
         self.score = _scores(score, "score", n_rows)
         self.baseline = None if baseline is None else _scores(baseline, "baseline", n_rows)
@@ -130,6 +130,7 @@ class ScoredSample:
         score = positive_scores(model, X, index)[0]
         other = None if baseline is None else positive_scores(baseline, X, index)[0]
         label = model.classes_.tolist()[index]
+        y = identifiers(y, "y", score.size)
         return cls(y, score, other, sample_weight=sample_weight, qid=qid, pos_label=label)
 
     def curve(self, score: FloatArray | None = None) -> RocCurve:

@@ -400,7 +400,7 @@ class RegionScorecard(BinaryClassifier):
             As ``risk_``.
         """
         total = self.total(X).astype(np.float64)
-        sample = RankingSample.from_arrays(y, total, sample_weight, pos_label=self.pos_label_)
+        sample = RankingSample.from_arrays(y, total, sample_weight, None, self.pos_label_, "y")
         levels = np.array([one["total"] for one in self.risk_], dtype=np.float64)
         return risk_rows(levels, self._risks(levels), sample.score, sample)
 

@@ -364,7 +364,7 @@ def _probability(
         )
     of_table = finite_scores(one_per_row(scores, n_rows, "scores"), "scores")
     of_pilot = finite_scores(pilot[0], "pilot[0]")
-    positive = binary_target(pilot[1], None, of_pilot.size)
+    positive = binary_target(pilot[1], None, of_pilot.size, "pilot[1]")
     # Half a positive and half a negative more keep chances away from 0 and 1.
     share = (positive.sum() + 0.5) / (positive.size + 1.0)
     learned = IsotonicRegression(out_of_bounds="clip").fit(of_pilot, positive)
