@@ -96,6 +96,18 @@ def test_parts_are_the_same_rows_later():
     np.testing.assert_array_equal(lazy.columns(np.array([3, 1])).X, plain.columns([3, 1]).X)
 
 
+@pytest.mark.parametrize("kind", ["<f2", ">f2", "bfloat16"])
+def test_all_numbers_of_16_bits_are_widened_exactly(kind):
+    X = np.arange(2**16, dtype=np.uint16).view(bfloat16() if kind == "bfloat16" else kind)
+    with np.errstate(invalid="ignore"):
+        X = X[np.isfinite(X)].reshape(-1, 32)
+    some = np.arange(0, len(X), 3)
+    for design, expected in ((TableDesign(X), X), (TableDesign(X).take(some), X[some])):
+        blocks = np.concatenate([block for _, block in design._blocks()])
+        np.testing.assert_array_equal(blocks, expected.astype(np.float64))
+        np.testing.assert_array_equal(np.signbit(blocks), np.signbit(expected))
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_entries_that_are_no_numbers(bad):
     X, y = data()

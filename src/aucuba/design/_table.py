@@ -15,6 +15,9 @@ from aucuba._base._validation import largest_entry
 
 # Entries per block of converted rows: half a megabyte, which stays in the cache.
 _ENTRIES_AT_ONCE = 65_536
+# How the bits of a number of 16 bits become those of one of 32: shifted by so many places, of which
+# these are kept (the sign was copied into the exponent of a float16), and the factor that is missing.
+_PLACES = {"float16": (13, -0x70000001, 2.0**112), "bfloat16": (16, -1, 1.0)}
 
 
 class TableDesign:
@@ -113,10 +116,12 @@ class TableDesign:
         size = max(_ENTRIES_AT_ONCE // max(width, 1), 1)
         for start in range(0, self.n_rows, size):
             rows = slice(start, min(start + size, self.n_rows))
-            yield rows, self._some(rows).astype(np.float64, copy=False)
+            yield rows, self._widened(rows)
 
-    def _some(self, rows: slice) -> Any:
-        return self.X[rows]
+    def _widened(self, rows: slice) -> Any:
+        if is_half_precision(self.X.dtype):
+            return _as_doubles(self.X, np.arange(rows.start, rows.stop))
+        return self.X[rows].astype(np.float64, copy=False)
 
 
 class _PartDesign(TableDesign):
@@ -148,5 +153,17 @@ class _PartDesign(TableDesign):
     def some_rows(self, count: int) -> Any:
         return self.X[self.rows[:: -(-self.n_rows // count)]]
 
-    def _some(self, rows: slice) -> Any:
-        return self.X[self.rows[rows]]
+    def _widened(self, rows: slice) -> Any:
+        return _as_doubles(self.X, self.rows[rows])
+
+
+def _as_doubles(X: Any, rows: IntArray) -> FloatArray:
+    """Copy rows in half precision as doubles."""
+    if not X.dtype.isnative:
+        return np.asarray(X[rows].astype(np.float64))
+    from aucuba.design._loops import widen_rows
+
+    out = np.empty((rows.size, X.shape[1]))
+    bits = np.asarray(X).view(np.int16)
+    widen_rows(bits, rows, *_PLACES[X.dtype.name], out)
+    return out

@@ -19,6 +19,8 @@ from aucuba._base._typing import FloatArray
 # run faster; converted blocks need memory.
 _ENTRIES_TO_SUM = 2**29
 _ENTRIES_TO_CONVERT = 2**27
+# Tables in half precision are those that hardly fit: their blocks shall be small beside them.
+_BYTES_TO_WIDEN = 2**26
 
 
 class TorchDesign:
@@ -27,8 +29,9 @@ class TorchDesign:
     X is never copied as a whole. Models are float64 vectors on the host; scores and their gradients
     are float64 vectors on the device of X. A float64 tensor is multiplied in double precision. A
     float32 tensor is multiplied in single precision, never in TF32, and sums over blocks of rows are
-    added in double precision. Half-precision tensors are widened to float32, block by block. With
-    ``exact`` all products are in double precision; solvers compute their certificates with it.
+    added in double precision. Half-precision tensors are widened to float32, block by block, and parts
+    of them are not copied. With ``exact`` all products are in double precision; solvers compute their
+    certificates with it.
 
     Parameters
     ----------
@@ -36,6 +39,8 @@ class TorchDesign:
         Finite floats, already validated by the caller.
     exact_products : bool, default=False
         Whether to multiply in double precision, whatever the precision of X.
+    rows : Tensor of int64, default=None
+        The rows in use, of a tensor in half precision; None is all of them.
 
     Examples
     --------
@@ -45,22 +50,22 @@ class TorchDesign:
     tensor([1., 2.], dtype=torch.float64)
     """
 
-    def __init__(self, X: Tensor, exact_products: bool = False) -> None:
-        self.X = X
+    def __init__(self, X: Tensor, exact_products: bool = False, rows: Tensor | None = None) -> None:
+        self.X, self.rows = X, rows
         self.arrays = TorchArrays(X.device)
         wide = exact_products or X.dtype == torch.float64
         self.dtype = torch.float64 if wide else torch.float32
 
     @property
     def n_rows(self) -> int:
-        return int(self.X.shape[0])
+        return len(self.X if self.rows is None else self.rows)
 
     @property
     def is_exact(self) -> bool:
         return bool(self.dtype == torch.float64)
 
     def exact(self) -> TorchDesign:
-        return self if self.is_exact else TorchDesign(self.X, exact_products=True)
+        return self if self.is_exact else TorchDesign(self.X, True, self.rows)
 
     def on_host(self) -> _HostScores:
         return _HostScores(self)
@@ -105,10 +110,14 @@ class TorchDesign:
         return np.asarray(models @ model)
 
     def take(self, rows: Any) -> TorchDesign:
-        return TorchDesign(self.X[torch.as_tensor(rows, device=self.X.device)])
+        rows = torch.as_tensor(rows, device=self.X.device)
+        if self.X.itemsize > 2:
+            return TorchDesign(self.X[rows])
+        return TorchDesign(self.X, rows=rows if self.rows is None else self.rows[rows])
 
     def some_rows(self, count: int) -> Any:
-        return self.X[:: -(-self.n_rows // count)].double().cpu().numpy()
+        rows = slice(None, None, -(-self.n_rows // count))
+        return self._part(rows).double().cpu().numpy()
 
     def gram(self, weight: Tensor) -> FloatArray:
         n_features = self.X.shape[1]
@@ -124,10 +133,14 @@ class TorchDesign:
     def _blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Convert the rows to the precision of the products, block by block."""
         entries = _ENTRIES_TO_SUM if self.X.dtype == self.dtype else _ENTRIES_TO_CONVERT
+        entries = _BYTES_TO_WIDEN // self.dtype.itemsize if self.X.itemsize == 2 else entries
         size = max(entries // max(self.X.shape[1], 1), 1)
         for start in range(0, self.n_rows, size):
             rows = slice(start, start + size)
-            yield rows, self.X[rows].to(self.dtype)
+            yield rows, self._part(rows).to(self.dtype)
+
+    def _part(self, rows: slice) -> Tensor:
+        return self.X[rows] if self.rows is None else self.X[self.rows[rows]]
 
 
 class _HostScores:
