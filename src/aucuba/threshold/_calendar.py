@@ -13,6 +13,8 @@ from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_positive_number, identifiers
 
 _DAYS = re.compile(r"\s*([0-9.]+)\s*days?\s*")
+# Days until the year 10000, from the year 1. Larger numbers are dates without dashes, or seconds.
+_MOST_DAYS = 3_652_059
 
 
 def shown_day(day: float) -> str:
@@ -24,7 +26,13 @@ def event_days(values: Any, name: str, n_rows: int) -> tuple[FloatArray, bool]:
     """Return times as days, and whether they were dates; numbers are days already."""
     column = identifiers(values, name, n_rows)
     if column.dtype.kind in "iuf":
-        return column.astype(np.float64), False
+        days = column.astype(np.float64)
+        if n_rows and (most := np.abs(days).max()) > _MOST_DAYS:
+            raise ValueError(
+                f"{name} has {most:.10g}, and numbers are days; give dates (as text: 2024-12-31), or "
+                "divide seconds by 86,400."
+            )
+        return days, False
     return as_days(as_times(column, np.zeros(n_rows, dtype=bool))), True
 
 

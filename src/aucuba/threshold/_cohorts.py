@@ -73,13 +73,17 @@ class Cohorts:
         For every waiting cohort and group an array of flag by label: negative, positive, waiting. The
         group is empty text for rows that count by themselves.
     folded : int or None
-        The last cohort that was taken out; no row may join it or an earlier one.
+        The last cohort that was taken out; labels for it or an earlier one come too late.
+    closed : int or None
+        The last cohort that a look took for complete; no row may join it or an earlier one, since it
+        could have been chosen by its label.
     """
 
     cohort: str
     horizon: float
     cells: dict[int, dict[str, IntArray]] = field(default_factory=dict)
     folded: int | None = None
+    closed: int | None = None
 
     def start(self, number: Any) -> Any:
         """Return the first day of a cohort."""
@@ -94,11 +98,14 @@ class Cohorts:
     def register(self, rows: Arrivals) -> int:
         """Add rows; return how many of their labels were made too late to count."""
         number = self._numbers(rows.event)
-        is_folded = self._is_folded(number)
-        if is_folded.any():
+        is_closed = number <= (number - 1 if self.closed is None else self.closed)
+        if is_closed.any():
+            day = self.start(self.closed + 1)
             raise ValueError(
-                f"event_time has {int(is_folded.sum())} rows of cohorts that were counted already; "
-                "register rows when they are scored, and their labels later with update_labels."
+                f"event_time has {int(is_closed.sum())} rows from before day {day} ({shown_day(day)}), "
+                f"but an earlier update looked at those {self.cohort}s as complete. Register rows when "
+                "they are scored, and rows of past days together in one update; their labels may come "
+                "later by update_labels. Rows that come with their labels could be chosen by them."
             )
         late = self._is_late(rows, number)
         known = replace(rows, label=np.where(late, WAITING, rows.label))
@@ -159,17 +166,25 @@ class Cohorts:
         for number in sorted(one for one in self.cells if one <= last):
             yield number, self.cells.pop(number)
 
+    def close(self, as_of: float) -> list[int]:
+        """Return the cohorts that are over and wait, in order, and close all up to the last of them."""
+        over = sorted(one for one in self.cells if self.start(one + 1) <= as_of)
+        ends = (self.folded, self.closed, *over[-1:])
+        self.closed = max((one for one in ends if one is not None), default=None)
+        return over
+
     def to_json(self) -> dict[str, Any]:
         """Return the waiting rows in JSON's types."""
         cells = {
             str(number): {name: one.tolist() for name, one in groups.items()}
             for number, groups in self.cells.items()
         }
-        return {"cells": cells, "folded": self.folded}
+        return {"cells": cells, "folded": self.folded, "closed": self.closed}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take over waiting rows, after checks that they can be some."""
-        self.folded = None if state["folded"] is None else int(state["folded"])
+        for name in ("folded", "closed"):
+            setattr(self, name, None if state[name] is None else int(state[name]))
         for number, groups in state["cells"].items():
             self.cells[int(number)] = {name: np.array(one) for name, one in groups.items()}
             for one in self.cells[int(number)].values():

@@ -183,7 +183,10 @@ class RateMonitor(MonitorReport):
             Each group counts once, by the mean over its rows, and must come whole in one batch; with
             ``label_horizon``, within one cohort.
         event_time : array-like of shape (n_rows,), default=None
-            With ``label_horizon``: when the rows were scored, as dates or numbers of days.
+            With ``label_horizon``: when the rows were scored, as dates or numbers of days. Days are
+            those of UTC; times without a zone are taken as they stand. Rows have no names here:
+            those of a past day must come in one update, and a later one for that day is an error,
+            but rows that are given twice on their own day count twice.
         label_time : array-like of shape (n_rows,), default=None
             When the labels became known; by default in time.
         as_of : date or number, default=None

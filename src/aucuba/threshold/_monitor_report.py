@@ -146,7 +146,9 @@ class MonitorReport:
         since = ""
         if self._state.cohorts is not None or self._state.evidence.run > 1:
             since = f" since {self._state.shown(self._state.evidence.since)}"
-        return f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted:g} counted{since}"
+        return (
+            f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted:.10g} counted{since}"
+        )
 
     def _rows(self, history: History) -> list[dict[str, Any]]:
         state = self._state

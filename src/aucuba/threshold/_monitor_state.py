@@ -237,8 +237,7 @@ class MonitorState:
             self.evidence.restart_if_due(start)
             self.evidence.add_counts(*(reading.pair(groups) for reading in self._readings))
         # Not of a cohort that is not over: its rows may be registered in any order.
-        over = [number for number in sorted(cohorts.cells) if cohorts.start(number + 1) <= day]
-        waiting = [self._best.pair(cohorts.cells[number]) for number in over]
+        waiting = [self._best.pair(cohorts.cells[number]) for number in cohorts.close(day)]
         if waiting:
             self.evidence.add_early(np.array(waiting))
 
