@@ -240,7 +240,7 @@ def plan_audit(
     >>> plan.rows.size, round(plan.expected_half_width, 2)
     (1614, 0.12)
     >>> print(audit_interval(plan, y[plan.rows]))
-    0.8451 [0.6485, 0.9354] (95% interval, betting)
+    0.8451 [0.6490, 0.9352] (95% interval, betting)
     >>> round(float((score > 2)[y].mean()), 4)
     0.8299
     """
@@ -324,12 +324,8 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     counts, hits = counted(plan.rate, positive, flagged)
     kinds = (counts & hits, counts & ~hits)
     each = [
-        CountedRows(
-            probability[kind],
-            np.ones(int(kind.sum())),
-            # At an earlier look no row was certain to be labelled.
-            min(least, 1.0 if part < 1 else np.inf) * part,
-        )
+        # At an earlier look no row was certain to be labelled.
+        CountedRows.labelled(probability[kind], min(least, 1.0 if part < 1 else np.inf) * part)
         for kind, least in zip(kinds, plan.least, strict=True)
     ]
     expected = None if plan.expected is None else expected_rows(plan.expected, part)

@@ -16,10 +16,10 @@ _N_BINS = 40
 # of other rows that is spread evenly. The even part is the floor: it limits the bets, because a
 # single positive may hide where labels are rare.
 _FLAGGED_PARTS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
-_EVEN_PARTS = (0.3, 0.5, 0.7, 0.85, 1.0)
+_EVEN_PARTS = (0.3, 0.5, 0.7, 0.8, 0.9)
 # Candidate parts of the error for the lower limit, which is the farther one where few positives are
 # missed: they may hide among many rows.
-_LOW_PARTS = (0.5, 0.65, 0.8, 0.35, 0.2)
+_LOW_PARTS = (0.5, 0.65, 0.8, 0.9, 0.35, 0.2)
 _HALVINGS = 50
 
 
