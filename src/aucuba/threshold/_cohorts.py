@@ -98,11 +98,10 @@ class Cohorts:
     def register(self, rows: Arrivals) -> int:
         """Add rows; return how many of their labels were made too late to count."""
         number = self._numbers(rows.event)
-        is_closed = number <= (number - 1 if self.closed is None else self.closed)
-        if is_closed.any():
+        if self.closed is not None and (number <= self.closed).any():
             day = self.start(self.closed + 1)
             raise ValueError(
-                f"event_time has {int(is_closed.sum())} rows from before day {day} ({shown_day(day)}), "
+                f"event_time has {int(np.sum(number <= self.closed))} rows from before day {day} ({shown_day(day)}), "
                 f"but an earlier update looked at those {self.cohort}s as complete. Register rows when "
                 "they are scored, and rows of past days together in one update; their labels may come "
                 "later by update_labels. Rows that come with their labels could be chosen by them."
