@@ -99,9 +99,9 @@ class Cohorts:
         """Add rows; return how many of their labels were made too late to count."""
         number = self._numbers(rows.event)
         if self.closed is not None and (number <= self.closed).any():
-            day = self.start(self.closed + 1)
+            n_rows, day = int(np.sum(number <= self.closed)), self.start(self.closed + 1)
             raise ValueError(
-                f"event_time has {int(np.sum(number <= self.closed))} rows from before day {day} ({shown_day(day)}), "
+                f"event_time has {n_rows} rows from before day {day} ({shown_day(day)}), "
                 f"but an earlier update looked at those {self.cohort}s as complete. Register rows when "
                 "they are scored, and rows of past days together in one update; their labels may come "
                 "later by update_labels. Rows that come with their labels could be chosen by them."
