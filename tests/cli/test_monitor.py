@@ -62,6 +62,60 @@ def test_alerts_need_no_labels_and_groups_count_once(tmp_path, capsys):
     assert (row["n_counted"], row["n_against"]) == (3, 1.5)
 
 
+def timed(times):
+    return pd.DataFrame({"y": 0, "predicted": [1, *[0] * (len(times) - 1)], "when": times})
+
+
+@pytest.mark.parametrize(
+    ("every", "times", "batches"),
+    [
+        # The last hours of a Sunday in New York are Monday in UTC; ISO weeks begin on Mondays and belong
+        # to the year of their Thursday.
+        (
+            "week",
+            ["2026-01-01 12:00:00", "2025-12-28", "2025-12-28 22:00:00-05:00", "2025-12-29T00:00:00Z"],
+            {"2025-W52": 1, "2026-W01": 4},
+        ),
+        (
+            "day",
+            ["2026-01-02 00:30:00+01:00", "2026-01-02", "2025-12-31 23:59:59", "2026-01-01"],
+            {"2025-12-31": 1, "2026-01-01": 3, "2026-01-02": 4},
+        ),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_days_and_weeks_are_batches_in_the_order_of_time(
+    tmp_path, capsys, every, times, batches, ending
+):
+    path = tmp_path / f"log.{ending}"
+    if ending == "csv":
+        timed(times).to_csv(path, index=False)
+    else:
+        timed(pd.to_datetime(times, utc=True, format="ISO8601")).to_parquet(path)
+    options = ["--limit", 0.5, "--time", "when", "--json"]
+    for shown in ([], ["--every", "day"]) if every == "day" else (["--every", "week"],):
+        assert run("monitor", path, *options, *shown) == 0
+        result = json.loads(capsys.readouterr().out)
+        assert {row["batch"]: row["n_counted"] for row in result["batches"]} == batches
+        assert [row["batch"] for row in result["batches"]] == list(batches)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--every", "week"], "--every needs --time COLUMN"),
+        (["--time", "when", "--every", "month"], "--every must be one of 'day', 'week', got 'month'"),
+        (["--time", "y"], "The column 'y' for --time: '0' is not a date; write dates as"),
+        (["--time", "when", "--batch", "y"], "--batch does not go with --time"),
+        (["--time", "gone"], "There is no column 'gone' for --time"),
+    ],
+)
+def test_batches_of_time_that_cannot_be(tmp_path, capsys, options, message):
+    timed(["2026-01-01", "2026-01-02"]).to_csv(tmp_path / "log.csv", index=False)
+    assert run("monitor", tmp_path / "log.csv", "--limit", 0.5, *options) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from aucuba._base._dates import as_times
 from aucuba._base._files import check_place, only_writer, written_atomically
 from aucuba._base._typing import AnyArray
+from aucuba._base._validation import check_choice
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_record import load_fitted
 from aucuba.cli._formats import Kept, Table
@@ -21,7 +23,7 @@ _SETTINGS = (
     *("limit", "rate", "confidence", "average_run_length", "label_horizon", "unlabelled"),
     "ok_window",
 )
-_TIMES = ("time", "label_time", "as_of", "late_labels")
+_LATE = ("label_time", "as_of", "late_labels")
 # Labels, flags and groups, as a monitor takes them.
 _Rows = tuple[Any, ...]
 
@@ -61,7 +63,7 @@ def _updated(watched: RateMonitor, options: MonitorOptions, table: Table) -> lis
     if watched.label_horizon is not None:
         _update_cohorts(watched, options, table, rows)
         return [{"batch": options.file().path.name, **watched.summary()}]
-    options.refuse("is for --label-horizon", *_TIMES)
+    options.refuse("is for --label-horizon", *_LATE)
     return _update_batches(watched, options, table, rows)
 
 
@@ -90,15 +92,34 @@ def _label_columns(
 def _update_batches(
     watched: RateMonitor, options: MonitorOptions, table: Table, rows: _Rows
 ) -> list[dict[str, Any]]:
-    batch = np.full(table.n_rows, options.file().path.name, dtype=object)
-    if options.batch is not None:
-        batch = as_texts(table.column(options.batch, "--batch")).to_numpy()
+    batch = _batches(options, table)
     shown = []
-    for name in dict.fromkeys(batch):
+    for name in dict.fromkeys(batch if options.time is None else np.sort(batch)):
         own: Any = (None if one is None else one[batch == name] for one in rows)
         watched.update(*own)
         shown.append({"batch": name, **watched.summary()})
     return shown
+
+
+def _batches(options: MonitorOptions, table: Table) -> AnyArray:
+    """Name the batch of every row: a value of its column, the day or week of its time, or the file."""
+    if options.time is not None:
+        options.refuse("does not go with --time, which makes the batches", "batch")
+        every = check_choice(options.every or "day", "--every", ("day", "week"))
+        texts = as_texts(table.column(options.time, "--time")).to_numpy(dtype=str)
+        try:
+            day = as_times(texts, np.zeros(texts.size, dtype=bool)).astype("datetime64[D]")
+        except ValueError as error:
+            raise ValueError(f"The column {options.time!r} for --time: {error}") from None
+        if every == "day":
+            return np.asarray(day.astype(str), dtype=object)
+        iso = pd.DatetimeIndex(day).isocalendar()
+        return np.array([f"{year:04d}-W{week:02d}" for year, week in iso[["year", "week"]].to_numpy()])
+    if options.every is not None:
+        raise ValueError("--every needs --time COLUMN, the times of the rows.")
+    if options.batch is not None:
+        return np.asarray(as_texts(table.column(options.batch, "--batch")), dtype=object)
+    return np.full(table.n_rows, options.file().path.name, dtype=object)
 
 
 def _update_cohorts(
@@ -125,7 +146,7 @@ def _update_cohorts(
 def _monitor(options: MonitorOptions) -> RateMonitor:
     """Restore the monitor of the state file, or make one of the options."""
     asked = {name: getattr(options, name) for name in _SETTINGS}
-    asked |= {"labels": _labels(options), "cohort": options.every}
+    asked |= {"labels": _labels(options)}
     with contextlib.suppress(TypeError, ValueError):
         asked["average_run_length"] = float(asked["average_run_length"])
     given = {name: value for name, value in asked.items() if value is not None}
@@ -133,8 +154,12 @@ def _monitor(options: MonitorOptions) -> RateMonitor:
     if state is None or not state.exists():
         if "limit" not in given:
             raise ValueError("--limit is needed: the rate that was promised, such as 0.05.")
+        if "label_horizon" in given and options.every is not None:
+            given["cohort"] = options.every
         return RateMonitor(**given)
     restored = RateMonitor.from_json(state.read_text(encoding="utf-8"))
+    if restored.label_horizon is not None and options.every is not None:
+        given["cohort"] = options.every
     for name, value in given.items():
         before, option = getattr(restored, name), "every" if name == "cohort" else name
         if before != value:

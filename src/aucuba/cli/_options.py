@@ -443,10 +443,15 @@ class MonitorOptions(FileOptions):
         shown="100000",
     )
     label_horizon: float | None = _option("Days to wait for a label.", "DAYS", min=0)
-    time: str | None = _option("With --label-horizon: when rows were scored.", "COLUMN")
+    time: str | None = _option(
+        "When rows were scored: batches by --every, in the order of time, or for --label-horizon.",
+        "COLUMN",
+    )
     label_time: str | None = _option("With --label-horizon: when labels arrived.", "COLUMN")
     as_of: str | None = _option("With --label-horizon: today's date.", "DATE")
-    every: str | None = _option("Count rows by day or by week.", "day|week", shown="day")
+    every: str | None = _option(
+        "With --time: count rows by day (UTC) or by ISO week.", "day|week", shown="day"
+    )
     unlabelled: str | None = _option(
         "A row without a label at the horizon: worst, negative or drop.", shown="worst"
     )
