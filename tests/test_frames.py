@@ -57,7 +57,18 @@ def narwhals(frame):
     return pytest.importorskip("narwhals").from_native(polars(frame))
 
 
-@pytest.mark.parametrize("table", [polars, pyarrow, stream, narwhals])
+def lazy(frame):
+    return polars(frame).lazy()
+
+
+def duckdb(frame):
+    return pytest.importorskip("duckdb").connect().from_arrow(pyarrow(frame))
+
+
+TABLES = [polars, pyarrow, stream, narwhals, lazy, duckdb]
+
+
+@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", MODELS)
 def test_same_scores_and_names(name, table):
     frame = MIXED if name == "stack" else NUMBERS
@@ -75,6 +86,47 @@ def test_levels_and_probabilities_of_streams():
     np.testing.assert_array_equal(levels, model.decision_levels(NUMBERS))
     found = model.predict_proba(stream(NUMBERS))
     np.testing.assert_allclose(found, model.predict_proba(NUMBERS), atol=1e-12)
+
+
+# Scikit-learn has it so for labels in a table.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.parametrize("table", TABLES)
+def test_labels_weights_and_scores_from_tables_of_one_column(table):
+    columns = pd.DataFrame({"y": Y, "score": X[:, 0], "weight": np.arange(Y.size) % 3 + 1})
+    y, score, weight = (table(columns[[name]]) for name in columns)
+    found = partial_auc_score(y, score, fpr_range=RANGE, sample_weight=weight)
+    expected = partial_auc_score(Y, X[:, 0], fpr_range=RANGE, sample_weight=columns["weight"])
+    assert found == pytest.approx(expected)
+    for name, make in MODELS.items():
+        model = make().fit(table(NUMBERS), table(columns[["y"]]))
+        expected = make().fit(NUMBERS, Y).decision_function(NUMBERS)
+        found = model.decision_function(table(NUMBERS))
+        np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_model_files_of_the_command_line(table, tmp_path):
+    """Numbers, categories, dates and gaps, in another order than in training and with more beside them."""
+    pytest.importorskip("typer")
+    from aucuba.cli import main
+    from aucuba.persistence import load_model
+
+    frame = MIXED.assign(y=Y, day=pd.Timestamp("2026-01-01") + pd.to_timedelta(X[:, 2], unit="D"))
+    frame.loc[::7, "a"] = None
+    frame.loc[::5, "city"] = None
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    words = ["fit", tmp_path / "rows.csv", "--no-probe", "--out", tmp_path / "m.aucuba"]
+    assert main([str(word) for word in words]) == 0
+    saved = load_model(tmp_path / "m.aucuba")
+    expected = saved.decision_function(frame)
+    given = frame[["y", "day", "city", "c", "b", "a"]]
+    found = saved.decision_function(table(given))
+    # Dates of a csv file have seconds.
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    far = given.assign(b=1e6, city="Paris")
+    assert saved.unusual_values(table(far)) == saved.unusual_values(far)
+    with pytest.raises(ValueError, match="The model needs the columns 'b', absent from X"):
+        saved.predict(table(given.drop(columns="b")))
 
 
 def test_columns_of_labels_and_scores():

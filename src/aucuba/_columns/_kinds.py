@@ -15,33 +15,14 @@ NUMBER, CATEGORY, DATE = "number", "category", "date"
 NUMBER_DTYPES = "biuf"
 
 
-def as_table(X: Any) -> Any:
-    """Return tables of other libraries, which stream Arrow columns, as pyarrow tables; others as is.
-
-    pandas, polars and pyarrow are known to scikit-learn, which copies their numbers into one array; a
-    stream is read once, without a copy of its buffers.
-    """
-    if type(X).__module__.partition(".")[0] == "narwhals":
-        X = X.to_native()
-    known = hasattr(X, "__array__") or hasattr(X, "shape") or isinstance(X, list | tuple)
-    if known or not hasattr(X, "__arrow_c_stream__"):
-        return X
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise ImportError(
-            f"A table of the type {type(X).__name__} streams Arrow columns, which needs pyarrow: pip "
-            "install pyarrow."
-        ) from error
-    return pyarrow.table(X)
-
-
 def table_columns(X: Any) -> list[Any]:
     """List the columns of a table, as pandas series or as arrays."""
     if hasattr(X, "iloc"):
         return [X.iloc[:, place] for place in range(X.shape[1])]
     if hasattr(X, "get_columns"):
         return [column.to_numpy() for column in X.get_columns()]
+    if hasattr(X, "itercolumns"):
+        return [column.to_numpy() for column in X.itercolumns()]
     return list(np.asarray(X).T)
 
 

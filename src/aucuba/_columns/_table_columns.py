@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from aucuba._base._dates import CALENDAR, as_days, calendar_part
+from aucuba._base._frames import as_table
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._columns._kinds import (
     CATEGORY,
@@ -228,16 +229,17 @@ class NamedColumns(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """Select the columns."""
-        names = list(self.names)
+        names, X = list(self.names), as_table(X)
         if not hasattr(X, "columns"):
             raise ValueError(
                 f"The model needs a table with the named columns {_listed(names)}, got "
                 f"{type(X).__name__}. Pass a DataFrame."
             )
-        absent = [name for name in names if name not in list(X.columns)]
+        known = list(getattr(X, "column_names", X.columns))
+        absent = [name for name in names if name not in known]
         if absent:
             raise ValueError(f"The model needs the columns {_listed(absent)}, absent from X.")
-        return X[names]
+        return X.select(names) if hasattr(X, "itercolumns") else X[names]
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Return the names."""

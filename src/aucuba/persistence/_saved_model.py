@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._frames import as_table
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
@@ -120,7 +121,7 @@ class SavedModel:
         list of list of str
             One list per row, empty where nothing is unusual.
         """
-        plain = _plain_columns([self.baseline, self.model])
+        X, plain = as_table(X), _plain_columns([self.baseline, self.model])
         if plain is None:
             return [[] for _ in range(len(X))]
         selected = NamedColumns(plain.names_).transform(X) if hasattr(X, "columns") else X

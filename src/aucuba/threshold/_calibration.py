@@ -23,6 +23,7 @@ from aucuba._base._estimator import (
     response_of,
     two_classes,
 )
+from aucuba._base._frames import as_table
 from aucuba._base._parallel import map_parallel
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import (
@@ -33,7 +34,6 @@ from aucuba._base._validation import (
     row_weights,
     time_index,
 )
-from aucuba._columns._kinds import as_table
 from aucuba._columns._row_digest import row_digest
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._callbacks import with_callbacks
 from aucuba._base._estimator import all_or_nothing
+from aucuba._base._frames import as_table
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
     check_choice,
@@ -22,7 +23,6 @@ from aucuba._base._validation import (
     query_index,
 )
 from aucuba._base._warnings import FewRowsWarning, warn_user
-from aucuba._columns._kinds import as_table
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._conformal import NegativeScores, p_values, selected, smallest_p_value
