@@ -103,15 +103,27 @@ ROWS = [
         "SQLite (Python's)",
         "tests/export/test_sql.py::test_scores_and_flags",
     ),
+    ("linear models as SQL", "duckdb", "tests/export/test_sql.py::test_duckdb_computes_the_same"),
+    ("a scorecard as SQL", "duckdb", "tests/scorecard/test_printing.py::test_sql_runs_in_duckdb"),
     (
         "frames and Arrow streams in fit and predict",
-        "pandas, polars, pyarrow, narwhals",
+        "pandas, polars, pyarrow, narwhals, duckdb",
         "tests/test_frames.py::test_same_scores_and_names",
+    ),
+    (
+        "the same with a model file of the command line",
+        "pandas, polars, pyarrow, narwhals, duckdb",
+        "tests/test_frames.py::test_model_files_of_the_command_line",
     ),
     (
         "columns as labels and scores",
         "polars, pyarrow",
         "tests/test_frames.py::test_columns_of_labels_and_scores",
+    ),
+    (
+        "tables of one column as labels, weights and scores",
+        "polars, pyarrow, narwhals, duckdb",
+        "tests/test_frames.py::test_labels_weights_and_scores_from_tables_of_one_column",
     ),
     ("the service of the guide", "fastapi", "tests/cli/test_service.py"),
     (

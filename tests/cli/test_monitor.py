@@ -73,7 +73,12 @@ def timed(times):
         # to the year of their Thursday.
         (
             "week",
-            ["2026-01-01 12:00:00", "2025-12-28", "2025-12-28 22:00:00-05:00", "2025-12-29T00:00:00Z"],
+            [
+                "2026-01-01 12:00:00",
+                "2025-12-28",
+                "2025-12-28 22:00:00-05:00",
+                "2025-12-29T00:00:00Z",
+            ],
             {"2025-W52": 1, "2026-W01": 4},
         ),
         (
@@ -104,7 +109,10 @@ def test_days_and_weeks_are_batches_in_the_order_of_time(
     ("options", "message"),
     [
         (["--every", "week"], "--every needs --time COLUMN"),
-        (["--time", "when", "--every", "month"], "--every must be one of 'day', 'week', got 'month'"),
+        (
+            ["--time", "when", "--every", "month"],
+            "--every must be one of 'day', 'week', got 'month'",
+        ),
         (["--time", "y"], "The column 'y' for --time: '0' is not a date; write dates as"),
         (["--time", "when", "--batch", "y"], "--batch does not go with --time"),
         (["--time", "gone"], "There is no column 'gone' for --time"),

@@ -1,4 +1,4 @@
-"""Linear models as SQL, run in SQLite."""
+"""Linear models as SQL, run in SQLite and DuckDB."""
 
 import sqlite3
 
@@ -35,9 +35,9 @@ PREPARED = ColumnTransformer(
 )
 
 
-def run(statement, rows):
-    connection = sqlite3.connect(":memory:")
-    columns = ", ".join('"' + name.replace('"', '""') + '" REAL' for name in NAMES)
+def run(statement, rows, connection=None):
+    connection = connection or sqlite3.connect(":memory:")
+    columns = ", ".join('"' + name.replace('"', '""') + '" DOUBLE' for name in NAMES)
     connection.execute(f"CREATE TABLE rows ({columns})")
     values = [[None if np.isnan(x) else float(x) for x in row] for row in rows]
     connection.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", values)
@@ -47,26 +47,23 @@ def run(statement, rows):
     return table[:, names.index("score")], table[:, names.index("flag")].astype(bool)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        PartialAUCClassifier(RANGE),
-        PartialAUCClassifier(RANGE, pos_label=0),
-        PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
-        LogisticRegression(),
-        make_pipeline(StandardScaler(), PartialAUCSVC(RANGE)),
-        make_pipeline(PREPARED, PartialAUCClassifier(RANGE)),
-        make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)),
-        FixedFPRClassifier(
-            make_pipeline(StandardScaler(), LogisticRegression()), 0.1, random_state=0
-        ),
-        FixedFPRClassifier(LogisticRegression(), 0.4, random_state=0, pos_label=0),
-        FixedFPRClassifier(LogisticRegression(), 0.4, random_state=0, score_direction="low"),
-        FixedTPRClassifier(LogisticRegression(), 0.5, random_state=0),
-        make_pipeline(StandardScaler(), FixedPrecisionClassifier(LogisticRegression(), 0.3, 0.6)),
-    ],
-    ids=lambda model: type(model).__name__,
-)
+MODELS = [
+    PartialAUCClassifier(RANGE),
+    PartialAUCClassifier(RANGE, pos_label=0),
+    PartialAUCClassifierCV(RANGE, cv=2, random_state=0),
+    LogisticRegression(),
+    make_pipeline(StandardScaler(), PartialAUCSVC(RANGE)),
+    make_pipeline(PREPARED, PartialAUCClassifier(RANGE)),
+    make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)),
+    FixedFPRClassifier(make_pipeline(StandardScaler(), LogisticRegression()), 0.1, random_state=0),
+    FixedFPRClassifier(LogisticRegression(), 0.4, random_state=0, pos_label=0),
+    FixedFPRClassifier(LogisticRegression(), 0.4, random_state=0, score_direction="low"),
+    FixedTPRClassifier(LogisticRegression(), 0.5, random_state=0),
+    make_pipeline(StandardScaler(), FixedPrecisionClassifier(LogisticRegression(), 0.3, 0.6)),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_scores_and_flags(model):
     rows = GAPS if PREPARED in getattr(model, "named_steps", {}).values() else X
     model.fit(rows, Y)
@@ -75,6 +72,18 @@ def test_scores_and_flags(model):
     last = model[-1] if hasattr(model, "steps") else model
     positive = getattr(last, "pos_label_", 1)
     np.testing.assert_array_equal(flag, model.predict(rows) == positive)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_duckdb_computes_the_same(model):
+    duckdb = pytest.importorskip("duckdb")
+    rows = GAPS if PREPARED in getattr(model, "named_steps", {}).values() else X
+    statement = to_sql(model.fit(rows, Y), columns=NAMES)
+    with duckdb.connect() as connection:
+        score, flag = run(statement, rows, connection)
+    expected = run(statement, rows)
+    np.testing.assert_allclose(score, expected[0], atol=1e-12)
+    np.testing.assert_array_equal(flag, expected[1])
 
 
 @pytest.mark.parametrize(
