@@ -106,7 +106,7 @@ def test_labels_weights_and_scores_from_tables_of_one_column(table):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_model_files_of_the_command_line(table, tmp_path):
-    """Numbers, categories, dates and gaps, in another order than in training and with more beside them."""
+    """Numbers, categories, dates and gaps, in another order than in training, with more beside."""
     pytest.importorskip("typer")
     from aucuba.cli import main
     from aucuba.persistence import load_model

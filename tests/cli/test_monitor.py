@@ -69,8 +69,8 @@ def timed(times):
 @pytest.mark.parametrize(
     ("every", "times", "batches"),
     [
-        # The last hours of a Sunday in New York are Monday in UTC; ISO weeks begin on Mondays and belong
-        # to the year of their Thursday.
+        # The last hours of a Sunday in New York are Monday in UTC; ISO weeks begin on Mondays and lie
+        # in the year of their Thursday.
         (
             "week",
             [
