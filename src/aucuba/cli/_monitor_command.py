@@ -114,7 +114,9 @@ def _batches(options: MonitorOptions, table: Table) -> AnyArray:
         if every == "day":
             return np.asarray(day.astype(str), dtype=object)
         iso = pd.DatetimeIndex(day).isocalendar()
-        return np.array([f"{year:04d}-W{week:02d}" for year, week in iso[["year", "week"]].to_numpy()])
+        return np.array(
+            [f"{year:04d}-W{week:02d}" for year, week in iso[["year", "week"]].to_numpy()]
+        )
     if options.every is not None:
         raise ValueError("--every needs --time COLUMN, the times of the rows.")
     if options.batch is not None:
