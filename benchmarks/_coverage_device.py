@@ -1,8 +1,8 @@
 """Resampling of the study of coverage by a GPU, through CuPy.
 
 The measures are the library's own: their modules call NumPy by names that CuPy has too. The draws are
-those of the library's compiled loops, number by number, so that both ways give the same counts:
-``python -m benchmarks._coverage_device`` compares them.
+those of the library's compiled loops, number by number, so that both ways give the same counts: a
+run with ``--device`` compares them first.
 """
 
 from __future__ import annotations
@@ -104,31 +104,26 @@ def _arrays_on_device():
 def largest_difference() -> float:
     """Largest difference between the two ways, relative to the largest value, over some cells."""
     from benchmarks import interval_coverage as study
-    from benchmarks._coverage_cells import all_cells
+    from benchmarks._coverage_cells import Cell
 
     worst = 0.0
-    for cell in (one for one in all_cells() if one.n_rows <= 2_000 and one.shift == 2.5):
-        kept = []
-        for on_device in (False, True):
+    for cell in (Cell(30, 300, kind, 2.5) for kind in ("plain", "ties", "weights", "clusters")):
+        found: list[dict] = [{}, {}]
+        for on_device, kept in enumerate(found):
             study._evaluate, plain = _recording(study._evaluate, kept), study._evaluate
-            study.simulate(cell, 0, 2, on_device)
+            study.simulate(cell, 0, 2, bool(on_device))
             study._evaluate = plain
-        half = len(kept) // 2
-        for host, device in zip(kept[:half], kept[half:], strict=True):
-            for name, values in host.items():
-                worst = max(
-                    worst, float(np.max(np.abs(values - device[name])) / np.max(np.abs(values)))
-                )
+        for name, values in found[0].items():
+            values, others = np.array(values), np.array(found[1][name])
+            worst = max(worst, float(np.max(np.abs(values - others)) / np.max(np.abs(values))))
     return worst
 
 
 def _recording(function, kept):
     def evaluate_and_keep(*arguments):
-        kept.append(function(*arguments))
-        return kept[-1]
+        values = function(*arguments)
+        for name, of_samples in values.items():
+            kept.setdefault(name, []).extend(of_samples)
+        return values
 
     return evaluate_and_keep
-
-
-if __name__ == "__main__":
-    print(f"largest relative difference: {largest_difference():.1e}")

@@ -1,9 +1,10 @@
 """Coverage of the intervals, by simulation from score laws whose values are known exactly.
 
 Run with ``python -m benchmarks interval_coverage``. All measures of a sample see the same resamples.
-Counts are kept in ``results/interval_coverage.csv``: a run goes on where the last one stopped, until
-every cell has its simulations or the minutes are spent. ``--device`` resamples on a GPU, which all
-``--processes`` share.
+Counts are kept in ``results/interval_coverage.csv``, or in the folder ``OUT``: a run goes on where the
+last one stopped, until every cell has its simulations or the minutes are spent. A csv of the header
+alone starts anew, as after a change of what is measured. ``--device`` resamples on a GPU, which all
+``--processes`` share; ``--merge`` takes in the csv of a run on another machine.
 
 The rule: at least 92.5 % of the intervals by ``method="auto"`` hold the value, and at most 5 % lie
 beyond it on either side, wherever at most half of the samples give a warning of few rows; none of the
@@ -42,6 +43,7 @@ from reproductions.tables import write_signed
 NAME = "interval_coverage"
 RESULTS = Path(os.environ.get("OUT", Path(__file__).parent / "results"))
 STORE = RESULTS / f"{NAME}.csv"
+COMMITTED = Path(__file__).parent / "results" / f"{NAME}.csv"
 # The last is the sum of 2**number over the blocks that were counted.
 STORED = (*COUNTS, "blocks")
 TAIL = 0.025
@@ -49,9 +51,13 @@ N_RESAMPLES = 500
 BLOCK = 250
 # Totals within so much share a table of the normal model.
 ALIKE = 0.05
-# Weights of so many slots are drawn and evaluated together.
-SLOTS_AT_ONCE = 10_000_000
+# Weights of so many slots are evaluated together: on a GPU, and in the cache of a processor.
+SLOTS_ON_DEVICE = 10_000_000
+SLOTS_ON_HOST = 100_000
 STAGES = (500, 1_000, 2_000)
+LARGE = 5_000
+LARGEST_DIFFERENCE = 1e-9
+SECONDS_BETWEEN_SAVES = 20
 
 
 class CachedModel(NormalModel):
@@ -64,7 +70,10 @@ class CachedModel(NormalModel):
         total = positives + negatives
         if measure.sampling == "by_class":
             # Measures of the ROC curve alone do not see the sizes.
-            total, positives, negatives = 1.0, 0.5, 0.5
+            total, positives = 1.0, 0.5
+        elif not measure.name.endswith("_at_k"):
+            # Other rates of random rows see the sizes by their ratio alone.
+            total, positives = 1.0, positives / total
         size, share = (
             np.exp(ALIKE * np.round(np.log(one) / ALIKE)) for one in (total, positives / total)
         )
@@ -147,7 +156,7 @@ def _values_of_resamples(studies, unit, rng, on_device):
     first = next(iter(others.values()))
     runs = [Runs.from_sample(study.samples[0]) for study in first]
     widest = max(one.n_runs for one in runs)
-    at_once = max(1, SLOTS_AT_ONCE // (2 * widest * N_RESAMPLES))
+    at_once = max(1, SLOTS_ON_DEVICE // (2 * widest * N_RESAMPLES)) if on_device else 1
     found |= {name: {} for name in others}
     for start in range(0, len(first), at_once):
         numbers = range(start, min(start + at_once, len(first)))
@@ -184,11 +193,17 @@ def _evaluate(chosen, totals, n_rows, on_device):
         from benchmarks._coverage_device import evaluate
 
         return evaluate(chosen, totals, n_rows)
-    stacked = np.stack(totals)
-    cumulated = np.zeros((*stacked.shape[:-1], stacked.shape[-1] + 1))
-    np.cumsum(stacked, axis=-1, out=cumulated[..., 1:])
-    curves = RocCurve(cumulated[..., 0, :], cumulated[..., 1, :], np.empty(0))
-    return {name: one.of_curve(curves, n_rows) for name, one in chosen.items()}
+    values = {name: [] for name in chosen}
+    for of_sample in totals:
+        widest = of_sample.shape[-1]
+        cumulated = np.zeros((len(of_sample), 2, widest + 1))
+        np.cumsum(of_sample, axis=-1, out=cumulated[..., 1:])
+        at_once = max(1, SLOTS_ON_HOST // (2 * widest))
+        parts = [cumulated[start : start + at_once] for start in range(0, N_RESAMPLES, at_once)]
+        curves = [RocCurve(part[:, 0], part[:, 1], np.empty(0)) for part in parts]
+        for name, one in chosen.items():
+            values[name].append(np.concatenate([one.of_curve(curve, n_rows) for curve in curves]))
+    return values
 
 
 def _cluster_rates(studies, rng):
@@ -209,22 +224,22 @@ def _cluster_rates(studies, rng):
         yield np.where(below > 0, drawn @ hits / np.maximum(below, 1), 0.0)
 
 
-def read_store() -> dict[str, Counter]:
+def read_store(path: Path) -> dict[str, Counter]:
     """Counts of earlier runs, by cell."""
     found: dict[str, Counter] = {}
-    for path in (STORE, Path(__file__).parent / "results" / f"{NAME}.csv"):
-        if path.exists():
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    counts = found.setdefault(row["cell"], Counter())
-                    for field in STORED:
-                        counts[row["measure"], row["method"], field] = float(row[field])
-            break
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                counts = found.setdefault(row["cell"], Counter())
+                for field in STORED:
+                    counts[row["measure"], row["method"], field] = float(row[field])
     return found
 
 
 def write_store(found: dict[str, Counter]) -> None:
-    with STORE.open("w", encoding="utf-8", newline="") as file:
+    """Write all counts; a run that is killed leaves the last whole file."""
+    new = STORE.with_suffix(".new")
+    with new.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("cell", "measure", "method", *STORED))
         for cell in all_cells():
@@ -232,6 +247,7 @@ def write_store(found: dict[str, Counter]) -> None:
             for measure, method in dict.fromkeys(key[:2] for key in counts):
                 row = [f"{counts[measure, method, field]:.8g}" for field in STORED]
                 writer.writerow([cell.name, measure, method, *row])
+    new.replace(STORE)
 
 
 def blocks_done(counts: Counter) -> dict[str, int]:
@@ -248,8 +264,9 @@ def missing(
 ) -> list[tuple]:
     """Blocks of simulations to come, small samples first in each stage.
 
-    Two blocks of a cell go together, since they share tables of the model. Measures of a cell that are
-    not chosen, by "cell: measure", pass for counted.
+    Blocks of small samples go together, since they share tables of the model; those of large samples go
+    one by one, since what a run has begun at its end is lost. Measures of a cell that are not
+    chosen, by "cell: measure", pass for counted.
     """
     tasks, first = [], 0
     for stage in sorted({min(one, wanted) for one in STAGES}):
@@ -259,24 +276,29 @@ def missing(
             known |= {name: -1 for name in measures(cell) if not chosen(f"{cell.name}: {name}")}
             masks = [known.get(name, 0) for name in measures(cell)]
             new = [one for one in numbers if not all(mask >> one & 1 for mask in masks)]
-            pairs = (new[start : start + 2] for start in range(0, len(new), 2))
-            tasks += [(cell, pair, on_device, known) for pair in pairs]
+            size = len(numbers) if cell.n_rows <= LARGE else 1
+            parts = (new[start : start + size] for start in range(0, len(new), size))
+            tasks += [(cell, part, on_device, known) for part in parts]
         first = numbers.stop
     return tasks
 
 
 def _simulated(task: tuple) -> tuple[str, Counter]:
     cell, numbers, on_device, known = task
-    counts: Counter = Counter()
-    for number in numbers:
-        counts.update(simulate(cell, number, BLOCK, on_device, known))
-    return cell.name, counts
+    try:
+        blocks = [simulate(cell, number, BLOCK, on_device, known) for number in numbers]
+    except Exception as error:
+        if not on_device:
+            raise
+        # Whatever ails a shared GPU, the host gives the same counts.
+        print(f"{cell.name} on the host: {error!r}", flush=True)
+        return _simulated((cell, numbers, False, known))
+    return cell.name, sum(blocks, Counter())
 
 
-def run(found: dict[str, Counter], tasks: list, minutes: float, n_processes: int) -> None:
+def run(found: dict[str, Counter], tasks: list, end: float, n_processes: int) -> None:
     """Add blocks of simulations, saving now and then; those begun at the end of the time are lost."""
-    end = saved = time.monotonic()
-    end += 60 * minutes
+    saved, n_done = time.monotonic(), 0
     with get_context("spawn").Pool(n_processes) as pool:
         results = pool.imap_unordered(_simulated, tasks)
         while True:
@@ -285,10 +307,41 @@ def run(found: dict[str, Counter], tasks: list, minutes: float, n_processes: int
             except (StopIteration, NothingYet):
                 break
             found.setdefault(name, Counter()).update(counts)
-            if time.monotonic() > saved + 20:
+            n_done += 1
+            if time.monotonic() > saved + SECONDS_BETWEEN_SAVES:
                 write_store(found)
                 saved = time.monotonic()
+                print(f"{n_done} of {len(tasks)}, {end - saved:.0f} s left", flush=True)
     write_store(found)
+
+
+def _device_agrees() -> bool:
+    """Tell whether a GPU is there and gives the values of the host."""
+    try:
+        from benchmarks._coverage_device import largest_difference
+
+        difference = largest_difference()
+    except Exception as error:
+        print(f"Resampling on the host: {error!r}", flush=True)
+        return False
+    print(f"Largest relative difference of the GPU's values: {difference:.1e}", flush=True)
+    return difference < LARGEST_DIFFERENCE
+
+
+def merge(found: dict[str, Counter], path: Path) -> None:
+    """Add the counts of another store of the same code, unless their blocks are here already."""
+    for cell, counts in read_store(path).items():
+        here, there = blocks_done(found.get(cell, Counter())), blocks_done(counts)
+        for measure, blocks in there.items():
+            known = here.get(measure, 0)
+            if known and known & blocks == known:
+                # The other run went on from this one, or has the same blocks.
+                for key in [one for one in found[cell] if one[0] == measure]:
+                    del found[cell][key]
+            elif known & blocks:
+                continue
+            new = {key: number for key, number in counts.items() if key[0] == measure}
+            found.setdefault(cell, Counter()).update(new)
 
 
 def main() -> None:
@@ -299,15 +352,20 @@ def main() -> None:
     parser.add_argument("--device", action="store_true", help="resample on a GPU")
     parser.add_argument("--only", default="", help='of "cell: measure", parts joined by ;')
     parser.add_argument("--again", action="store_true", help="the cells that once broke the rule")
+    parser.add_argument("--merge", type=Path, help="add the counts of another run's csv first")
     options = parser.parse_args()
-    found, parts = read_store(), options.only.split(";")
+    end = time.monotonic() + 60 * options.minutes
+    found, parts = read_store(STORE if STORE.exists() else COMMITTED), options.only.split(";")
+    if options.merge is not None:
+        merge(found, options.merge)
     broken = {f"{cell.name}: {measure}" for cell, measure in RUN_AGAIN}
 
     def chosen(name: str) -> bool:
         return name in broken if options.again else any(part in name for part in parts)
 
-    tasks = missing(found, options.simulations, chosen, options.device)
-    run(found, tasks, options.minutes, options.processes)
+    on_device = options.device and _device_agrees()
+    tasks = missing(found, options.simulations, chosen, on_device)
+    run(found, tasks, end, options.processes)
     done = {name: counts for name, counts in found.items() if counts}
     command = f"benchmarks {NAME} --simulations {options.simulations}"
     write_signed(RESULTS / f"{NAME}.md", report(done, N_RESAMPLES), command)
