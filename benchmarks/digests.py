@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import _digest_linear, _digest_measures, _digest_models  # noqa: F401
+from benchmarks import _digest_linear, _digest_measures, _digest_models, _digest_selections  # noqa: F401
 from benchmarks._digest_tables import FITS
 
 RESULT = Path(__file__).parent / "results" / "digests.json"

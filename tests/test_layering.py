@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.house_size import sizes
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "aucuba"
 
@@ -215,6 +217,10 @@ def test_no_two_classes_share_a_name():
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(place)
     assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_no_function_is_long():
+    assert sizes()["long"] == []
 
 
 def test_warnings_are_issued_by_one_function():

@@ -277,6 +277,36 @@ def _write_arcs(
 
 
 @compiled
+def _level(
+    low: Any,
+    high: Any,
+    nodes: Any,
+    first: Any,
+    weight: Any,
+    gain: Any,
+    mass: Any,
+    score: Any,
+    excess: Any,
+    room: Any,
+) -> Any:
+    """Score a block by its mean and open its arcs; return its mass, and the size of its terms."""
+    total, items, size = 0.0, 0.0, 0.0
+    for place in range(low, high):
+        total += gain[nodes[place]]
+        items += mass[nodes[place]]
+    mean = total / max(items, 1.0)
+    for place in range(low, high):
+        i = nodes[place]
+        score[i] = mean
+        excess[i] = gain[i] - mean * mass[i]
+        size += abs(excess[i])
+        for k in range(first[i], first[i + 1]):
+            room[k] = weight[k]
+            size += weight[k] / 2
+    return items, size
+
+
+@compiled
 def split_blocks(
     pairs: Any,
     edge_weight: Any,
@@ -318,19 +348,7 @@ def split_blocks(
     while open_blocks > 0:
         open_blocks -= 1
         low, high = blocks[0, open_blocks], blocks[1, open_blocks]
-        total, items, size = 0.0, 0.0, 0.0
-        for place in range(low, high):
-            total += gain[nodes[place]]
-            items += mass[nodes[place]]
-        mean = total / max(items, 1.0)
-        for place in range(low, high):
-            i = nodes[place]
-            score[i] = mean
-            excess[i] = gain[i] - mean * mass[i]
-            size += abs(excess[i])
-            for k in range(first[i], first[i + 1]):
-                room[k] = weight[k]
-                size += weight[k] / 2
+        items, size = _level(low, high, nodes, first, weight, gain, mass, score, excess, room)
         # The score of a block of auxiliary nodes alone does not matter.
         if high - low == 1 or items == 0.0:
             continue
