@@ -1,7 +1,8 @@
 """Size of the tests, coverage of simultaneous bands, and what planning promises, by simulation.
 
-Run with ``python -m benchmarks interval_tests``. Counts are kept in ``results/interval_tests.json``: a
-run goes on where the last one stopped, until every row has its simulations or the minutes are spent.
+Run with ``python -m benchmarks interval_tests``. Counts are kept in ``results/interval_tests.json``, or
+in the folder ``OUT``: a run goes on where the last one stopped, until every row has its simulations or
+the minutes are spent. A file of ``{}`` starts anew, as after a change of what is measured.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import os
 import time
 import warnings
 from functools import cache
+from multiprocessing import TimeoutError as NothingYet
+from multiprocessing import get_context
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,9 +31,10 @@ from benchmarks._coverage_cells import SHIFT, Cell
 from reproductions.tables import markdown_table, write_signed
 
 NAME = "interval_tests"
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(os.environ.get("OUT", Path(__file__).parent / "results"))
 STORE = RESULTS / f"{NAME}.json"
 BLOCK = 50
+SECONDS_BETWEEN_SAVES = 20
 N_RESAMPLES = 500
 NOISE = 0.5
 ROWS = (100, 1_000)
@@ -283,30 +287,62 @@ STUDIES = {
     "plans": (
         simulate_plan,
         lambda: list(plan_rows()),
-        lambda row: 1_000 if row[0] == "power" else 100,
+        lambda row: 1_000 if row[0] == "power" else 200,
     ),
     "tests": (simulate_test, lambda: list(test_rows()), lambda row: 2_000),
     "bands": (simulate_band, lambda: list(BANDS), lambda row: 1_000),
 }
 
 
-def run(store, wanted, minutes, only):
-    """Add a block to every row in turn, saving after each."""
-    end = time.monotonic() + 60 * minutes
+def missing(store, wanted, only):
+    """Blocks to come as (study, row, first simulation), some of every row first."""
+    counted = {}
     for target in sorted({min(wanted, one) for one in (100, 200, 500, 1_000, wanted)}):
-        for study, (simulate, rows, most) in STUDIES.items():
+        for study, (_, rows, most) in STUDIES.items():
             for row in rows() if only in (None, study) else ():
-                found = store.setdefault(f"{study} {row}", {"n": 0})
-                while found["n"] < min(most(row), target):
-                    if time.monotonic() > end:
-                        return
-                    rng = np.random.default_rng([found["n"], *f"{study} {row}".encode()])
-                    for _ in range(BLOCK):
-                        for name, value in simulate(row, rng).items():
-                            found[name] = found.get(name, 0.0) + value
-                    found["n"] += BLOCK
-                    STORE.write_text(json.dumps(store, indent=1) + "\n", encoding="utf-8")
-        print(target, time.strftime("%H:%M"), flush=True)
+                name = f"{study} {row}"
+                first = counted.get(name, store.get(name, {"n": 0})["n"])
+                counted[name] = max(first, min(most(row), target))
+                for start in range(first, counted[name], BLOCK):
+                    yield study, row, start
+
+
+def simulated(task):
+    """Sums over a block, and the name of its row."""
+    study, row, start = task
+    rng, found = np.random.default_rng([start, *f"{study} {row}".encode()]), {"n": BLOCK}
+    for _ in range(BLOCK):
+        for name, value in STUDIES[study][0](row, rng).items():
+            found[name] = found.get(name, 0.0) + value
+    return f"{study} {row}", found
+
+
+def run(store, tasks, minutes, n_processes):
+    """Add the blocks in their order, saving now and then; those begun at the end are lost."""
+    end = saved = time.monotonic()
+    end += 60 * minutes
+    with get_context("spawn").Pool(n_processes) as pool:
+        results = pool.imap(simulated, tasks)
+        while True:
+            try:
+                row, new = results.next(timeout=max(0.0, end - time.monotonic()))
+            except (StopIteration, NothingYet):
+                break
+            found = store.setdefault(row, {"n": 0})
+            for name, value in new.items():
+                found[name] = found.get(name, 0) + value
+            if time.monotonic() > saved + SECONDS_BETWEEN_SAVES:
+                write_store(store)
+                saved = time.monotonic()
+                print(f"{sum(one['n'] for one in store.values()):,} simulations", flush=True)
+    write_store(store)
+
+
+def write_store(store):
+    """Write all sums; a run that is killed leaves the last whole file."""
+    new = STORE.with_suffix(".new")
+    new.write_text(json.dumps(store, indent=1) + "\n", encoding="utf-8")
+    new.replace(STORE)
 
 
 def size_table(store):
@@ -380,8 +416,6 @@ def report(store):
     return "\n\n".join(
         [
             "# Tests, bands and plans",
-            "Only the rows on clusters and the plans come from the present code; the other tests and "
-            "bands were made by earlier code (785fb15).",
             f"Normal scores, positives {SHIFT:g} standard deviations above negatives; "
             f"{N_RESAMPLES} resamples.",
             "## Sizes of tests",
@@ -422,9 +456,11 @@ def main() -> None:
     )
     parser.add_argument("--minutes", type=float, default=120.0, help="time for this run")
     parser.add_argument("--only", choices=tuple(STUDIES), help="one of the studies")
+    parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     store = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
-    run(store, options.simulations, options.minutes, options.only)
+    tasks = list(missing(store, options.simulations, options.only))
+    run(store, tasks, options.minutes, options.processes)
     command = f"benchmarks {NAME} --simulations {options.simulations}"
     write_signed(RESULTS / f"{NAME}.md", report(store), command)
 
