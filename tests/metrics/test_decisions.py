@@ -185,6 +185,51 @@ def test_frequencies_are_copies_for_influence():
         assert (counted.low, counted.high) == pytest.approx((written.low, written.high))
 
 
+def test_frequencies_are_copies_for_the_excess_of_the_average_precision():
+    rng = np.random.default_rng(4)
+    y, score, weight = rng.random(60) < 0.4, rng.normal(size=60).round(1), rng.integers(1, 5, 60)
+    copies = np.repeat(np.arange(60), weight)
+    for params in ({"sampling": "by_class"}, {"target_prevalence": 0.05}):
+        options = {"method": "influence", **params}
+        counted, written = (
+            score_interval("average_precision", *rows, **options)
+            for rows, options in (
+                ((y, score), {**options, "sample_weight": weight, "weight_kind": "frequency"}),
+                ((y[copies], score[copies]), options),
+            )
+        )
+        assert (counted.low, counted.high) == pytest.approx((written.low, written.high))
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.05])
+def test_the_excess_of_the_average_precision_is_that_of_many_samples(prevalence):
+    params = {} if prevalence is None else {"target_prevalence": prevalence}
+    measure, found = bind("average_precision", params), []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        y = np.arange(330) < 30
+        sample = RankingSample.from_arrays(y, rng.normal(size=330) + 1.5 * y)
+        found.append((measure.value(sample), *measure.bias(sample, None)))
+    value, least, most = np.mean(found, axis=0)
+    # Values of the population, integrated numerically.
+    expected = {None: 0.4571, 0.05: 0.3354}[prevalence]
+    spread = np.std(found, axis=0)[0] / np.sqrt(400)
+    assert least - 2 * spread <= value - expected <= most + 2 * spread
+    assert value - expected > 3 * spread
+
+
+def test_limits_of_a_best_value_allow_for_rows_that_no_resample_shows():
+    """All errors of a good scorer that a small sample shows are few; resamples show no more."""
+    missed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = np.arange(330) < 30
+        found = score_interval("youden", y, rng.normal(size=330) + 3.3 * y, **QUICK)
+        # The population's is 2 norm.cdf(3.3 / 2) - 1.
+        missed += not found.low <= 0.9011 <= found.high
+    assert missed <= 6
+
+
 @pytest.mark.parametrize(
     ("metric", "params", "n_rows", "expected", "of_difference"),
     [

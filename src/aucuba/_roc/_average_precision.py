@@ -75,26 +75,60 @@ def mean_precision(curve: RocCurve, recall_range: Range = (0.0, 1.0)) -> FloatAr
     return np.asarray(np.sum(piece, axis=-1) / ((high - low) * total[..., 0]))
 
 
-def average_precision_bias(sample: RankingSample, recall_range: Range = (0.0, 1.0)) -> float:
-    """Estimate by how much the average precision of a sample exceeds the population's on average.
+def average_precision_bias(
+    sample: RankingSample,
+    copies: tuple[float, float] | None = None,
+    recall_range: Range = (0.0, 1.0),
+) -> tuple[float, float]:
+    r"""Estimate by how much the average precision of a sample exceeds the population's on average.
 
-    Among the rows above a score the share of positives is an unbiased precision; every positive row
-    counts itself among those of its own step, which adds ``(1 - precision) w / (rows - w)``.
+    Above a positive row lie others of weight X and negatives of weight F; rows of the two classes weigh
+    u and v. To second order
+
+    .. math:: \frac{X + p u}{X + p u + F + (1 - p) v}
+
+    has the expectation p, the population's precision there, whereas the sample counts the row itself.
+    Where the classes weigh alike, p is the share X / (X + F). Negatives that weigh more, as at a rarer
+    prevalence, are few: where none is seen above a row, p may still be far below 1.
+
+    Parameters
+    ----------
+    sample : RankingSample
+    copies : (float, float) or None
+        Numbers of positives and negatives where weights count equal rows; else a row is one unit.
+    recall_range : (float, float), default=(0.0, 1.0)
+
+    Returns
+    -------
+    (float, float)
+        With p on the right side as in the sample, which removes too little of the excess, and with the
+        lowest p that solves the equation, which removes too much where rows are few.
     """
     low, high = recall_range
     curve = roc_curve(sample)
-    ranked, steps = n_ranked(curve)[1:], np.diff(np.clip(curve.tpr, low, high))
-    precision = curve.true_positive[1:] / ranked
-    hits, weight = np.diff(curve.true_positive), np.ones(1)
-    if sample.weight is not None:
+    steps, hits = np.diff(np.clip(curve.tpr, low, high)), np.diff(curve.true_positive)
+    of_class = [sample.weights[rows] for rows in (sample.positive, ~sample.positive)]
+    if copies is None:
+        u, v = (float(one @ one / one.sum()) for one in of_class)
         order = sample.ranked.order
-        own = np.where(sample.positive[order], sample.weight[order], 0.0)
+        own = np.where(sample.positive[order], sample.weights[order], 0.0)
         starts = np.append(0, sample.ranked.block_end[:-1] + 1)
         # The mean weight of the positives of a step, each counted by its weight.
         weight = np.add.reduceat(own**2, starts) / np.where(hits > 0, hits, 1.0)
-    others = np.maximum(ranked - weight, weight)
-    excess = np.where(hits > 0, (1 - precision) * weight / np.where(others > 0, others, 1.0), 0.0)
-    return float(steps @ excess / (high - low))
+    else:
+        u, v = (float(one.sum() / n) for one, n in zip(of_class, copies, strict=True))
+        weight = np.full(hits.size, u)
+    seen = curve.true_positive[1:] / n_ranked(curve)[1:]
+    others, alarms = np.maximum(curve.true_positive[1:] - weight, 0.0), curve.false_positive[1:]
+    least = (others + seen * u) / (others + seen * u + alarms + (1.0 - seen) * v)
+    # (u - v) p^2 + (X + F + v - u) p - X = 0; this form of the root also holds for u = v.
+    middle = others + alarms + v - u
+    below = middle + np.sqrt(np.maximum(middle**2 + 4.0 * (u - v) * others, 0.0))
+    most = np.minimum(2.0 * others / np.where(below > 0, below, 1.0), 1.0)
+    steps = np.where(hits > 0, steps, 0.0) / (high - low)
+    found = (float(steps @ (seen - one)) for one in (least, np.where(below > 0, most, 1.0)))
+    first, second = sorted(found)
+    return first, second
 
 
 def average_precision_effects(

@@ -1,21 +1,30 @@
 r"""Limits of the best value of all thresholds, by a band over the thresholds.
 
 The best value of a sample is too good, and so are those of its resamples. With values :math:`v_c`,
-their standard errors :math:`s_c` over resamples and a q that the largest :math:`(v^*_c - v_c) / s_c` of
-either sign rarely exceeds, the values of the population lie in :math:`v_c \pm q s_c` at once. Its best
-value is then at least the best lower limit and at most the best upper limit, whichever threshold has
-it. Thresholds that are far from the best do not count.
+their standard errors :math:`s_c` over resamples and a q that the largest :math:`(v^*_c - v_c) / s_c`
+rarely exceeds, no value of the population lies below :math:`v_c - q s_c`, and its best value is at
+least the best of these limits. For the upper limit nothing has to be searched: the threshold that is
+best for the population is fixed, its value rarely lies above :math:`v_c + z s_c`, and the best of these
+is no less. Thresholds that are far from the best do not count.
+
+Where nearly all rows of a class lie on one side of a threshold, resamples show too little spread. Both
+limits are therefore no nearer than those from Wilson's limits of the TPR, of the FPR and, where rows of
+both classes are drawn together, of the prevalence (Zou and Donner 2008).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.utils import check_random_state
 
 from aucuba._base._typing import FloatArray
+from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
+from aucuba._roc._standard_error import wilson_interval
 from aucuba.metrics._resampling import resampled_curves
 from aucuba.metrics._study import Study
 
@@ -34,24 +43,84 @@ def best_limits(
     at_vertices, n_rows = measure.at_vertices, sample.n_rows
     # What follows is written for maxima.
     sign = -1.0 if measure.smaller_is_better else 1.0
+
+    def values(curves: RocCurve) -> FloatArray:
+        return sign * np.asarray(at_vertices(curves, n_rows))
+
     runs = Runs.from_sample(sample)
     totals = np.bincount(runs.slot, sample.weights, 2 * runs.n_runs).astype(np.float64)
-    own = sign * at_vertices(runs.curves(totals), n_rows)
+    curve = runs.curves(totals)
+    own = values(curve)
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
     def drawn() -> Iterator[FloatArray]:
         for curves in resampled_curves(sample, study.draw, n_draws, seed):
-            yield sign * at_vertices(curves, n_rows) - own
+            yield values(curves) - own
 
     # Two passes over equal draws keep a few vectors of thresholds in memory, not all resamples.
     spread = np.sqrt(sum(np.sum(one**2, axis=0) for one in drawn()) / n_draws)
     # A threshold without spread has few rows on one side; those of other thresholds bound it.
     spread = np.maximum(spread, max(float(spread.max()) / np.sqrt(n_rows), _TINY))
     chosen = own + _FAR * spread >= np.max(own - _FAR * spread)
-    relative = (one[:, chosen] / spread[chosen] for one in drawn())
-    apart = np.concatenate([[one.max(axis=1), -one.min(axis=1)] for one in relative], axis=1)
-    # Near the best possible value resamples are skewed; the longer side serves both.
+    largest = np.concatenate([(one[:, chosen] / spread[chosen]).max(axis=1) for one in drawn()])
     level = 1 - study.percentile(tail)
-    reach = spread * float(np.quantile(apart, level, axis=1, method="higher").max())
-    low, high = (float(np.max((own + step)[chosen])) for step in (-reach, reach))
+    most = float(np.quantile(largest, level, method="higher"))
+    # Student's t over few clusters, as in the level.
+    single = float(norm.ppf(level))
+    rates = _Rates(curve, values, own, *_units(study))
+    below = np.maximum(most * spread, rates.reach(-most))
+    above = np.maximum(single * spread, rates.reach(single))
+    low, high = float(np.max((own - below)[chosen])), float(np.max((own + above)[chosen]))
     return (low, high) if sign > 0 else (-high, -low)
+
+
+def _units(study: Study) -> tuple[float, float, float]:
+    """Count the positives, the negatives and, where both are drawn together, all units."""
+    rows = [study.n_effective(positive=one) for one in (True, False)]
+    is_by_class = study.sampling == "by_class"
+    return rows[0], rows[1], np.inf if is_by_class else sum(rows)
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """The values at all vertices as functions of TPR, FPR and prevalence."""
+
+    curve: RocCurve
+    values: Callable[[RocCurve], FloatArray]
+    own: FloatArray
+    n_positives: float
+    n_negatives: float
+    n_rows: float
+
+    def reach(self, n_errors: float) -> FloatArray:
+        """Return how far the limits at so many standard errors lie below (if negative) or above."""
+        curve, tail = self.curve, float(norm.sf(abs(n_errors)))
+        share = curve.true_positive[-1] / (curve.true_positive[-1] + curve.false_positive[-1])
+        moved = [(one, curve.fpr, share) for one in _limits(curve.tpr, self.n_positives, tail)]
+        moved += [(curve.tpr, one, share) for one in _limits(curve.fpr, self.n_negatives, tail)]
+        if np.isfinite(self.n_rows):
+            ends = wilson_interval(share, self.n_rows, tail)
+            moved += [(curve.tpr, curve.fpr, float(one)) for one in ends]
+        side = np.sign(n_errors)
+        apart = [side * (self._values_at(*one) - self.own) for one in moved]
+        # Of the two limits of a rate one moves the value to this side.
+        pairs = [
+            np.maximum(np.maximum(*pair), 0.0) for pair in zip(apart[::2], apart[1::2], strict=True)
+        ]
+        return np.asarray(np.sqrt(sum(one**2 for one in pairs)))
+
+    def _values_at(self, tpr: FloatArray, fpr: FloatArray, share: float) -> FloatArray:
+        total = self.curve.true_positive[-1] + self.curve.false_positive[-1]
+        return self.values(
+            RocCurve(fpr * total * (1.0 - share), tpr * total * share, self.curve.threshold)
+        )
+
+
+def _limits(rate: FloatArray, n: float, tail: float) -> list[FloatArray]:
+    """Return Wilson's limits of rates; those of no row and of all rows are known."""
+    found = []
+    for limit in wilson_interval(rate, n, tail):
+        limit = np.array(limit, dtype=np.float64)
+        limit[..., 0], limit[..., -1] = rate[..., 0], rate[..., -1]
+        found.append(limit)
+    return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from scipy.stats import binom, norm
+from scipy.stats import t as student
 
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._roc._points import RATES, vertex_of_threshold
@@ -127,10 +128,23 @@ def limits(
 
     ``draws`` are the values of resamples, for methods that need them.
     """
-    bias = 0.0 if study.measure.bias is None else study.measure.bias(study.samples[0])
-    value -= bias
-    if bias and draws is not None:
-        draws = draws - draws.mean() + value
+    if study.measure.bias is None:
+        return _limits_around(study, method, value, tail, draws)
+    copies = study.n_effective(positive=True), study.n_effective(positive=False)
+    excess = study.measure.bias(study.samples[0], copies if study.frequency else None)
+    found = []
+    for one in excess:
+        centre = value - one
+        moved = None if draws is None else draws - draws.mean() + centre
+        found.append(_limits_around(study, method, centre, tail, moved))
+    # Which excess is nearer is not known: each limit allows for the one that moves it outwards.
+    return found[1][0], found[0][1]
+
+
+def _limits_around(
+    study: Study, method: str, value: float, tail: float, draws: FloatArray | None
+) -> tuple[float, float]:
+    """Limits of a value that is not biased."""
     if method in ("bootstrap", "bca"):
         assert draws is not None
         return _percentiles(study, method, value, tail, draws)
@@ -161,7 +175,11 @@ def limits(
 
 def _influence_limits(study: Study, value: float, tail: float) -> tuple[float, float]:
     """Limits from first-order effects, on the logit scale between the ends of what is possible."""
-    measure, error, n_errors = study.measure, study.error(), study.quantile(1 - tail)
+    measure, error = study.measure, study.error()
+    # The spread of the effects is itself an estimate, from the rows of the rarer class above all.
+    n_rarer = min(study.n_effective(positive=one) for one in (True, False))
+    df = min(study.degrees_of_freedom, max(n_rarer - 1.0, 1.0))
+    n_errors = float(student.ppf(1 - tail, df))
     floor, ceiling = measure.limits
     below, above = value - floor, ceiling - value
     if not np.isfinite(below + above) or min(below, above) <= _NO_SPREAD or error <= _NO_SPREAD:

@@ -22,6 +22,7 @@ OfCurve = Callable[[RocCurve, int], Any]
 # Times so many rows are needed where the classes are weighted for another prevalence.
 _MORE_ROWS = 10
 Effects = Callable[[RankingSample], FloatArray]
+Bias = Callable[[RankingSample, tuple[float, float] | None], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class RocMeasure:
     rows_for_effects : float
         From this many rows on these effects give intervals and tests; below, resamples do.
     bias : callable or None
-        Estimated mean excess of a sample's value over the population's, for intervals.
+        Estimated mean excess of a sample's value over the population's, for intervals: at least and
+        at most. The second argument is the numbers of either class where weights count equal rows.
     cells : CellRatio or None
         The sums that a measure at a fixed threshold is made of.
     at_vertices : callable or None
@@ -91,7 +93,7 @@ class RocMeasure:
     sampling: Sampling = "by_class"
     effects: Effects | None = None
     rows_for_effects: float = np.inf
-    bias: Callable[[RankingSample], float] | None = None
+    bias: Bias | None = None
     cells: CellRatio | None = None
     at_vertices: OfCurve | None = None
     of_population: OfCurve | None = None
@@ -153,7 +155,7 @@ class RocMeasure:
             of_population=moved(self.of_population or self.of_curve),
             sampling="by_class",
             effects=None if effects is None else effects_at,
-            bias=None if bias is None else lambda sample: bias(at_worst(sample)),
+            bias=None if bias is None else lambda sample, copies: bias(at_worst(sample), copies),
             # Heavier negatives at the top are fewer rows than they count for.
             rows_for_effects=self.rows_for_effects * _MORE_ROWS,
             at_vertices=None if self.at_vertices is None else moved(self.at_vertices),
