@@ -11,6 +11,7 @@ from scipy.special import expit
 from scipy.stats import ks_2samp
 from sklearn import metrics as sk
 
+from aucuba._roc._average_precision import average_precision_bias
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
     average_precision_score,
@@ -216,6 +217,25 @@ def test_the_excess_of_the_average_precision_is_that_of_many_samples(prevalence)
     spread = np.std(found, axis=0)[0] / np.sqrt(400)
     assert least - 2 * spread <= value - expected <= most + 2 * spread
     assert value - expected > 3 * spread
+
+
+def test_the_excess_of_the_average_precision_row_by_row():
+    y = np.array([1, 1, 0, 1, 0, 0, 1, 0], dtype=bool)
+    sample = RankingSample.from_arrays(y, -np.arange(8.0), np.where(y, 1.0, 4.0))
+    least, most = [], []
+    for row in np.flatnonzero(y):
+        found, alarms = y[:row].sum(), 4.0 * (~y[:row]).sum()
+        seen = (found + 1) / (found + 1 + alarms)
+
+        def expected(p, found=found, alarms=alarms):
+            return (found + p) / (found + p + alarms + (1 - p) * 4.0)
+
+        lowest = 0.0
+        for _ in range(2000):
+            lowest = expected(lowest)
+        least.append(seen - expected(seen))
+        most.append(seen - lowest)
+    assert average_precision_bias(sample) == pytest.approx((np.mean(least), np.mean(most)))
 
 
 def test_limits_of_a_best_value_allow_for_rows_that_no_resample_shows():
