@@ -205,14 +205,14 @@ def append(cell: Cell, block: int, part: str, counts: Counter) -> None:
             writer.writerow((cell.name, block, part, measure, method, *row))
 
 
-def run(tasks: list[tuple], minutes: float, n_processes: int) -> None:
-    """Simulate blocks; those begun at the end of the time are lost."""
+def run(work, keep, tasks: list[tuple], minutes: float, n_processes: int) -> None:
+    """Do tasks in several processes and keep what they return; those begun at the end are lost."""
     end = time.monotonic() + 60 * minutes
     with get_context("spawn").Pool(n_processes) as pool:
-        results = pool.imap_unordered(_simulated, tasks)
+        results = pool.imap_unordered(work, tasks)
         while True:
             try:
-                append(*results.next(timeout=max(0.0, end - time.monotonic())))
+                keep(*results.next(timeout=max(0.0, end - time.monotonic())))
             except (StopIteration, NothingYet):
                 break
 
@@ -300,7 +300,7 @@ def main() -> None:
         and (block, part) not in found.get(cell.name, (None, ()))[1]
     ]
     if options.minutes > 0 and tasks:
-        run(tasks, options.minutes, options.processes)
+        run(_simulated, append, tasks, options.minutes, options.processes)
     write_signed(RESULTS / f"{NAME}.md", report(read_store()), f"benchmarks {NAME}")
 
 

@@ -1,31 +1,44 @@
-"""Size of the paired tests by first-order effects, and of the band over thresholds, by simulation.
+"""Size of the tests of decisions and of the largest gap, bands and planned power, by simulation.
 
-Run with ``python -m benchmarks decision_tests``. Two scorers with independent noise of one size are
-equally good, so that every rejection at 5 % is an error.
+Run with ``python -m benchmarks decision_tests``. Counts are kept in ``results/decision_tests.csv``, and
+beside it those in the folder named by the variable ``OUT``, where a run writes: it goes on where the
+last one stopped.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import warnings
+from collections import Counter
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
+from scipy.stats import norm
 
 from aucuba._base._warnings import FewRowsWarning
-from aucuba.metrics import compare_scores, decision_curve
+from aucuba._rows._sample import RankingSample
+from aucuba.metrics import compare_scores, decision_curve, largest_gap, power_of
+from aucuba.metrics._confidence_band import precision_band
+from aucuba.metrics._measures import bind
+from benchmarks._coverage_cells import Cell
+from benchmarks.decision_coverage import run
 from reproductions.tables import markdown_table, write_signed
 
 NAME = "decision_tests"
-RESULTS = Path(__file__).parent / "results"
+KEPT = Path(__file__).parent / "results"
+RESULTS = Path(os.environ.get("OUT", KEPT))
+STORE = RESULTS / f"{NAME}.csv"
 SHIFT = 1.5
 LEAST, MOST = 3.0, 7.0
+BLOCK = 50
 TESTS = {
-    "average precision": ("average_precision", {"method": "influence"}, False),
+    "average precision, by influence": ("average_precision", {"method": "influence"}, False),
+    "average precision": ("average_precision", {"n_resamples": 500}, False),
     "F1 at a threshold": ("f_measure", {"threshold": 1.5}, False),
     "expected cost, 10 to 1": (
         "expected_cost",
@@ -39,64 +52,287 @@ TESTS = {
         {"threshold": 0.2, "target_prevalence": 0.2},
         True,
     ),
+    "lift at 0.1": ("lift", {"fraction": 0.1, "n_resamples": 500}, False),
+    "Youden": ("youden", {"n_resamples": 500}, False),
+    "F1, best": ("f_measure", {"n_resamples": 500}, False),
+    "detection cost, minimum": (
+        "detection_cost",
+        {"target_prior": 0.1, "threshold": "best", "n_resamples": 500},
+        False,
+    ),
 }
 SIZES = ((30, 300), (100, 1_000), (100, 3_000))
 AT = np.linspace(0.05, 0.5, 10)
+BAND = "decision curves, band of the difference over 10 thresholds"
+# Positives of ten segments, each with five times as many negatives.
+SEGMENTS = (200, 120, 80, 60, 40, 30, 20, 15, 10, 5)
+RATIO = 5
+GAPS = {
+    "AUC": ("auc", {}),
+    "partial AUC [0, 0.1]": ("partial_auc", {"fpr_range": (0, 0.1)}),
+    "TPR at a threshold": ("rate_at_threshold", {"rate": "tpr", "threshold": 1.0}),
+    "FPR at a threshold": ("rate_at_threshold", {"rate": "fpr", "threshold": 1.0}),
+    "precision at a threshold": ("rate_at_threshold", {"rate": "precision", "threshold": 1.0}),
+    "average precision": ("average_precision", {}),
+}
+POPULATIONS = ("one population", "equal values, unequal spreads")
+# A scorer, and one with more noise.
+NOISES = (0.5, 0.9)
+POWERS = {
+    "average precision": ("average_precision", {}, False),
+    "F1 at a threshold": ("f_measure", {"threshold": 1.5}, False),
+    "net benefit": ("net_benefit", {"threshold": 0.2}, True),
+}
+STUDY = (100, 1_000)
 
 
-def draw(rng, positives, negatives):
-    """Random rows with two scorers that are equally good, and their probabilities."""
+def noisy(rng, base, size):
+    """Scores with noise, whose law is that of the plain cell with a smaller shift."""
+    return (base + size * rng.normal(size=base.size)) / np.sqrt(1 + size**2)
+
+
+def risk(score, shift, positives, negatives):
+    """Probability of a positive by Bayes' formula."""
+    return expit(shift * score - shift**2 / 2 + np.log(positives / negatives))
+
+
+def draw(rng, positives, negatives, noises=(1.0, 1.0)):
+    """Random rows with scorers of given noise, and their probabilities."""
     n = positives + negatives
     y = rng.random(n) < positives / n
     base = rng.normal(size=n) + SHIFT * y
-    scores = [base + rng.normal(size=n) for _ in range(2)]
-    # Of scores with twice the variance, by Bayes' formula.
-    odds = np.log(positives / negatives)
-    risks = [expit(SHIFT / 2 * one - SHIFT**2 / 4 + odds) for one in scores]
+    scores = [noisy(rng, base, one) for one in noises]
+    shifts = [SHIFT / np.sqrt(1 + one**2) for one in noises]
+    risks = [
+        risk(one, shift, positives, negatives) for one, shift in zip(scores, shifts, strict=True)
+    ]
     return y, scores, risks
 
 
-def sizes(positives, negatives, n):
-    """Percentages of rejections, and of bands that leave 0 out somewhere."""
-    rng = np.random.default_rng([positives, negatives])
-    rejected, outside = dict.fromkeys(TESTS, 0), 0
-    n_curves = n // 2
-    for number in range(n):
-        y, scores, risks = draw(rng, positives, negatives)
-        if not y.any():
+def of_tests(size, rng) -> Counter:
+    """Rejections of a difference between two scorers that are equally good."""
+    y, scores, risks = draw(rng, *size)
+    # The fixed threshold is in units of the scores before their division by the spread.
+    scores = [one * np.sqrt(2) for one in scores]
+    found: Counter = Counter()
+    for name, (metric, params, of_risk) in TESTS.items():
+        seed = {"random_state": int(rng.integers(2**31))}
+        one = compare_scores(metric, y, *(risks if of_risk else scores), **params, **seed)
+        found[name] += one.p_value < 0.05
+    curve = decision_curve(y, *risks, thresholds=AT)
+    found[BAND] += any(not one.low <= 0 <= one.high for one in curve)
+    return found
+
+
+def of_gap(population, rng) -> Counter:
+    """Rejections of equal segments."""
+    segment = np.repeat(np.arange(len(SEGMENTS)), [one * (1 + RATIO) for one in SEGMENTS])
+    y = np.concatenate([np.arange(one * (1 + RATIO)) < one for one in SEGMENTS])
+    spread = 1.0
+    if population != POPULATIONS[0]:
+        # One factor for both classes changes no ROC curve, but the place of every score.
+        spread = np.where(segment % 2, 0.5, 2.0)
+    score = spread * (rng.normal(size=y.size) + SHIFT * y)
+    found: Counter = Counter()
+    for name, (metric, params) in GAPS.items():
+        if "threshold" in params and population != POPULATIONS[0]:
             continue
-        for name, (metric, params, of_risk) in TESTS.items():
-            found = compare_scores(metric, y, *(risks if of_risk else scores), **params)
-            rejected[name] += found.p_value < 0.05
-        if number < n_curves:
-            curve = decision_curve(y, *risks, thresholds=AT)
-            outside += any(not one.low <= 0 <= one.high for one in curve)
-    found = {name: 100 * count / n for name, count in rejected.items()}
-    return {**found, "decision curves, 10 thresholds": 100 * outside / n_curves}
+        seed = {"n_permutations": 99, "random_state": int(rng.integers(2**31))}
+        found[name] += largest_gap(metric, y, score, by=segment, **params, **seed).p_value <= 0.05
+    return found
+
+
+def of_bands(size, rng) -> Counter:
+    """Bands that leave the population's curve somewhere."""
+    y, scores, _ = draw(rng, *size, noises=(0.0,))
+    share = size[0] / sum(size)
+    recall, low, high = precision_band(
+        RankingSample.from_arrays(y, scores[0]),
+        (0.0, 1.0),
+        kind="simultaneous",
+        confidence=0.95,
+        n_resamples=500,
+        random_state=int(rng.integers(2**31)),
+    )
+    inside = recall < 1
+    alarms = norm.sf(norm.isf(recall[inside]) + SHIFT)
+    truth = share * recall[inside] / (share * recall[inside] + (1 - share) * alarms)
+    missed = (truth < low[inside] - 1e-9) | (truth > high[inside] + 1e-9)
+    found = Counter({"precision-recall curve": int(missed.any())})
+    curve = decision_curve(y, risk(scores[0], SHIFT, *size), thresholds=AT)
+    cuts = (logit(AT) - np.log(size[0] / size[1]) + SHIFT**2 / 2) / SHIFT
+    benefit = share * norm.sf(cuts - SHIFT) - (1 - share) * AT / (1 - AT) * norm.sf(cuts)
+    outside = [not one.low <= value <= one.high for one, value in zip(curve, benefit, strict=True)]
+    found["decision curve, 10 thresholds"] += any(outside)
+    return found
+
+
+def true_gap(name) -> float:
+    """Difference of the populations' values of the two noisy scorers."""
+    metric, params, of_risk = POWERS[name]
+    measure, values = bind(metric, params), []
+    for noise in NOISES:
+        shift = SHIFT / np.sqrt(1 + noise**2)
+        curve = Cell(*STUDY, "plain", shift).population()
+        threshold = curve.threshold
+        if of_risk:
+            threshold = risk(threshold, shift, *STUDY)
+        use = measure.of_population or measure.of_curve
+        values.append(
+            float(use(type(curve)(curve.false_positive, curve.true_positive, threshold), 1))
+        )
+    return values[0] - values[1]
+
+
+def of_power(name, rng) -> Counter:
+    """Findings of a difference, and the power planned from a pilot of the same size."""
+    metric, params, of_risk = POWERS[name]
+    found: Counter = Counter()
+    seed = {"random_state": int(rng.integers(2**31)), "n_resamples": 500}
+    y, scores, risks = draw(rng, *STUDY, noises=NOISES)
+    pair = risks if of_risk else scores
+    found["found"] += compare_scores(metric, y, *pair, **params, **seed).p_value < 0.05
+    y, scores, risks = draw(rng, *STUDY, noises=NOISES)
+    pair = risks if of_risk else scores
+    rows = {"n_positives": STUDY[0], "n_negatives": STUDY[1]}
+    seed = {"random_state": 0}
+    found["planned"] += power_of(
+        metric, y, *pair, difference=true_gap(name), **rows, **params, **seed
+    )
+    return found
+
+
+STUDIES = {
+    "tests": (of_tests, SIZES),
+    "gap": (of_gap, POPULATIONS),
+    "bands": (of_bands, (*SIZES[:2], (300, 3_000))),
+    "power": (of_power, tuple(POWERS)),
+}
+
+
+def simulate(task: tuple) -> tuple:
+    study, row, block = task
+    warnings.simplefilter("ignore", FewRowsWarning)
+    rng = np.random.default_rng([block, *f"{study} {row}".encode()])
+    counts: Counter = Counter()
+    for _ in range(BLOCK):
+        counts.update(STUDIES[study][0](row, rng))
+    return study, str(row), block, counts
+
+
+def append(study: str, row: str, block: int, counts: Counter) -> None:
+    is_new = not STORE.exists()
+    with STORE.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if is_new:
+            writer.writerow(("study", "row", "block", "name", "count"))
+        for name, count in counts.items():
+            writer.writerow((study, row, block, name, f"{float(count):.6g}"))
+
+
+def read_store() -> tuple[dict, set]:
+    """Counts by study and row, with the number of blocks, and the blocks that are known."""
+    found: dict = {}
+    blocks: set = set()
+    for path in dict.fromkeys((KEPT / STORE.name, STORE)):
+        known = set(blocks)
+        if path.exists():
+            with path.open(encoding="utf-8", newline="") as file:
+                for one in csv.DictReader(file):
+                    key = one["study"], one["row"], int(one["block"])
+                    if key not in known:
+                        blocks.add(key)
+                        counts = found.setdefault(key[:2], Counter())
+                        counts[one["name"]] += float(one["count"])
+    for study, row, _ in blocks:
+        found[study, row]["n"] += BLOCK
+    return found, blocks
+
+
+def table(found: dict, study: str, title: str, shown) -> str:
+    """One row per name and one column per row of a study."""
+    rows = [row for row in STUDIES[study][1] if (study, str(row)) in found]
+    names = dict.fromkeys(name for row in rows for name in found[study, str(row)] if name != "n")
+    header = [title]
+    for row in rows:
+        label = row if isinstance(row, str) else f"{row[0]:,} + {row[1]:,}"
+        header.append(f"{label} ({found[study, str(row)]['n']:,} samples)")
+    lines = []
+    for name in names:
+        line = [name]
+        for row in rows:
+            counts = found[study, str(row)]
+            line.append(shown(100 * counts[name] / counts["n"]) if name in counts else "")
+        lines.append(line)
+    return markdown_table(header, lines)
+
+
+def _size(value: float) -> str:
+    return f"{value:.1f}" if LEAST <= value <= MOST else f"**{value:.1f}**"
+
+
+def report(found: dict) -> str:
+    powers = []
+    for name in POWERS:
+        counts = found.get(("power", name))
+        if counts:
+            n = counts["n"]
+            planned, seen = 100 * counts["planned"] / n, 100 * counts["found"] / n
+            row = [name, f"{true_gap(name):.4f}", f"{n:,}"]
+            powers.append([*row, f"{planned:.1f} %", f"{seen:.1f} %", f"{planned - seen:+.1f}"])
+    positives = ", ".join(map(str, SEGMENTS))
+    return "\n\n".join(
+        [
+            "# Size of tests of decisions and of segments, bands, planned power",
+            "## Paired tests",
+            "Rejections at 5 %, in percent, of two equally good scorers; the band rejects if it leaves 0 "
+            f"out anywhere. Bold sizes lie outside {LEAST:g} to {MOST:g} %. Numbers of either class are "
+            "random with the means of the header. One standard error at 2,000 samples is 0.5 points. "
+            'The method is that of `method="auto"` unless the row names another, with 500 resamples '
+            "where it resamples. Tests by resamples count one resample more, and the best of all "
+            "thresholds varies more over resamples than over samples; where sizes lie below "
+            f"{LEAST:g} %, this is why. The band of the difference holds at all thresholds, and at "
+            "thresholds where few rows change sides the effects of rows are far from normal, with a "
+            "wider spread in units of the true one.",
+            table(found, "tests", "test", _size),
+            "## Largest gap",
+            f"Rejections of `largest_gap` at 5 %, in percent, by 99 permutations. Ten segments have "
+            f"{positives} positives, and {RATIO} times as many negatives each. In one population the "
+            "test is exact; where equal values come from unequal spreads (scores of every other segment "
+            "are four times as far apart), dividing by standard errors keeps the level approximately.",
+            table(found, "gap", "measure", _size),
+            "## Simultaneous 95 % bands",
+            "Samples whose band leaves the population's curve somewhere, in percent (at most 5 wanted).",
+            table(found, "bands", "band of", lambda value: f"{value:.1f}"),
+            "## Planned power",
+            "Power that `power_of` plans from pilots of 100 + 1,000 random rows for the true difference "
+            "of a scorer and one with more noise (mean), and how often studies of that size find it.",
+            markdown_table(
+                ["measure", "true difference", "studies", "planned", "found", "points apart"],
+                powers,
+            ),
+        ]
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("--simulations", type=int, default=2_000)
+    parser.add_argument("--minutes", type=float, default=40.0, help="time for this run")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", choices=tuple(STUDIES))
     options = parser.parse_args()
-    warnings.simplefilter("ignore", FewRowsWarning)
-    found = {size: sizes(*size, options.simulations) for size in SIZES}
-    rows = []
-    for name in found[SIZES[0]]:
-        values = [of[name] for of in found.values()]
-        rows.append([name, *(f"{v:.1f}" if LEAST <= v <= MOST else f"**{v:.1f}**" for v in values)])
-    text = [
-        "# Size of the tests by first-order effects",
-        f"Rejections at 5 %, in percent of {options.simulations:,} samples of two equally good scorers "
-        f"({options.simulations // 2:,} for the band over thresholds, which rejects if it leaves 0 out "
-        f"anywhere). Bold sizes lie outside {LEAST:g} to {MOST:g} %. Numbers of either class are "
-        "random with the means of the header. One standard error is "
-        f'{100 * np.sqrt(0.05 * 0.95 / options.simulations):.1f} points. `method="auto"` but for the '
-        "average precision, whose effects auto uses above 2,000 rows only.",
-        markdown_table(["test", *(f"{m:,} + {n:,}" for m, n in SIZES)], rows),
+    known = read_store()[1]
+    tasks = [
+        (study, row, block)
+        for block in range(options.simulations // BLOCK)
+        for study, (_, rows) in STUDIES.items()
+        for row in rows
+        if options.only in (None, study) and (study, str(row), block) not in known
     ]
-    command = f"benchmarks {NAME} --simulations {options.simulations}"
-    write_signed(RESULTS / f"{NAME}.md", "\n\n".join(text), command)
+    if options.minutes > 0 and tasks:
+        run(simulate, append, tasks, options.minutes, options.processes)
+    write_signed(RESULTS / f"{NAME}.md", report(read_store()[0]), f"benchmarks {NAME}")
 
 
 if __name__ == "__main__":
