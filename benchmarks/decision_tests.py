@@ -285,28 +285,27 @@ def report(found: dict) -> str:
         [
             "# Size of tests of decisions and of segments, bands, planned power",
             "## Paired tests",
-            "Rejections at 5 %, in percent, of two equally good scorers; the band rejects if it leaves 0 "
-            f"out anywhere. Bold sizes lie outside {LEAST:g} to {MOST:g} %. Numbers of either class are "
-            "random with the means of the header. One standard error at 2,000 samples is 0.5 points. "
-            'The method is that of `method="auto"` unless the row names another, with 500 resamples '
-            "where it resamples. Tests by resamples count one resample more, and the best of all "
-            "thresholds varies more over resamples than over samples; where sizes lie below "
-            f"{LEAST:g} %, this is why. The band of the difference holds at all thresholds, and at "
-            "thresholds where few rows change sides the effects of rows are far from normal, with a "
-            "wider spread in units of the true one.",
+            "Rejections at 5 %, in percent, of two equally good scorers; the band rejects if it leaves "
+            f"0 out anywhere. Bold sizes lie outside {LEAST:g} to {MOST:g} %. Numbers of either class "
+            "are random with the means of the header. One standard error at 2,000 samples is 0.5 "
+            'points. The method is that of `method="auto"` unless the row names another, with 500 '
+            "resamples where it resamples.",
             table(found, "tests", "test", _size),
             "## Largest gap",
             f"Rejections of `largest_gap` at 5 %, in percent, by 99 permutations. Ten segments have "
             f"{positives} positives, and {RATIO} times as many negatives each. In one population the "
-            "test is exact; where equal values come from unequal spreads (scores of every other segment "
-            "are four times as far apart), dividing by standard errors keeps the level approximately.",
+            "test is exact; where equal values come from unequal spreads (scores of every other "
+            "segment are four times as far apart), dividing by standard errors keeps the level "
+            "approximately.",
             table(found, "gap", "measure", _size),
             "## Simultaneous 95 % bands",
-            "Samples whose band leaves the population's curve somewhere, in percent (at most 5 wanted).",
+            "Samples whose band leaves the population's curve somewhere, in percent (at most 5 are "
+            "wanted).",
             table(found, "bands", "band of", lambda value: f"{value:.1f}"),
             "## Planned power",
-            "Power that `power_of` plans from pilots of 100 + 1,000 random rows for the true difference "
-            "of a scorer and one with more noise (mean), and how often studies of that size find it.",
+            "Power that `power_of` plans from pilots of 100 + 1,000 random rows for the true "
+            "difference of a scorer and one with more noise (mean), and how often studies of that size "
+            "find it.",
             markdown_table(
                 ["measure", "true difference", "studies", "planned", "found", "points apart"],
                 powers,
