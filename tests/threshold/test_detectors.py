@@ -16,6 +16,7 @@ from sklearn.svm import OneClassSVM
 
 from aucuba.threshold import (
     AlertBudgetClassifier,
+    FalseDiscoverySelector,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
@@ -173,7 +174,40 @@ def test_the_promise_holds_over_draws_of_normal_rows(kind):
     assert np.mean(np.array(rates) > 0.1) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
-PYOD = ("iforest.IForest", "ecod.ECOD", "knn.KNN", "hbos.HBOS", "copod.COPOD")
+class BatchRanks(PyodLike):
+    """Scores of a row depend on the other rows of its batch."""
+
+    def decision_function(self, X):
+        return super().decision_function(X).argsort().argsort()
+
+
+@pytest.mark.parametrize("cv", ["prefit", 0.5])
+@pytest.mark.parametrize(
+    "kind", [FixedFPRClassifier, AlertBudgetClassifier, FalseDiscoverySelector]
+)
+def test_scores_that_depend_on_the_batch_are_refused(kind, cv):
+    X, _ = rows()
+    message = (
+        r"The scores of BatchRanks depend on the other rows of a batch.* among 5\. No threshold"
+    )
+    with pytest.raises(ValueError, match=message):
+        kind(BatchRanks().fit(X), cv=cv, random_state=0).fit(X)
+    # Folds promise nothing.
+    if kind is not FalseDiscoverySelector:
+        assert not kind(BatchRanks(), cv=3).fit(X).guarantee_
+
+
+PYOD = ("iforest.IForest", "knn.KNN", "hbos.HBOS")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["ecod.ECOD", "copod.COPOD"])
+def test_detectors_of_pyod_that_rank_within_the_batch(name):
+    pytest.importorskip("pyod")
+    module, kind = name.split(".")
+    detector = getattr(importlib.import_module(f"pyod.models.{module}"), kind)()
+    with pytest.raises(ValueError, match=f"The scores of {kind} depend on the other rows"):
+        FixedFPRClassifier(detector, 0.1, random_state=0).fit(rows()[0])
 
 
 @pytest.mark.filterwarnings("ignore")

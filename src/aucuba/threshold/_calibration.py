@@ -44,6 +44,7 @@ from aucuba.threshold._held_out import (
     held_out_splits,
     require_fitted,
     require_known,
+    require_own_scores,
     stratum_index,
     stratum_labels,
 )
@@ -138,6 +139,9 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
             routed = self._route(sample.weight, groups, time, params)
             target = y if has_labels else None
             scored, rows = self._fit_and_score_splits(X, target, sample, enough, routed)
+        if is_detector and self.guarantee_ and not is_of_dask(X):
+            score = partial(self._positive_scores, self.estimator_)
+            require_own_scores(score, X, rows, scored.score, type(self.estimator_).__name__)
         for name in ("n_features_in_", "feature_names_in_"):
             # Not every base has these, so none may remain from an earlier fit.
             self.__dict__.pop(name, None)

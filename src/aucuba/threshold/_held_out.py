@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
@@ -21,6 +22,9 @@ from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_choice, identifiers
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, held_out_split, require_unseen, splits_by
+
+# Rows that are scored twice, and how far apart their scores may be, as a part of all scores' range.
+_FEW, _APART = 5, 1e-4
 
 
 def held_out_splits(
@@ -114,6 +118,23 @@ def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
             "scores do not tell which end is flagged; give score_direction='high' or 'low'."
         )
     return "high", False
+
+
+def require_own_scores(
+    score: Callable[[Any], AnyArray], X: Any, rows: IntArray, scores: AnyArray, name: str
+) -> None:
+    """Raise if a few of the held-out rows score otherwise in a batch of their own."""
+    few = rows[:_FEW]
+    alone = score(_safe_indexing(X, few))
+    differ = np.abs(alone - scores[: few.size]) > _APART * np.ptp(scores)
+    if differ.any():
+        place = int(differ.argmax())
+        raise ValueError(
+            f"The scores of {name} depend on the other rows of a batch, or on chance: a held-out row "
+            f"scores {scores[place]:.4g} among {rows.size} and {alone[place]:.4g} among {few.size}. No "
+            "threshold of such scores can be promised; choose a detector that scores every row by "
+            "itself."
+        )
 
 
 def _is_classifier(estimator: Any) -> bool:
