@@ -24,13 +24,13 @@ from sklearn.linear_model import LogisticRegression
 from aucuba import PartialAUCClassifierCV
 from aucuba.metrics import partial_auc_score
 from benchmarks.partial_auc_quality import SETS, halves, logistic_baseline
-from reproductions.paired import corrected_p
+from reproductions.paired import corrected_p, holm
 from reproductions.tables import markdown_table, write_signed
 
 RESULTS = Path(__file__).parent / "results"
 CELLS, TABLE = RESULTS / "sparse_lines.csv", RESULTS / "sparse_lines.md"
 FIELDS = ["set", "split", "columns", "method", "pauc", "seconds"]
-RANGE, N_SPLITS, SIZES = (0.0, 0.05), 3, (3, 5, 10)
+RANGE, N_SPLITS, SIZES = (0.0, 0.05), 5, (3, 5, 10)
 ALL, L1, REFIT, LOSS, OURS = "all", "L1", "L1, refitted", "log-loss columns", "max_features"
 LOGISTIC, REGION = "logistic regression", "PartialAUCClassifierCV"
 INTRODUCTION = """
@@ -39,10 +39,13 @@ rows. `L1`: logistic regression with the largest C that leaves at most so many c
 refitted`: logistic regression without a penalty on these. `max_features`:
 `PartialAUCClassifierCV(max_features=...)`; `log-loss columns`: logistic regression on the last step
 of its `support_path_`, the columns of best log-loss. Sets with no more columns than asked for are
-left out. {finished} of {planned} pairs of set and split are finished, those of small sets first; one
-split allows no test. These are the development sets of the linear models; the procedure was tried
-on the first split of annthyroid, landsat, Waveform and letter, where three ways to judge
-supports (logistic regression, the region's model, their mean) were close, and the mean was kept.
+left out. {finished} of {planned} pairs of set and split are finished. `L1` is biased by its shrinkage,
+so `L1, refitted` is the fair rival. These are the development sets of the linear models; the
+procedure was tried on the first split of annthyroid, landsat, Waveform and letter, where three ways
+to judge supports (logistic regression, the region's model, their mean) were close, and the mean was
+kept. On fingerprints (1,021 columns, few positives) the expansion of the log-loss about the model of
+all columns finds poor columns; supports of a second expansion, about no column, were then tried on
+two splits of these two sets, changed single cells by -9 to +11 points, and were not kept.
 """
 
 
@@ -156,7 +159,8 @@ def write_table():
             f"{np.mean([g.mean() for g in cells]):+.2f}",
             f"{np.median([g.mean() for g in cells]):+.2f}",
             f"{min(g.mean() for g in cells):+.2f}",
-            f"{marks(cells, 1)} / {marks(cells, -1)}",
+            " / ".join(str(marks(cells, sign)) for sign in (1, -1)),
+            " / ".join(str(marks(cells, sign, adjusted=True)) for sign in (1, -1)),
         ]
         for (size, what), cells in sorted(
             gains.items(), key=lambda item: (len(item[0][0]), item[0])
@@ -171,10 +175,21 @@ def write_table():
         ),
         markdown_table(["set", "columns", *methods, LOGISTIC, REGION], lines),
         "",
-        "Gains in points; significant: Nadeau and Bengio's corrected t over the splits, p < .05.",
+        "Gains in points; significant: Nadeau and Bengio's corrected t over the splits, p < .05, alone",
+        "and after Holm's correction over the sets of a line.",
         "",
         markdown_table(
-            ["columns", "gain of", "sets", "mean", "median", "worst", "significant +/-"], summary
+            [
+                "columns",
+                "gain of",
+                "sets",
+                "mean",
+                "median",
+                "worst",
+                "significant +/-",
+                "after Holm",
+            ],
+            summary,
         ),
         "",
         "Processor seconds per fit (median; the machine was busy with other work).",
@@ -189,9 +204,11 @@ def keep(gains, key, base, other):
     gains.setdefault(key, []).append(np.array([other[s] - base[s] for s in splits]))
 
 
-def marks(cells, sign):
+def marks(cells, sign, *, adjusted=False):
     """Count the sets with a significant difference of a sign."""
-    return sum(g.size > 1 and corrected_p(g) < 0.05 and sign * g.mean() > 0 for g in cells)
+    p = [corrected_p(gains) for gains in cells]
+    signs = [sign * gains.mean() > 0 for gains in cells]
+    return int(np.sum((holm(p) < 0.05 if adjusted else np.array(p) < 0.05) & signs))
 
 
 def main(names=None):
