@@ -5,9 +5,9 @@
     python -m benchmarks.half_precision --table        # the table alone, from half_precision.json
 
 ``--folder`` is where the files go (6 GB, removed afterwards). Each fit on the processor runs in a
-process of its own, whose peak resident size is that of the kernel, the mapped file included. On a card
-it is the peak of what torch has allocated, from the rows on. Results are kept in
-``results/half_precision.json``; those of ``--card`` are merged by ``--merge FILE``.
+process of its own (``--jobs`` of them at once), whose peak resident size is that of the kernel, the
+mapped file included. On a card it is the peak of what torch has allocated, from the rows on. Results
+are kept in ``half_precision.json`` of ``OUT``, or of ``results``; ``--merge FILE`` adds others.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 # One thread, set before NumPy loads.
@@ -38,7 +40,8 @@ MODELS = {
     "PartialAUCClassifierCV": lambda: PartialAUCClassifierCV(RANGE, random_state=0),
 }
 RESULTS = Path(__file__).parent / "results"
-CELLS, TABLE = RESULTS / "half_precision.json", RESULTS / "half_precision.md"
+CELLS = Path(os.environ.get("OUT", RESULTS)) / "half_precision.json"
+TABLE = RESULTS / "half_precision.md"
 INTRODUCTION = """
 {rows:,} rows of {columns:,} normal columns, 2 % positives of two kinds, range (0, .01). Memory: on the
 processor the peak resident size of the process, everything included, with the rows in a
@@ -91,19 +94,21 @@ def fit_in_file(folder, type_name, model_name):
     print(json.dumps(memory | {"seconds": seconds, "coef": model.coef_[0].tolist()}))
 
 
-def on_processor(folder):
+def on_processor(folder, jobs):
     cells = read_cells()
-    with tempfile.TemporaryDirectory(dir=folder) as name:
+    with tempfile.TemporaryDirectory(dir=folder) as name, ThreadPoolExecutor(jobs) as pool:
         write_rows(Path(name))
-        for model_name in MODELS:
-            for type_name in TYPES:
-                words = ["--fit", name, type_name, model_name]
-                command = [sys.executable, "-m", "benchmarks.half_precision", *words]
-                done = subprocess.run(command, check=True, capture_output=True, text=True)
-                cell = json.loads(done.stdout)
-                cells["processor", model_name, type_name] = cell
-                print(model_name, type_name, {k: v for k, v in cell.items() if k != "coef"})
-                keep(cells)
+
+        def fitted(model_name, type_name):
+            words = ["--fit", name, type_name, model_name]
+            command = [sys.executable, "-m", "benchmarks.half_precision", *words]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            cell = json.loads(done.stdout)
+            cells["processor", model_name, type_name] = cell
+            print(model_name, type_name, {k: v for k, v in cell.items() if k != "coef"}, flush=True)
+            keep(cells)
+
+        list(pool.map(fitted, *zip(*product(MODELS, TYPES), strict=True)))
 
 
 def on_card(folder):
@@ -191,6 +196,7 @@ def write_table():
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--fit", nargs=3, metavar=("FOLDER", "TYPE", "MODEL"))
     parser.add_argument("--card", nargs="?", type=Path, const=RESULTS, metavar="DIR")
     parser.add_argument("--merge", type=Path, metavar="FILE")
@@ -206,8 +212,9 @@ def main(words=None):
         new = {tuple(key): cell for key, cell in json.loads(given.merge.read_text())}
         keep(read_cells() | new)
     elif not given.table:
-        on_processor(given.folder)
-    write_table()
+        on_processor(given.folder, given.jobs)
+    if CELLS.parent == RESULTS:
+        write_table()
 
 
 if __name__ == "__main__":

@@ -15,9 +15,6 @@ from aucuba._base._validation import largest_entry
 
 # Entries per block of converted rows: half a megabyte, which stays in the cache.
 _ENTRIES_AT_ONCE = 65_536
-# How the bits of a number of 16 bits become those of one of 32: shifted by so many places, of which
-# these are kept (the sign was copied into the exponent of a float16), and the factor that is missing.
-_PLACES = {"float16": (13, -0x70000001, 2.0**112), "bfloat16": (16, -1, 1.0)}
 
 
 class TableDesign:
@@ -120,7 +117,7 @@ class TableDesign:
 
     def _widened(self, rows: slice) -> Any:
         if is_half_precision(self.X.dtype):
-            return _as_doubles(self.X, np.arange(rows.start, rows.stop))
+            return _as_doubles(self.X[rows])
         return self.X[rows].astype(np.float64, copy=False)
 
 
@@ -154,16 +151,22 @@ class _PartDesign(TableDesign):
         return self.X[self.rows[:: -(-self.n_rows // count)]]
 
     def _widened(self, rows: slice) -> Any:
-        return _as_doubles(self.X, self.rows[rows])
+        return _as_doubles(self.X[self.rows[rows]])
 
 
-def _as_doubles(X: Any, rows: IntArray) -> FloatArray:
-    """Copy rows in half precision as doubles."""
-    if not X.dtype.isnative:
-        return np.asarray(X[rows].astype(np.float64))
-    from aucuba.design._loops import widen_rows
+def _as_doubles(part: Any) -> FloatArray:
+    """Copy numbers of 16 bits as doubles, in half the time of NumPy's own conversion.
 
-    out = np.empty((rows.size, X.shape[1]))
-    bits = np.asarray(X).view(np.int16)
-    widen_rows(bits, rows, *_PLACES[X.dtype.name], out)
-    return out
+    Their bits are moved to where those of a float32 stand, whose exponents count from elsewhere.
+    """
+    if not part.dtype.isnative:
+        return np.asarray(part.astype(np.float64))
+    bits = part.view(np.int16).astype(np.int32)
+    if part.dtype.name == "bfloat16":
+        return np.asarray((bits << 16).view(np.float32).astype(np.float64))
+    bits <<= 13
+    # The sign was copied into the three places after it.
+    bits &= -0x70000001
+    numbers = bits.view(np.float32)
+    numbers *= np.float32(2.0**112)
+    return np.asarray(numbers.astype(np.float64))

@@ -104,25 +104,37 @@ class Splits:
         return sample.take(np.flatnonzero(tested.all(axis=0))).has_pairs
 
 
+@dataclass(frozen=True)
+class FoldOfPath:
+    """Test log-odds of logistic regression, one row per C, and what makes standard scores of them.
+
+    Those have mean 0 and variance 1 on the training rows, as the scores of the model of all rows have.
+    """
+
+    log_odds: FloatArray
+    means: FloatArray
+    scales: FloatArray
+
+    def standardised(self, k: int) -> FloatArray:
+        """Return the standard scores of one C, as one row."""
+        return np.asarray((self.log_odds[[k]] - self.means[k]) / self.scales[k])
+
+
 @one_blas_thread()
 def logistic_path(
     split: Split, design: RowDesign, sample: Sample, Cs: FloatArray, start: LogisticFit
-) -> FloatArray:
-    """Return the test log-odds of logistic regression, one row per C, followed by standardised ones.
-
-    The latter have mean 0 and variance 1 on the training rows, as the model of all rows has. ``start``
-    is the fit of all rows at the first C.
-    """
+) -> FoldOfPath:
+    """Fit the training rows at every C and score the test rows; ``start`` is the fit of all rows."""
     train, test = split
     part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
     path = LogisticPath(train_design, part, start)
-    log_odds, standardised = [], []
+    log_odds, moments = [], []
     for C in Cs:
         model = path.fit(C)
         mean, scale = score_moments(model.coef, train_design, part.weight)
         log_odds.append(design.arrays.host(model.log_odds(test_design)))
-        standardised.append((log_odds[-1] - model.intercept - mean) / scale)
-    return np.array(log_odds + standardised)
+        moments.append((mean + model.intercept, scale))
+    return FoldOfPath(np.array(log_odds), *np.array(moments).T)
 
 
 @one_blas_thread()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -304,17 +305,20 @@ class PartialAUCClassifierCV(RegionClassifier):
         parts = self._over(
             splits.folds, progress, logistic_path, design, sample, Cs, path.fit(float(Cs[0]))
         )
-        both = OutOfFold.from_parts(sample.n_rows, splits.folds, parts)
-        logistic = OutOfFold(both.scores[: Cs.size], both.covered)
-        chosen, self.cv_results_ = choose_C(logistic, sample, region, Cs)
-        standardised = both.scores[Cs.size + chosen]
+        joined = partial(OutOfFold.from_parts, sample.n_rows, splits.folds)
+        chosen, self.cv_results_ = choose_C(
+            joined(part.log_odds for part in parts), sample, region, Cs
+        )
+        logistic = joined(part.standardised(chosen) for part in parts)
+        # Of many rows the scores at every C need much memory.
+        del parts
         self.C_ = float(Cs[chosen])
         full = path.fit(self.C_)
         anchor = normalised(full.coef, design, sample.weight)
         self.n_iter_ = full.n_iter
         if progress.stopped:
             self._stop_at_logistic(anchor)
-            return ChosenModel(anchor, both.covered, standardised)
+            return ChosenModel(anchor, logistic.covered, logistic.scores[0])
         region.warned_for_training(sample, FALLBACK)
         own, held_out = self._moved(design, sample, region, splits, full, anchor, progress)
         # Like with like: both were trained on the same halves, and their scores averaged alike.
@@ -325,8 +329,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.blend_, self.status_ = blend.weight, blend.status
         self.partial_auc_, self.partial_auc_error_ = blend.partial_auc, blend.errors
         self._keep_parts(anchor, own)
-        rows, at_logistic, at_own = both.in_common(held_out)
-        blended = self._mixed(standardised[at_logistic], halves_of_own[at_own])
+        rows, at_logistic, at_own = logistic.in_common(held_out)
+        blended = self._mixed(logistic.scores[0][at_logistic], halves_of_own[at_own])
         return ChosenModel(self._mixed(anchor, own), rows, blended)
 
     def _mixed(self, of_logistic: FloatArray, of_own: FloatArray) -> FloatArray:
