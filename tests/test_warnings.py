@@ -21,9 +21,9 @@ from sklearn.svm import SVC
 import aucuba
 from aucuba import FewRowsWarning
 from aucuba._base._warnings import Advice, ConvergenceAdvice, FewRowsAdvice, ScaleAdvice
-from aucuba.changepoint import IntervalRegression, IntervalRegressionCV
+from aucuba.changepoint import IntervalRegression, IntervalRegressionCV, segment
 from aucuba.changepoint import SupervisedChangepointDetector as Detector
-from aucuba.metrics import partial_auc_score, score_interval
+from aucuba.metrics import RocSketch, partial_auc_score, score_interval
 from aucuba.persistence import load_model, save_model
 from aucuba.structured import StructuredRanker
 from tests.estimators import graphs, intervals, rows, signals
@@ -100,6 +100,18 @@ IN_FIT = {
         SMALL,
         FewRowsWarning,
         "The range covers only",
+    ),
+    "wider region, scorecard": Case(
+        aucuba.RegionScorecard(RANGE, max_items=1, cv=2),
+        SMALL,
+        FewRowsWarning,
+        "The range covers only",
+    ),
+    "no condition": Case(
+        aucuba.RegionScorecard(RANGE, cv=2),
+        lambda: (np.zeros((80, 2)), np.arange(80) % 2),
+        FewRowsWarning,
+        "every total is 0",
     ),
     "few in the region": Case(
         aucuba.PartialAUCSVC(RANGE, loss="structural", kernel="rbf"),
@@ -282,6 +294,24 @@ def queries_in_measure(monkeypatch):
     partial_auc_score(y, score, fpr_range=RANGE, qid=qid)
 
 
+def small_selection(_):
+    score, noise = FunctionTransformer(), np.linspace(-1.0, 1.0, 99)[:, None]
+    base = make_pipeline(score, LogisticRegression()).fit(*table(scale=0.0))
+    selector = aucuba.FalseDiscoverySelector(base, 0.1, cv="prefit", random_state=0)
+    selector.fit(np.repeat(noise, 4, axis=1), np.zeros(99))
+    selector.select_scores(np.r_[np.full(9, 50.0), np.full(91, -50.0)])
+
+
+def few_in_a_sketch(_):
+    y, score = scored(30)
+    RocSketch(RANGE).update(y, score).interval()
+
+
+def small_segment(_):
+    y, score = scored()
+    score_interval("partial_auc", y, score, by=np.arange(y.size) < 190, fpr_range=(0.0, 0.5))
+
+
 OUTSIDE_FIT = {
     "graphs": (lambda _: StructuredRanker().fit(*unmixed_graphs()), UserWarning, "one class"),
     "graphs, iterations": (
@@ -298,6 +328,14 @@ OUTSIDE_FIT = {
     "queries in training": (queries_in_training, UserWarning, "do not count in training"),
     "kernel": (kernel_on_many_rows, UserWarning, "Nystroem features instead"),
     "features": (features_unknown, UserWarning, "no finite value"),
+    "selection": (small_selection, FewRowsWarning, "score above every held-out negative"),
+    "sketch": (few_in_a_sketch, FewRowsWarning, "The uncertainty rests on"),
+    "segments": (small_segment, FewRowsWarning, "have too few rows of a class"),
+    "equal samples": (
+        lambda _: segment([1, 1, 1, 5, 5, 2, 2, 2]),
+        UserWarning,
+        "neighbouring samples are equal",
+    ),
 }
 
 
