@@ -11,11 +11,11 @@ from aucuba.structured import (
     CliqueTerm,
     RankingGraph,
     StructuredRanker,
-    rank_order,
     ranking_lp,
     tv_scores,
     unnested_auc_score,
 )
+from aucuba.structured._rounding import rank_order
 
 NODES = [[0.0], [1.0], [2.0]]
 

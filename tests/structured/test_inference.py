@@ -14,14 +14,13 @@ from aucuba.structured import (
     grid_edges,
     high_order_scores,
     mixed_sign_scores,
-    rank_order,
     ranking_lp,
     tv_scores,
 )
 from aucuba.structured._inference import RankingBatch
 from aucuba.structured._measures import merge_rounding_ties, ranking_mass
 from aucuba.structured._mixed_signs import _lower_end
-from aucuba.structured._rounding import _gains, _greedy
+from aucuba.structured._rounding import _gains, _greedy, rank_order
 from tests.structured import oracles
 
 MEASURES = [AUC(), BinnedAUC(2), BinnedAUC([1, 3, 2]), AUCAtK(3), UnnestedAUC(), UnnestedAUC(2)]

@@ -2,7 +2,6 @@
 
 from aucuba.aum._descent import AUMDescent, AUMSolution, LabelledData
 from aucuba.aum._error_functions import ErrorFunctions
-from aucuba.aum._lines import ThresholdLines
 from aucuba.aum._maximum import AUCMaximum, maximize_auc
 from aucuba.aum._minimum import AUMMinimum, minimize_aum
 from aucuba.aum._path import LineSearchPath, line_search_path
@@ -19,7 +18,6 @@ __all__ = [
     "LabelledData",
     "Line",
     "LineSearchPath",
-    "ThresholdLines",
     "aum",
     "balanced_subgradient",
     "line_search_path",

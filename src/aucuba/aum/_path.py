@@ -48,7 +48,7 @@ class LineSearchPath:
         Where the next row would be; infinity when no thresholds meet any more.
     n_crossings : int
         Pairs of threshold lines that crossed on the way.
-    lines : ThresholdLines
+    lines : object
         What moves: the distinct threshold lines.
     is_recorded : bool
         Whether every row is kept.

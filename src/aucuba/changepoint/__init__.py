@@ -3,11 +3,11 @@
 - segmentation: `segment`, `segment_penalty`, `Segmentation`, `model_selection`
 - labels and their errors: `Label`, `label_errors`, `target_intervals`, `penalty_roc`, `best_shift`
 - learning a penalty: `SupervisedChangepointDetector`, `IntervalRegression`, `IntervalRegressionCV`
-- pictures: `ChangepointDisplay`, `plot_label_errors`
+- pictures: `ChangepointDisplay`
 """
 
 from aucuba.changepoint._detector import SupervisedChangepointDetector
-from aucuba.changepoint._display import ChangepointDisplay, plot_label_errors
+from aucuba.changepoint._display import ChangepointDisplay
 from aucuba.changepoint._features import FEATURE_NAMES, signal_features
 from aucuba.changepoint._interval_regression import IntervalRegression
 from aucuba.changepoint._interval_regression_cv import IntervalRegressionCV
@@ -42,7 +42,6 @@ __all__ = [
     "label_errors",
     "model_selection",
     "penalty_roc",
-    "plot_label_errors",
     "segment",
     "segment_penalty",
     "signal_features",

@@ -212,34 +212,31 @@ class ChangepointDisplay:
     def plot_errors(self, ax: Any = None) -> Any:
         """Draw false positives and false negatives against minus the log penalty, as in Figure 2.
 
+        Both are step functions; a line marks the chosen penalty.
+
         Returns
         -------
         matplotlib Axes
         """
         if self.errors is None:
             raise ValueError("There are no label errors to draw: create the display with labels.")
-        return plot_label_errors(self.errors, self.log_penalty, ax=ax)
-
-
-def plot_label_errors(
-    errors: LabelErrors, log_penalty: float | None = None, *, ax: Any = None
-) -> Any:
-    """Draw FP and FN as step functions of ``-log(penalty)``, with the chosen penalty as a line."""
-    ax = axes_for(ax)
-    breaks = -errors.max_log_penalty[:-1][::-1]
-    shown = breaks if log_penalty is None else np.append(breaks, -log_penalty)
-    shown = shown if shown.size else np.zeros(1)
-    pad = 0.08 * np.ptp(shown) or 1.0
-    ends = (shown.min() - pad, shown.max() + pad)
-    edges = np.concatenate([[ends[0]], breaks, [ends[1]]])
-    # A slight lift keeps both curves visible where they are equal.
-    for counts, color, name, lift in (
-        (errors.fp, _COLORS["false positive"], "false positives", 0.0),
-        (errors.fn, _COLORS["false negative"], "false negatives", 0.03),
-    ):
-        ax.stairs(counts[::-1] + lift, edges, color=color, label=name, linewidth=2, baseline=None)
-    if log_penalty is not None:
-        ax.axvline(-log_penalty, color="purple", linestyle="--", label="chosen penalty")
-    ax.set(xlabel="−log(penalty)", ylabel="label errors")
-    ax.legend(fontsize="small")
-    return ax
+        errors, log_penalty, ax = self.errors, self.log_penalty, axes_for(ax)
+        breaks = -errors.max_log_penalty[:-1][::-1]
+        shown = breaks if log_penalty is None else np.append(breaks, -log_penalty)
+        shown = shown if shown.size else np.zeros(1)
+        pad = 0.08 * np.ptp(shown) or 1.0
+        ends = (shown.min() - pad, shown.max() + pad)
+        edges = np.concatenate([[ends[0]], breaks, [ends[1]]])
+        # A slight lift keeps both curves visible where they are equal.
+        for counts, color, name, lift in (
+            (errors.fp, _COLORS["false positive"], "false positives", 0.0),
+            (errors.fn, _COLORS["false negative"], "false negatives", 0.03),
+        ):
+            ax.stairs(
+                counts[::-1] + lift, edges, color=color, label=name, linewidth=2, baseline=None
+            )
+        if log_penalty is not None:
+            ax.axvline(-log_penalty, color="purple", linestyle="--", label="chosen penalty")
+        ax.set(xlabel="−log(penalty)", ylabel="label errors")
+        ax.legend(fontsize="small")
+        return ax

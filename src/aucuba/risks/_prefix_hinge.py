@@ -193,7 +193,7 @@ class StructuralHinge(PrefixHinge):
     .. math::
         R(s) = \frac{1}{Z} \sum_{i=1}^{m} \max_{0 \le r \le n} \sum_{j=1}^{r} (c_j + q_j - p_i)
 
-    `PrefixHinge` with unit masses: every negative stays in the margin term.
+    The prefix hinge with unit masses: every negative stays in the margin term.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class TightHinge(PrefixHinge):
         \quad\text{for ranges } [0, \beta],
 
     and its convex bound, a hinge over prefixes of the top :math:`\beta` negatives, for
-    :math:`\alpha > 0`. `PrefixHinge` with the smallest non-increasing masses above the rank weights,
+    :math:`\alpha > 0`. The prefix hinge with the smallest non-increasing masses above the rank weights,
     which also covers any other weighting of the FPR axis.
 
     Parameters

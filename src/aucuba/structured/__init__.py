@@ -1,7 +1,7 @@
 """Structured ranking: items of a graph ranked together for the AUC and its generalisations.
 
 - problems: `RankingGraph`, `grid_edges`
-- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`, `rank_order`
+- inference: `tv_scores`, `mixed_sign_scores`, `high_order_scores`, `ranking_lp`
 - learning: `StructuredRanker`, `StructuredLabelRanker`; `as_graphs` and `as_labels` check their input
 - measures: `AUC`, `BinnedAUC`, `AUCAtK`, `UnnestedAUC`, `unnested_auc_score`
 """
@@ -20,7 +20,6 @@ from aucuba.structured._measures import (
 )
 from aucuba.structured._mixed_signs import mixed_sign_scores, ranking_lp
 from aucuba.structured._ranker import StructuredRanker
-from aucuba.structured._rounding import rank_order
 from aucuba.structured._total_variation import tv_scores
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "grid_edges",
     "high_order_scores",
     "mixed_sign_scores",
-    "rank_order",
     "ranking_lp",
     "tv_scores",
     "unnested_auc_score",

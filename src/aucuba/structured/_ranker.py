@@ -231,7 +231,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
         return _as_given(graphs, data.batch.split(data.batch.scores(*self._row_scores(data))))
 
     def rank(self, graphs: Any) -> Any:
-        """Order the items from best to worst; ties are broken greedily, see `rank_order`.
+        """Order the items from best to worst; ties are broken greedily, by what they add to the rows.
 
         Returns
         -------

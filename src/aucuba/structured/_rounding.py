@@ -36,13 +36,6 @@ def rank_order(
     -------
     array of shape (n_nodes,)
         Item numbers, best first.
-
-    Examples
-    --------
-    >>> from aucuba.structured import rank_order, tv_scores
-    >>> problem = [2.0, 0.0, 0.5], [[0, 1]], [3.0]
-    >>> rank_order(tv_scores(*problem), *problem)
-    array([0, 1, 2])
     """
     ties = finite_scores(score, "score")
     own = finite_scores(unary, "unary")
