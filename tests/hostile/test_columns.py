@@ -4,10 +4,14 @@ import datetime
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from aucuba._columns._table_columns import Columns
-from aucuba.ensemble import RegionStack
-from aucuba.linear import PartialAUCClassifierCV
+from aucuba.ensemble import RegionReweighted, RegionStack
+from aucuba.linear import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba.scorecard import RegionScorecard
+from aucuba.threshold import FixedFPRClassifier
 
 pd = pytest.importorskip("pandas")
 
@@ -91,3 +95,42 @@ def test_splits_that_train_on_their_test_rows(model):
         estimator = RegionStack((0.0, 0.5), estimators=MEMBERS, cv=leaking)
     with pytest.raises(ValueError, match="Split 0 of cv trains on 40 of the rows that it tests"):
         estimator.fit(frame[["a"]], y)
+
+
+NUMBERS = np.random.default_rng(0).normal(size=(120, 3))
+ABOVE = NUMBERS[:, 0] > 0
+TAKERS = {
+    "linear": PartialAUCClassifier((0.0, 0.5)),
+    "AUM": AUMClassifier(),
+    "SVC": PartialAUCSVC((0.0, 0.5)),
+    "reweighted": RegionReweighted(LogisticRegression(), (0.0, 0.5)),
+    "stack": RegionStack((0.0, 0.5), estimators=MEMBERS, cv=2),
+    "card": RegionScorecard((0.0, 0.5)),
+    "promise": FixedFPRClassifier(LogisticRegression(), max_fpr=0.3),
+}
+UNREADABLE = {
+    "masked": (np.ma.masked_array(NUMBERS, NUMBERS > 1), "X has 58 masked entries; fill them"),
+    "complex": (NUMBERS + 1j, "Complex data not supported: X has the dtype complex128"),
+    "no columns": (pd.DataFrame(index=range(120)), r"0 feature\(s\) \(shape=\(120, 0\)\)"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:At C=1 the structural loss hardly ranks")
+@pytest.mark.parametrize("kind", UNREADABLE)
+@pytest.mark.parametrize("taker", TAKERS)
+def test_tables_that_would_be_misread(taker, kind):
+    X, message = UNREADABLE[kind]
+    with pytest.raises(ValueError, match=message):
+        clone(TAKERS[taker]).fit(X, ABOVE)
+    model = clone(TAKERS[taker]).fit(NUMBERS, ABOVE)
+    with pytest.raises(ValueError, match=message):
+        model.predict(X)
+    unmasked = np.ma.masked_array(NUMBERS, False)
+    assert np.array_equal(model.predict(unmasked), model.predict(NUMBERS))
+
+
+@pytest.mark.parametrize("size", [1e155, 1e-320])
+def test_entries_whose_products_are_no_numbers(size):
+    with pytest.raises(ValueError, match=r"whose products (over|under)flow in float64"):
+        PartialAUCClassifier((0.0, 0.5)).fit(NUMBERS * size, ABOVE)

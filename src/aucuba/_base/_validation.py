@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from aucuba._base._dates import as_times
-from aucuba._base._frames import as_table
+from aucuba._base._frames import as_known
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
 # A block of an array that stays in the cache: half a megabyte.
@@ -161,7 +161,7 @@ def _one_dimensional(values: ArrayLike, name: str, *, warn: bool = False) -> Any
     if type(values) is np.ndarray and values.ndim == 1:
         # Scikit-learn's check would return it after asking which library it comes from.
         return values
-    values = as_table(values)
+    values = as_known(values)
     try:
         column: AnyArray = column_or_1d(unmasked(values, name), warn=warn)
     except ValueError as error:

@@ -23,6 +23,8 @@ from aucuba.solvers import Solution
 
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"bfloat16": 1e15, "float16": 1e15, "float32": 1e15, "float64": 1e150}
+# Products of two entries that are all smaller vanish.
+_SMALLEST = {"float32": 1e-18, "float64": 1e-150}
 # Packages whose tables scikit-learn does not validate; their modules are imported on first use.
 _OTHER_KINDS = {
     "dask": "aucuba.linear._dask_input:DaskInput",
@@ -120,11 +122,15 @@ def _check_entries(X: Any, estimator_name: str) -> float:
 
 
 def check_largest(largest: float, dtype: str) -> None:
-    """Raise if products of entries of this size overflow."""
-    if largest > _LARGEST[dtype]:
+    """Raise if products of entries of this size overflow, or vanish."""
+    smallest = _SMALLEST.get(dtype, 0.0)
+    if largest > _LARGEST[dtype] or 0 < largest < smallest:
+        verb, remedy = "overflow", "Put a StandardScaler before this estimator."
+        if largest < smallest:
+            # A scaler would divide by a spread that vanishes itself.
+            verb, remedy = "underflow", "Multiply X by a constant first."
         raise ValueError(
-            f"X holds values up to {largest:.3g}, whose products overflow in {dtype}. Put a "
-            "StandardScaler before this estimator."
+            f"X holds values up to {largest:.3g}, whose products {verb} in {dtype}. {remedy}"
         )
 
 
