@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from aucuba import PartialAUCSVC
+from aucuba import PartialAUCSVC, explain_rows
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData
 from aucuba.aum._lines import Segment
 from aucuba.changepoint import Label, SupervisedChangepointDetector
@@ -28,12 +28,16 @@ def pages(tmp_path_factory, table, scored):
         "tight": PartialAUCSVC((0.0, 0.2), loss="tight").fit(X, y),
         "aum": AUMClassifier(tol=1e-2).fit(X, y),
     }
+    asked = {"fpr_range": (0.0, 0.2), "X": X, "feature_names": NAMES}
     made = {
-        name: classifier_report(
-            model, scored(model), fpr_range=(0.0, 0.2), X=X, feature_names=NAMES, title=name
-        )
+        name: classifier_report(model, scored(model), title=name, **asked)
         for name, model in models.items()
     }
+    top = [0, 1, 2]
+    reasons = top, explain_rows(models["tight"], X[top], 3, background=X[:50])
+    made["explained"] = classifier_report(
+        models["tight"], scored(models["tight"]), reasons=reasons, **asked
+    )
     made |= {"changepoint": changepoint_page(), "ranking": ranking_page()}
     return {name: write_page(page, folder / f"{name}.html") for name, page in made.items()}
 
@@ -290,6 +294,18 @@ def test_long_names_leave_the_coefficients_in_sight_on_a_phone(opened):
     )
     assert len(edges) == 8
     assert max(edges) <= 390
+
+
+def test_reasons_are_lines_to_read(opened):
+    browser = opened("explained")
+    wide, room, heights = browser.execute_script(
+        "const table = document.querySelector('#reasons .scroll');"
+        "const cells = [...table.querySelectorAll('tbody td:last-child')];"
+        "return [table.scrollWidth, table.clientWidth, cells.map((cell) => cell.offsetHeight)]"
+    )
+    assert wide <= room
+    assert len(heights) == 3
+    assert min(heights) > 40
 
 
 class TestPrint:

@@ -36,8 +36,9 @@ def precision_section(sample: ScoredSample, names: tuple[str, str], random_state
             other = compare_scores(
                 "average_precision", sample.y, sample.score, sample.baseline, **options, **drawn
             )
+            name = names[1][:1].upper() + names[1][1:]
             said += (
-                f" {names[1]} has {other.values[1]:.4f}, a difference of {other.difference:+.4f} "
+                f" {name} has {other.values[1]:.4f}, a difference of {other.difference:+.4f} "
                 f"[{other.low:+.4f}, {other.high:+.4f}], p-value {p_text(other.p_value)}."
             )
     gains = gains_table(sample.y, sample.score, n_bins=_PARTS, **options)
