@@ -105,7 +105,8 @@ def sample_size_for(
     ratio : float, default=None
         Negatives per positive in the study; by default as in the pilot, 1 without one.
     groups : array-like of shape (n_samples,), default=None
-        Clusters of the pilot's rows: variances grow by the design effect found there.
+        Clusters of the pilot's rows: variances grow by the design effect found there. Plans from
+        ``values`` are multiplied by a design effect that you know.
     confidence : float, default=0.95
         Level of the interval, or one minus that of the test.
     pos_label : label, default=None
@@ -229,6 +230,12 @@ class _Plan:
         if (values is None) == (y_true is None or y_score is None):
             raise ValueError("Give the labels and scores of a pilot, or the values expected.")
         if values is not None:
+            if groups is not None:
+                raise ValueError(
+                    "groups are clusters of a pilot's rows, and values come without rows. Leave groups "
+                    "out and multiply both numbers by the design effect: 1 + (m - 1) r for clusters of "
+                    "m rows with intraclass correlation r."
+                )
             measure = bind(metric, params)
             measure.check_plannable()
             if not measure.is_modelled or measure.is_rate:
