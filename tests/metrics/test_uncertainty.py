@@ -412,7 +412,7 @@ def test_planning_from_values_is_planning_from_a_large_pilot():
     assert 369 <= alone.n_positives <= 480  # 369 without the threshold's part
     with pytest.raises(ValueError, match=r"No normal scores have a partial_auc of 1.2"):
         sample_size_for("auc", values=1.2, half_width=0.05)
-    with pytest.raises(ValueError, match="^groups are clusters of a pilot's rows"):
+    with pytest.raises(ValueError, match=r"^groups are clusters of a pilot's rows"):
         sample_size_for("auc", values=0.8, half_width=0.05, groups=[0, 1])
     with pytest.raises(ValueError, match="Give the labels and scores of a pilot, or the values"):
         sample_size_for("auc", half_width=0.05)
