@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ class LabelMark(NamedTuple):
     """"correct", "false positive" (too many changes) or "false negative" (too few)."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ChangepointDisplay:
     """Show a signal with its labels and a segmentation.
 
@@ -57,22 +59,12 @@ class ChangepointDisplay:
     mean_line_ : matplotlib Artist
     """
 
-    def __init__(
-        self,
-        *,
-        signal: FloatArray,
-        positions: FloatArray,
-        changepoints: IntArray,
-        labels: LabelTable | None = None,
-        errors: LabelErrors | None = None,
-        log_penalty: float | None = None,
-    ) -> None:
-        self.signal = signal
-        self.positions = positions
-        self.changepoints = changepoints
-        self.labels = labels
-        self.errors = errors
-        self.log_penalty = log_penalty
+    signal: FloatArray
+    positions: FloatArray
+    changepoints: IntArray
+    labels: LabelTable | None = None
+    errors: LabelErrors | None = None
+    log_penalty: float | None = None
 
     @classmethod
     def from_changepoints(

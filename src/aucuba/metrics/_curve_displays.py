@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from aucuba._base._drawing import axes_for
-from aucuba._base._estimator import scores_and_label
+from aucuba._base._drawing import EstimatorDisplay, axes_for
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_fpr_range
 from aucuba._roc._average_precision import average_precision
@@ -21,7 +21,8 @@ from aucuba.metrics._decision_curve import DecisionCurve, decision_curve
 _FAINT = 0.2
 
 
-class PrecisionRecallBandDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class PrecisionRecallBandDisplay(EstimatorDisplay):
     """Precision-recall curve with a confidence band and the line of scores without information.
 
     Create one with `from_estimator` or `from_predictions`. Each draws immediately and returns the
@@ -49,24 +50,13 @@ class PrecisionRecallBandDisplay:
     band_ : matplotlib Artist or None
     """
 
-    def __init__(
-        self,
-        *,
-        recall: FloatArray,
-        precision: FloatArray,
-        average_precision: float,
-        prevalence: float,
-        recall_range: tuple[float, float] = (0.0, 1.0),
-        band: tuple[FloatArray, FloatArray, FloatArray] | None = None,
-        name: str | None = None,
-    ) -> None:
-        self.recall = recall
-        self.precision = precision
-        self.average_precision = average_precision
-        self.prevalence = prevalence
-        self.recall_range = recall_range
-        self.band = band
-        self.name = name
+    recall: FloatArray
+    precision: FloatArray
+    average_precision: float
+    prevalence: float
+    recall_range: tuple[float, float] = (0.0, 1.0)
+    band: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    name: str | None = None
 
     @classmethod
     def from_predictions(
@@ -123,15 +113,6 @@ class PrecisionRecallBandDisplay:
         )
         return display.plot(ax=ax, **plot_params)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, pos_label: Any = None, **options: Any
-    ) -> PrecisionRecallBandDisplay:
-        """Draw the curve of a fitted classifier; options are those of `from_predictions`."""
-        score, positive = scores_and_label(estimator, X, pos_label)
-        options.setdefault("name", type(estimator).__name__)
-        return cls.from_predictions(y, score, pos_label=positive, **options)
-
     def plot(
         self, ax: Any = None, *, name: str | None = None, **curve_kwargs: Any
     ) -> PrecisionRecallBandDisplay:
@@ -157,6 +138,7 @@ class PrecisionRecallBandDisplay:
         return self
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DecisionCurveDisplay:
     """Net benefit over thresholds, with the lines of acting on everyone and on nobody.
 
@@ -175,8 +157,7 @@ class DecisionCurveDisplay:
         With "all" and "none".
     """
 
-    def __init__(self, *, curves: Mapping[str, DecisionCurve]) -> None:
-        self.curves = curves
+    curves: Mapping[str, DecisionCurve]
 
     @classmethod
     def from_predictions(
@@ -234,6 +215,7 @@ class DecisionCurveDisplay:
         return self
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GainsDisplay:
     """Cumulative gains: the part of the positives found over the part of the rows, from the top.
 
@@ -253,10 +235,9 @@ class GainsDisplay:
     line_ : matplotlib Artist
     """
 
-    def __init__(self, *, fraction: FloatArray, gain: FloatArray, name: str | None = None) -> None:
-        self.fraction = fraction
-        self.gain = gain
-        self.name = name
+    fraction: FloatArray
+    gain: FloatArray
+    name: str | None = None
 
     @classmethod
     def from_predictions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import norm
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from aucuba._base._drawing import axes_for
+from aucuba._base._drawing import EstimatorDisplay, axes_for
 from aucuba._base._estimator import scores_and_label
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice, check_fpr_range, identifiers, row_weights
@@ -24,7 +25,8 @@ from aucuba.metrics._operating_points import OperatingPoint
 _LEAST = 1e-4
 
 
-class RocRegionDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class RocRegionDisplay(EstimatorDisplay):
     """ROC curve whose area is shaded where ``alpha <= FPR <= beta``.
 
     Create one with `from_estimator`, `from_predictions` or `from_cv_results`. Each draws immediately
@@ -54,24 +56,13 @@ class RocRegionDisplay:
         The shaded area, under the mean of the curves; None with ``scale="det"``.
     """
 
-    def __init__(
-        self,
-        *,
-        fpr: FloatArray | Sequence[FloatArray],
-        tpr: FloatArray | Sequence[FloatArray],
-        fpr_range: tuple[float, float],
-        partial_auc: float | Sequence[float],
-        name: str | None = None,
-        confidence_band: ConfidenceBand | None = None,
-        points: Sequence[OperatingPoint] = (),
-    ) -> None:
-        self.fpr = fpr
-        self.tpr = tpr
-        self.fpr_range = fpr_range
-        self.partial_auc = partial_auc
-        self.name = name
-        self.confidence_band = confidence_band
-        self.points = points
+    fpr: FloatArray | Sequence[FloatArray]
+    tpr: FloatArray | Sequence[FloatArray]
+    fpr_range: tuple[float, float]
+    partial_auc: float | Sequence[float]
+    name: str | None = None
+    confidence_band: ConfidenceBand | None = None
+    points: Sequence[OperatingPoint] = ()
 
     @classmethod
     def from_predictions(
@@ -137,40 +128,6 @@ class RocRegionDisplay:
             points=points,
         )
         return display.plot(ax=ax, **plot_params)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        pos_label: Any = None,
-        name: str | None = None,
-        **params: Any,
-    ) -> RocRegionDisplay:
-        """Draw the curve of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier
-            A fitted classifier with two classes.
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        pos_label : label, default=None
-            The positive class; ``classes_[1]`` by default.
-        name : str, default=None
-            Name for the legend; the name of the class by default.
-        **params
-            As in `from_predictions`, such as ``fpr_range``, ``sample_weight`` and ``ax``.
-
-        Returns
-        -------
-        RocRegionDisplay
-        """
-        score, pos_label = scores_and_label(estimator, X, pos_label)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, score, pos_label=pos_label, name=name, **params)
 
     @classmethod
     def from_cv_results(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from aucuba._base._drawing import axes_for
-from aucuba._base._estimator import scores_and_label
+from aucuba._base._drawing import EstimatorDisplay, axes_for
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._roc._flagged import FlaggedRows
 from aucuba._roc._prevalence import target_range
@@ -17,7 +17,8 @@ from aucuba.metrics._study import check_level
 _N_PREVALENCES = 200
 
 
-class PredictiveValueDisplay:
+@dataclass(kw_only=True, eq=False, repr=False)
+class PredictiveValueDisplay(EstimatorDisplay):
     """Show precision (PPV) and NPV of one threshold for every share of positives.
 
     The curves assume label shift: within each class scores are distributed as in the rows. The bands
@@ -62,22 +63,12 @@ class PredictiveValueDisplay:
     0.59, between 0.37 and 0.81
     """
 
-    def __init__(
-        self,
-        *,
-        prevalence: FloatArray,
-        ppv: FloatArray,
-        npv: FloatArray,
-        confidence: float,
-        of_rows: float,
-        name: str | None = None,
-    ) -> None:
-        self.prevalence = prevalence
-        self.ppv = ppv
-        self.npv = npv
-        self.confidence = confidence
-        self.of_rows = of_rows
-        self.name = name
+    prevalence: FloatArray
+    ppv: FloatArray
+    npv: FloatArray
+    confidence: float
+    of_rows: float
+    name: str | None = None
 
     @classmethod
     def from_predictions(
@@ -100,7 +91,8 @@ class PredictiveValueDisplay:
         y_true, y_score, sample_weight, pos_label
             As in `partial_auc_score`.
         threshold : float
-            Rows with a score at or above it are flagged.
+            Rows with a score at or above it are flagged. Of an estimator: a value of its
+            ``decision_function``, or of the probability where there is none.
         prevalence_range : (float, float), default=(0.001, 0.5)
             The lowest and the highest share of positives.
         confidence : float, default=0.95
@@ -130,43 +122,6 @@ class PredictiveValueDisplay:
             name=name,
         )
         return display.plot(ax)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        threshold: float,
-        pos_label: Any = None,
-        **params: Any,
-    ) -> PredictiveValueDisplay:
-        """Draw the curves of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : estimator
-            Fitted classifier of two classes.
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows that it was not trained on.
-        y : array-like of shape (n_rows,)
-            Labels.
-        threshold : float
-            Threshold of the ``decision_function``, or of the probability where there is none.
-        pos_label : label, default=None
-            The positive class; None takes ``classes_[1]``.
-        **params
-            As in `from_predictions`.
-
-        Returns
-        -------
-        PredictiveValueDisplay
-            The display, drawn.
-        """
-        score, pos_label = scores_and_label(estimator, X, pos_label)
-        params = {"name": type(estimator).__name__} | params
-        return cls.from_predictions(y, score, threshold=threshold, pos_label=pos_label, **params)
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> PredictiveValueDisplay:
         """Draw into ``ax``, or into a new figure.

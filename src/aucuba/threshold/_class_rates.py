@@ -191,21 +191,9 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         self.max_fpr = max_fpr
         self.min_tpr = min_tpr
         super().__init__(
-            estimator,
-            confidence,
-            cv,
-            joint,
-            strata,
-            group_rate,
-            max_group_size,
-            weighted_promise,
-            max_weight,
-            on_failure,
-            pos_label,
-            response_method,
-            score_direction,
-            n_jobs,
-            random_state,
+            *(estimator, confidence, cv, joint, strata, group_rate, max_group_size),
+            *(weighted_promise, max_weight, on_failure, pos_label, response_method),
+            *(score_direction, n_jobs, random_state),
         )
 
     @property
@@ -337,21 +325,9 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     ) -> None:
         self.min_tpr = min_tpr
         super().__init__(
-            estimator,
-            confidence,
-            cv,
-            joint,
-            strata,
-            group_rate,
-            max_group_size,
-            weighted_promise,
-            max_weight,
-            on_failure,
-            pos_label,
-            response_method,
-            score_direction,
-            n_jobs,
-            random_state,
+            *(estimator, confidence, cv, joint, strata, group_rate, max_group_size),
+            *(weighted_promise, max_weight, on_failure, pos_label, response_method),
+            *(score_direction, n_jobs, random_state),
         )
 
     @property

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from aucuba._base._drawing import axes_for
-from aucuba._base._estimator import scores_and_label
+from aucuba._base._drawing import EstimatorDisplay, axes_for
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import binary_target, check_fraction, finite_scores
 from aucuba.threshold._order_statistic import joint_ranks, raised_by_rounding, rows_for_a_rank
@@ -20,7 +19,7 @@ _MOST_POINTS = 500
 
 
 @dataclass(kw_only=True, eq=False)
-class GuaranteedRocDisplay:
+class GuaranteedRocDisplay(EstimatorDisplay):
     r"""Show what a promise costs: the TPR kept with confidence, for every limit on the FPR.
 
     At each limit the threshold is the one that :class:`FixedFPRClassifier` would set on these rows,
@@ -135,34 +134,6 @@ class GuaranteedRocDisplay:
             name=name,
         )
         return display.plot(ax=ax, **plot_params)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, pos_label: Any = None, **params: Any
-    ) -> GuaranteedRocDisplay:
-        """Draw the curve of a fitted classifier on rows that it was not trained on.
-
-        Parameters
-        ----------
-        estimator : estimator
-            Fitted classifier of two classes.
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows.
-        y : array-like of shape (n_rows,)
-            Labels.
-        pos_label : label, default=None
-            The positive class; None takes ``classes_[1]``.
-        **params : dict
-            Passed to `from_predictions`.
-
-        Returns
-        -------
-        GuaranteedRocDisplay
-            The display, drawn.
-        """
-        score, pos_label = scores_and_label(estimator, X, pos_label)
-        params = {"name": type(estimator).__name__} | params
-        return cls.from_predictions(y, score, pos_label=pos_label, **params)
 
     def plot(self, ax: Any = None, *, name: str | None = None) -> GuaranteedRocDisplay:
         """Draw into ``ax``, or into a new figure.

@@ -140,21 +140,9 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         self.min_precision = min_precision
         self.target_prevalence = target_prevalence
         super().__init__(
-            estimator,
-            confidence,
-            cv,
-            joint,
-            strata,
-            group_rate,
-            max_group_size,
-            weighted_promise,
-            max_weight,
-            on_failure,
-            pos_label,
-            response_method,
-            score_direction,
-            n_jobs,
-            random_state,
+            *(estimator, confidence, cv, joint, strata, group_rate, max_group_size),
+            *(weighted_promise, max_weight, on_failure, pos_label, response_method),
+            *(score_direction, n_jobs, random_state),
         )
 
     def _rule(self, population: Population) -> Rule:
@@ -281,21 +269,9 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     ) -> None:
         self.max_alert_rate = max_alert_rate
         super().__init__(
-            estimator,
-            confidence,
-            cv,
-            joint,
-            strata,
-            group_rate,
-            max_group_size,
-            weighted_promise,
-            max_weight,
-            on_failure,
-            pos_label,
-            response_method,
-            score_direction,
-            n_jobs,
-            random_state,
+            *(estimator, confidence, cv, joint, strata, group_rate, max_group_size),
+            *(weighted_promise, max_weight, on_failure, pos_label, response_method),
+            *(score_direction, n_jobs, random_state),
         )
 
     def _rule(self, population: Population) -> Rule:

@@ -204,21 +204,9 @@ class TriageClassifier(PromisedThresholdClassifier):
         self.min_npv = min_npv
         self.target_prevalence = target_prevalence
         super().__init__(
-            estimator,
-            confidence,
-            cv,
-            joint,
-            strata,
-            group_rate,
-            max_group_size,
-            weighted_promise,
-            max_weight,
-            on_failure,
-            pos_label,
-            response_method,
-            score_direction,
-            n_jobs,
-            random_state,
+            *(estimator, confidence, cv, joint, strata, group_rate, max_group_size),
+            *(weighted_promise, max_weight, on_failure, pos_label, response_method),
+            *(score_direction, n_jobs, random_state),
         )
 
     def actions(self, X: Any) -> AnyArray:
