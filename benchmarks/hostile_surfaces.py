@@ -32,10 +32,10 @@ RESULT = Path(__file__).parent / "results" / "hostile_surfaces.md"
 SEEDED: dict[str, tuple[Callable[[int], None], int]] = {
     "linear models as SQL in SQLite, hostile names, ties on the threshold": (check_sql, 1_000),
     "models as ONNX graphs, extreme rows, ties on the threshold": (check_graph, 300),
-    "reports with hostile names, nine kinds of pages": (check_page, 90),
+    "reports with hostile names, nine kinds of pages": (check_page, 45),
     "stacks on unseen categories and far numbers": (check_unseen, 200),
 }
-N_INTERRUPTS, N_AT_ONCE, N_REQUESTS, N_WORLDS = 100, 10, 1_000, 1_000
+N_INTERRUPTS, N_AT_ONCE, N_REQUESTS, N_WORLDS = 30, 3, 1_000, 8_000
 
 
 def of_commands(part: float) -> list[list[object]]:

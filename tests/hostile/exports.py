@@ -77,6 +77,7 @@ def hostile_rows(rng, model, rows, kind):
         base = model.decision_function(rows) + model.threshold_
         step = int(rng.integers(-1, 2)) * np.spacing(abs(base[place]))
         model.threshold_ = float(base[place] + step)
+        model.thresholds_ = np.array([model.threshold_])
     return rows
 
 
