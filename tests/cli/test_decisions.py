@@ -93,6 +93,33 @@ def test_predict_writes_what_to_do(run, fit, folder):
     assert "a person reviews those between" in page.read_text(encoding="utf-8")
 
 
+def test_detectors_learn_what_is_normal(run, folder):
+    """Known outliers train no detector."""
+    train = pd.read_csv(folder / "train.csv").drop(columns=["row", "day"])
+    words = ["--positive", "bad", "--model", "outliers", "--promise", "fpr=0.1", "--json"]
+    models = []
+    for shift in (0.0, 50.0):
+        # Outliers lie elsewhere, in rows of either half.
+        moved = train.assign(a=train["a"] + np.where(train["y"] == "bad", shift, 0.0))
+        moved.to_csv(folder / "moved.csv", index=False)
+        found = run("fit", folder / "moved.csv", *words, "--out", folder / "d.aucuba")
+        assert found.code == 0, found.err
+        models.append(load_model(folder / "d.aucuba").model)
+    first, second = (model[-1] for model in models)
+    assert type(first.estimator_).__name__ == "IsolationForest"
+    # Columns are standardised, so that thresholds move and columns and sizes of nodes do not.
+    for one, other in zip(first.estimator_.estimators_, second.estimator_.estimators_, strict=True):
+        for name in ("feature", "n_node_samples"):
+            assert np.array_equal(getattr(one.tree_, name), getattr(other.tree_, name))
+    found = run("predict", folder / "d.aucuba", folder / "new.csv", "--out", folder / "s.csv")
+    assert found.code == 0, found.err
+    new = pd.read_csv(folder / "new.csv")
+    flagged = pd.read_csv(folder / "s.csv")["predicted"] == "bad"
+    np.testing.assert_array_equal(flagged, models[1].predict(new[["a", "b"]]) == 1)
+    assert flagged[new["y"] == "good"].mean() < 0.15
+    assert flagged[new["y"] == "bad"].mean() > 0.4
+
+
 def test_triage_by_predictive_values(fit):
     triage = fit("--triage", "ppv=0.7, npv=0.95")[1].model[-1]
     assert (triage.min_ppv, triage.min_npv, triage.max_fpr) == (0.7, 0.95, None)
@@ -110,6 +137,7 @@ def test_triage_by_predictive_values(fit):
         (["--triage", "fpr=0.1,fpr=0.2"], "names fpr twice"),
         (["--triage", "precision=0.1"], "--triage must be one of 'fpr', 'tpr', 'ppv', 'npv'"),
         (["--triage", "fpr"], "such as fpr=0.01, got 'fpr'"),
+        (["--model", "outliers"], "does not apply to --model outliers"),
         (["--confidence", 0.9], "is for --promise, --triage and --max-fdr"),
     ],
 )

@@ -19,6 +19,7 @@ from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
+    IsolationForest,
     RandomForestClassifier,
 )
 from sklearn.kernel_approximation import Nystroem
@@ -127,6 +128,25 @@ class TestTrees:
     def test_a_forest_without_a_number_of_features(self, refuse, data):
         model = RandomForestClassifier(4, random_state=0).fit(*data)
         del model.n_features_in_
+        refuse(model)
+
+    @pytest.mark.parametrize(
+        "forge",
+        [
+            lambda model: forge_tree(model.estimators_[1].tree_, feature=2 * 10**9),
+            lambda model: model.estimators_features_.__setitem__(1, np.array([0, 1, 9])),
+            lambda model: model.estimators_features_.pop(),
+            lambda model: setattr(model, "_max_features", 6),
+            lambda model: setattr(model, "_max_features", "all"),
+            lambda model: setattr(
+                model, "_decision_path_lengths", [one[:-1] for one in model._decision_path_lengths]
+            ),
+            lambda model: setattr(model, "_average_path_length_per_tree", ()),
+        ],
+    )
+    def test_isolation_forests(self, refuse, data, forge):
+        model = IsolationForest(n_estimators=4, max_features=3, random_state=0).fit(data[0])
+        forge(model)
         refuse(model)
 
     @pytest.fixture

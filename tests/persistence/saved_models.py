@@ -12,7 +12,11 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
@@ -114,6 +118,9 @@ def on_arrays():
     yield "PartialAUCSVC-precomputed", model, "decision_function", kernel[:2].tolist()
     model = FalseDiscoverySelector(LogisticRegression(), 0.4, random_state=0).fit(X, y)
     yield "FalseDiscoverySelector", model, "select", X[:N_SCORED].tolist()
+    forest = IsolationForest(n_estimators=3, max_samples=20, max_features=2, random_state=0)
+    model = FixedFPRClassifier(forest, max_fpr=0.3, random_state=0).fit(X)
+    yield "FixedFPRClassifier-detector", model, "decision_function", X[:N_SCORED].tolist()
 
 
 def on_tables():

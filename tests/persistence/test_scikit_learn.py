@@ -7,7 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    IsolationForest,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import OneHotEncoder
@@ -26,6 +30,7 @@ PRIVATE = {
     ColumnTransformer: {"_transformer_to_input_indices"},
     GradientBoostingClassifier: {"_loss"},
     HistGradientBoostingClassifier: {"_bin_mapper", "_loss", "_predictors", "_preprocessor"},
+    IsolationForest: {"_average_path_length_per_tree", "_decision_path_lengths", "_max_features"},
     MLPClassifier: {
         *("_best_coefs", "_best_intercepts", "_label_binarizer", "_no_improvement_count"),
         *("_optimizer", "_random_state"),

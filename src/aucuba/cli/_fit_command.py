@@ -29,7 +29,7 @@ from aucuba.persistence import save_model
 # A probe may take this long, or a tenth of the training.
 _PROBE_S = 5.0
 _OF_SIGNALS = ("labels", "max_segments")
-_MODELS = ("linear", "svc", "aum", "scorecard", "stack", "changepoint")
+_MODELS = ("linear", "svc", "aum", "scorecard", "stack", "outliers", "changepoint")
 # The other options that --model changepoint has.
 _OF_ALL = (
     *("data", "out", "model", "loss", "cv", "max_iter", "random_state"),

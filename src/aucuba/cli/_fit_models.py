@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -55,7 +56,7 @@ class Plan:
     ----------
     fpr_range : (float, float)
     min_tpr : float
-    kind : {"linear", "svc", "aum", "scorecard", "stack"}
+    kind : {"linear", "svc", "aum", "scorecard", "stack", "outliers"}
     classifier : estimator
     folds : int
         Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
@@ -157,7 +158,11 @@ class Plan:
         of_named = self.kind in _OF_NAMED
         with progress_bar(f"Training {type(self.classifier).__name__}") as bar:
             X = table.X if of_named else prepared
-            fit_with_progress(bar, self.classifier, X, table.y, **fit_params)
+            if self.kind == "outliers":
+                # A detector learns what is normal; the known outliers only measure it.
+                self.classifier.fit(X[~table.rows.positive])
+            else:
+                fit_with_progress(bar, self.classifier, X, table.y, **fit_params)
             baseline = LogisticRegression(C=self.logistic_C, max_iter=1000)
             baseline.fit(prepared, table.y, sample_weight=table.rows.weight)
         first = prepare.steps[:1] if of_named else prepare.steps
@@ -227,6 +232,17 @@ def _aum(options: FitOptions, fpr_range: Range, min_tpr: float) -> AUMClassifier
     return AUMClassifier(**_iteration_limit(options))
 
 
+def _outliers(options: FitOptions, fpr_range: Range, min_tpr: float) -> IsolationForest:
+    options.refuse("does not apply to --model outliers", "C", "max_iter", "min_tpr", "cv")
+    options.refuse("does not apply to --model outliers", "sample_weight", "qid")
+    if not options.given & {"promise", "triage", "max_fdr"}:
+        raise ValueError(
+            "--model outliers has no threshold of its own; give --promise fpr=0.01, --promise "
+            "alerts=0.01, --triage or --max-fdr with it."
+        )
+    return IsolationForest(random_state=options.random_state)
+
+
 def _linear(options: FitOptions, fpr_range: Range, min_tpr: float) -> Any:
     C = _checked_C(options)
     if options.cv == 0:
@@ -254,6 +270,7 @@ _MODELS: dict[str, Callable[[FitOptions, Range, float], Any]] = {
     "aum": _aum,
     "scorecard": _scorecard,
     "stack": _stack,
+    "outliers": _outliers,
 }
 
 

@@ -234,7 +234,8 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     )
     model: str = _of_model(
         "linear; svc: convex losses; aum: for the whole curve; scorecard: a few conditions with whole "
-        "points; stack: several models combined, slow and strong; or changepoint.",
+        "points; stack: several models combined, slow and strong; outliers: an isolation forest of the "
+        "negative rows, with --promise; or changepoint.",
         "NAME",
         default="linear",
     )

@@ -29,7 +29,8 @@ _PUBLIC = {
     ),
     "sklearn.compose": ("ColumnTransformer",),
     "sklearn.ensemble": (
-        *("ExtraTreesClassifier", "HistGradientBoostingClassifier", "RandomForestClassifier"),
+        *("ExtraTreesClassifier", "HistGradientBoostingClassifier", "IsolationForest"),
+        "RandomForestClassifier",
     ),
     "sklearn.impute": ("MissingIndicator", "SimpleImputer"),
     "sklearn.kernel_approximation": ("Nystroem",),
@@ -44,7 +45,7 @@ _PUBLIC = {
         *("FunctionTransformer", "LabelBinarizer", "LabelEncoder", "MaxAbsScaler"),
         *("OneHotEncoder", "OrdinalEncoder", "StandardScaler"),
     ),
-    "sklearn.tree": ("DecisionTreeClassifier", "ExtraTreeClassifier"),
+    "sklearn.tree": ("DecisionTreeClassifier", "ExtraTreeClassifier", "ExtraTreeRegressor"),
 }
 # Stored name on the left, current location of the class on the right. When a class moves, only the
 # right side changes. Private helpers have no public name; their alias says what they do.

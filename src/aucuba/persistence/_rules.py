@@ -200,6 +200,20 @@ def _check_members(model: Any, n_features: int) -> None:
         demand(same and own == expected, "a tree for other columns")
 
 
+def _check_isolation(model: Any, n_features: int) -> None:
+    """Compare the trees of an isolation forest with their columns and the lengths of their paths."""
+    members, columns = model.estimators_, model.estimators_features_
+    lengths = model._decision_path_lengths, model._average_path_length_per_tree
+    demand(all(len(one) == len(members) for one in (columns, *lengths)), "other trees")
+    for member, own, *paths in zip(members, columns, *lengths, strict=True):
+        tree = member.tree_
+        check_range(own, n_features)
+        # Without subsampling every tree gets all columns.
+        same = own.shape == (model._max_features,) == (tree.n_features,)
+        demand(same and tree.n_outputs == 1, "a tree for other columns")
+        demand(all(one.shape == (tree.node_count,) for one in paths), "paths of another tree")
+
+
 def _check_stages(model: Any, n_classes: int) -> None:
     """Expect one tree per stage and score of a row, and a start for the same classes."""
     n_scores, start = 1 if n_classes == 2 else n_classes, model.init_
@@ -361,6 +375,7 @@ _RULES: dict[str, tuple[str, Rule]] = {
     "aucuba.helper.portable_splines": ("bsplines_", _check_splines),
     "sklearn.ensemble.ExtraTreesClassifier": _MEMBERS,
     "sklearn.ensemble.HistGradientBoostingClassifier": ("_predictors", _check_predictors),
+    "sklearn.ensemble.IsolationForest": ("estimators_", _check_isolation),
     "sklearn.ensemble.RandomForestClassifier": _MEMBERS,
     "sklearn.ensemble._gb.GradientBoostingClassifier": _MEMBERS,
     "sklearn.neural_network.MLPClassifier": ("coefs_", _check_network),
@@ -369,6 +384,6 @@ _RULES: dict[str, tuple[str, Rule]] = {
     "sklearn.svm._classes.SVC": ("support_vectors_", _check_support_vectors),
     "sklearn.tree.DecisionTreeClassifier": _TREE,
     "sklearn.tree.ExtraTreeClassifier": _TREE,
+    "sklearn.tree.ExtraTreeRegressor": _TREE,
     "sklearn.tree._classes.DecisionTreeRegressor": _TREE,
-    "sklearn.tree._classes.ExtraTreeRegressor": _TREE,
 }
