@@ -219,6 +219,9 @@ def test_the_words(table):
     income = next(one for one in found.reasons[0] if one.startswith("income"))
     assert income.startswith("income is 123,500, typically 12.35: raises the log-odds by ")
     assert not any("city" in one for one in found.reasons[2])
+    # Columns that are as in most background rows may still raise the score a little.
+    rome = explain_rows(model, rows[:1], background=frame[:9].assign(city=["Rome"] * 8 + ["Oslo"]))
+    assert any(one.startswith("city is Rome, as is typical: raises") for one in rome.reasons[0])
     for values, reasons in zip(found.contributions, found.reasons, strict=True):
         raised = [float(one.rpartition(" ")[2]) for one in reasons]
         assert raised == sorted(raised, reverse=True)

@@ -267,7 +267,8 @@ def _words(X: Any, background: Any, names: list[str]) -> Callable[[int, int], st
     def words(row: int, place: int) -> str:
         value = _shown(np.asarray(column(X, place)[row : row + 1], dtype=object)[0])
         typical = _shown(_typical(column(background, place)))
-        return f"{names[place]} is {value}, typically {typical}"
+        compared = "as is typical" if value == typical else f"typically {typical}"
+        return f"{names[place]} is {value}, {compared}"
 
     return words
 
