@@ -74,7 +74,7 @@ def run(options: CompareOptions) -> None:
 
 
 def _refuse_different_samples(records: Mapping[Path, FitRecord], options: CompareOptions) -> None:
-    """All models are measured on one sample, so what defines it must be the same in all."""
+    """Refuse models whose columns would define different samples."""
     defining: list[tuple[str, str | None, Callable[[FitRecord], str | None], str]] = [
         ("positive label", None, lambda record: record.labels.key, ""),
         ("target", options.target, lambda record: record.target, " Give --target."),

@@ -147,7 +147,7 @@ class FitProgress:
         self._bar.total = context.max_subtasks
 
     def on_fit_task_begin(self, estimator: Any, context: Any, **rest: Any) -> None:
-        """Nothing to show before an iteration ends."""
+        """Wait: the bar moves when an iteration ends."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:
         if context.parent is not None:
@@ -157,7 +157,7 @@ class FitProgress:
         return False
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """The bar is closed by whoever opened it."""
+        """Leave the bar open: its owner closes it."""
 
 
 def _as_json_types(value: Any) -> Any:

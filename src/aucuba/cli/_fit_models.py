@@ -212,7 +212,7 @@ def _scorecard(options: FitOptions, fpr_range: Range, min_tpr: float) -> RegionS
 
 
 def _at_least_two(options: FitOptions) -> int:
-    """Return the number of folds of a model that cannot do without them."""
+    """Return the number of folds of a model that needs them."""
     folds = 5 if options.cv is None else options.cv
     if folds < 2:
         raise ValueError(f"--cv must be at least 2 for a {options.model}, got {folds}.")

@@ -34,7 +34,7 @@ from aucuba.metrics import RocSketch
 from aucuba.persistence import SavedModel
 from aucuba.threshold import FalseDiscoverySelector
 
-# Rows by which a table is recognised.
+# First rows of a table, whose digest identifies it.
 _DIGESTED = 1000
 # The segment of rows whose cell is empty.
 NO_SEGMENT = "(missing)"
@@ -95,7 +95,7 @@ class ScoredFile:
     options : LabelledOptions
         The file, and its columns that are not features.
     reach : callable
-        Told after every piece which fraction of the file has been read.
+        Called after every piece with the fraction of the file that has been read.
     """
 
     def __init__(

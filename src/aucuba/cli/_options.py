@@ -401,7 +401,7 @@ class ReportOptions(PrevalenceOptions, RangeOptions, SegmentOptions, LabelledOpt
     model: Path = _model_file()
     out: Path = _option("The page to write.", "report.html", default=MISSING)
     ledger: Path | None = _option(
-        "Show the calibrations of this PromiseLedger along the dates.", "FILE.json"
+        "Show the calibrations of this PromiseLedger over time.", "FILE.json"
     )
     labels: Path | None = _labels()
     edges: Path | None = _option(

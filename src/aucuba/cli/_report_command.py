@@ -134,5 +134,5 @@ def _ranking_page(
 
 
 def _features(frame: pd.DataFrame, others: list[str], path: Path) -> pd.DataFrame:
-    """Convert all but some columns to numbers."""
+    """Convert all columns but those left out to numbers."""
     return frame.drop(columns=others, errors="ignore").apply(as_floats, path=path)

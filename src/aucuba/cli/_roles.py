@@ -283,7 +283,7 @@ def as_sample(rows: pd.DataFrame) -> Sample:
 
 
 def _in_order(column: pd.Series) -> pd.Series:
-    """Convert to text what is not numbers, so that a column of numbers and words has an order."""
+    """Convert everything but numbers to text, so that mixed columns can be sorted."""
     return column if column.dtype.kind in "iuf" else column.astype(object).map(label_text)
 
 

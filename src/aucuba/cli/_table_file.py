@@ -1,6 +1,6 @@
 """Data files: their format, and reading them whole or in chunks.
 
-Every file that cannot be read is answered by one `TableError` that names the file and the remedy.
+A file that cannot be read raises one `TableError`, which names the file and the remedy.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from aucuba.ensemble._distill import mixed_rows
 
 Scorer = Callable[[Any], FloatArray]
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
-# A model is linear where its scores are its coefficients' products up to this relative difference.
+# Largest relative difference between the scores of a linear model and the products of its coefficients.
 _SAME = 1e-6
 # Entries of hybrid rows that are scored at a time.
 _ENTRIES_AT_ONCE = 4_000_000
@@ -54,7 +54,7 @@ def linear_contributions(
 
 
 def source_columns(steps: list[Any], X: Any) -> IntArray | None:
-    """Return the column of X that every column after the steps is made of; None if one may mix them."""
+    """Return the source in X of every column after the steps; None if a step may mix columns."""
     source = np.arange(X.shape[1])
     for step in steps:
         if isinstance(step, NamedColumns):
@@ -76,8 +76,7 @@ def walk_contributions(
     order; each replacement moves the score, and the moves of a walk add up to ``score(x) - score(z)``.
     The contribution of a column is the mean of its moves, so that contributions add up to
     ``score(x) - mean(score(z))`` however few the walks are. Every order is also walked in reverse,
-    which cancels the error of interactions of two columns, and every background row starts as many
-    walks. Columns in which x equals z stay. Scores that are a sum over columns are attributed exactly.
+    which cancels the error of interactions of two columns, and every background row starts equally many walks. Columns in which x equals z stay. Scores that are a sum over columns are attributed exactly.
 
     Štrumbelj and Kononenko (2014), "Explaining prediction models and individual predictions with
     feature contributions".

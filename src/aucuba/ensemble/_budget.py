@@ -75,7 +75,7 @@ def fit_members(
     budget: Budget,
     verbose: int,
 ) -> list[FittedMember]:
-    """Fit the members one after the other until time runs out or a callback stops; the first always."""
+    """Fit the first member, then others until time runs out or a callback stops the fit."""
     (first, member), *others = members
     runner.progress.stage = first
     begin = time.monotonic()

@@ -61,7 +61,7 @@ class BoosterOnDask(ABC):
         labels = blocks.split(y)
         weights = [None] * len(labels) if weight is None else blocks.split(weight)
         parts = [Part(*own) for own in zip(blocks.delayed(), labels, weights, strict=True)]
-        # The workers of a booster wait for each other, and for ever if one of them dies.
+        # The workers of a booster wait for each other, forever if one of them dies.
         return blocks.with_all_workers(lambda client: self._fitted(client, parts, blocks.columns))
 
     def _fitted(self, client: Any, parts: Sequence[Part], columns: Any) -> Any:
@@ -164,7 +164,7 @@ def _collection(blocks: Sequence[Any], lengths: Sequence[int], columns: Any) -> 
 
 
 def _column(parts: Sequence[AnyArray]) -> Any:
-    """Return a vector of the driver in the chunks of the parts."""
+    """Cut a vector on the driver into the chunks of the parts."""
     chunks = tuple(part.size for part in parts)
     return _dask.array.from_array(np.concatenate(parts), chunks=(chunks,))
 

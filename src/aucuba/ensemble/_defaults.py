@@ -87,7 +87,7 @@ _ROWS_PER_STEP = 200
 
 @dataclass(frozen=True)
 class NamedMembers:
-    """Makes the members that a stack knows by name, for a table and a region.
+    """The members that a stack knows by name, for one table and region.
 
     Without a region every member is trained by log-loss.
     """

@@ -35,7 +35,7 @@ _L2 = 10.0
 
 
 def check_distillable(X: Any, n_synthetic: int | None) -> None:
-    """Raise if the columns of X cannot be mixed, or the number of synthetic rows is no number."""
+    """Raise if the columns of X cannot be mixed or ``n_synthetic`` is not a whole number."""
     if sparse.issparse(X) or not (isinstance(X, np.ndarray) or hasattr(X, "iloc")):
         raise ValueError(
             f"distill mixes the columns of rows and takes an array or a pandas DataFrame, got "

@@ -52,9 +52,9 @@ def explain_rows(
       over walks from background rows to x that replace one column after the other in a random order.
       The sum is exact; a single contribution has a sampling error, which more walks reduce. One row
       takes ``n_walks`` scores per column.
-    - `RegionScorecard`: the points of its items, compared with none.
+    - `RegionScorecard`: the points of its items, without any comparison.
 
-    A promised threshold is explained by the score it is set on, a search by its best estimator.
+    For a promised threshold the underlying score is explained, for a search its best estimator.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Contributions:
         The score without any part.
     unit : str
     describe : callable
-        Says in words what a row has in a part, from their places: "income is 12,000".
+        Describes the value of a row in a part, given both indices: "income is 12,000".
     """
 
     names: Sequence[str]
@@ -258,7 +258,7 @@ def _scores_log_odds(last: Any) -> bool:
 
 
 def _words(X: Any, background: Any, names: list[str]) -> Callable[[int, int], str]:
-    """Say what a row has in a column, and what is typical there."""
+    """Describe the value of a row in a column, and the typical one."""
 
     def column(table: Any, place: int) -> Any:
         part = table[:, [place]].toarray() if sparse.issparse(table) else table

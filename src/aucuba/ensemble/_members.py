@@ -136,7 +136,7 @@ class ReweightedMember(Member):
 
 
 def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
-    """Make a member of a user's estimator; ``weighted`` tells whether rows have weights."""
+    """Make a member from a user's estimator; ``weighted`` tells whether rows have weights."""
     if isinstance(estimator, RegionReweighted):
         weight_keyword(estimator.estimator)
         check_strength(estimator.strength)

@@ -26,7 +26,7 @@ from aucuba.ensemble._table import TrainingTable, final_step, fit_weighted
 
 
 class OutOfTime(Exception):
-    """The deadline came before the last task of a member."""
+    """Raised when the deadline passes before the last task of a member."""
 
 
 @dataclass(frozen=True)

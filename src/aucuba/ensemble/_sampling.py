@@ -53,7 +53,7 @@ ALL_ROWS = RowSampling()
 
 
 def check_max_rows(max_rows: Any) -> int | None:
-    """Check a number of rows to train on at most; None is all."""
+    """Check the largest number of rows to train on; None means all."""
     if max_rows is None:
         return None
     number = int(check_positive_number(max_rows, "max_rows", integer=True))
