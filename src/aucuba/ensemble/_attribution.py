@@ -76,7 +76,9 @@ def walk_contributions(
     order; each replacement moves the score, and the moves of a walk add up to ``score(x) - score(z)``.
     The contribution of a column is the mean of its moves, so that contributions add up to
     ``score(x) - mean(score(z))`` however few the walks are. Every order is also walked in reverse,
-    which cancels the error of interactions of two columns, and every background row starts equally many walks. Columns in which x equals z stay. Scores that are a sum over columns are attributed exactly.
+    which cancels the error of interactions of two columns, and every background row starts equally
+    many walks. Columns in which x equals z stay. Scores that are a sum over columns are attributed
+    exactly.
 
     Štrumbelj and Kononenko (2014), "Explaining prediction models and individual predictions with
     feature contributions".

@@ -73,7 +73,7 @@ class RegionScorecard(BinaryClassifier):
     sign : {1, -1} or dict, default=None
         Sign of all points, or of the points of some columns: 1 for cards that only add.
     monotone : dict, default=None
-        Direction in which the points of a column go with its numbers: 1 to rise, -1 to fall.
+        Whether the points of a column rise (1) or fall (-1) with its numbers.
     include, exclude : sequence of column names or indices, default=()
         Columns that must, or may not, be on the card.
     column_cost : dict, default=None
@@ -106,7 +106,7 @@ class RegionScorecard(BinaryClassifier):
         Standard errors of the leads over c = 1.
     calibration_ : ndarray of shape (2,)
         Slope and intercept of the log-odds of ``pos_label_`` as a function of the total: fitted to the
-        training rows, then corrected for what they flatter by the held-out rows.
+        training rows, then corrected for optimism by the held-out rows.
     risk_ : list of dict
         For every total its ``"risk"``, and from the held-out rows of the same risk ``"rows"``,
         ``"positives"`` and the 95 % Wilson interval ``"low"`` to ``"high"`` of their rate.
@@ -226,7 +226,7 @@ class RegionScorecard(BinaryClassifier):
         folds: Folds,
         progress: Progress,
     ) -> None:
-        """Choose the caution by held-out rows, search all rows, and correct the risks."""
+        """Choose the caution on held-out rows, search all rows, and correct the risks."""
         splits = list(progress.until_stopped(folds.splits))
         parts = map_parallel(
             *(held_out_log_odds, splits, columns, sample, restrictions, region),

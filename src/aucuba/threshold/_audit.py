@@ -31,7 +31,7 @@ _RATES = ("tpr", "fpr", "precision")
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """Hold the rows to label, in order, and what `audit_interval` must know of the table.
+    """The rows to label, in order, and what `audit_interval` must know about the table.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ _FEW_CELLS = 50
 _BISECTIONS = 20
 # Bets that are tried for the expected rows, beside the best of a normal approximation.
 _TRIED = np.exp2(np.arange(-3.0, 3.5, 0.5))
-# The best of them, smaller ones in case that rows are other than expected, and their weights.
+# The best bet, smaller ones in case the rows differ from the expected ones, and their weights.
 _AROUND_BEST = np.array([1.0, 0.5, 0.2])
 _LOG_WEIGHTS = np.log([0.9, 0.06, 0.04])
 # Without an expectation: halves of the boldest bet, in equal parts.
@@ -72,7 +72,7 @@ class CountedRows:
 
     @classmethod
     def labelled(cls, probability: FloatArray, least: float) -> CountedRows:
-        """Return single rows; those of one probability stand together."""
+        """Return one entry per row; rows of equal probability are adjacent."""
         distinct, times = np.unique(probability, return_counts=True)
         return cls(distinct, times.astype(np.float64), least)
 

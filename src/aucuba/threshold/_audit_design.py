@@ -121,7 +121,7 @@ class AuditedTable:
         for place, rows in enumerate(parts):
             order = np.flatnonzero(rows)
             order = order[np.argsort(telling[order], kind="stable")]
-            # Even in what rows tell, so that the few that tell most have bins of their own.
+            # Even in information, so that the few most informative rows have bins of their own.
             summed = np.cumsum(telling[order] + 1e-12)
             cut = np.minimum((summed / summed[-1] * _N_BINS).astype(np.intp), _N_BINS - 1)
             cut = np.unique(cut, return_inverse=True)[1]
@@ -137,7 +137,7 @@ class AuditedTable:
 
 @dataclass(frozen=True)
 class _Bins:
-    """Rows of like chances: how many, what one tells, and how many are expected to hit or miss."""
+    """Rows of similar chances: how many, how informative, and how many should hit or miss."""
 
     number: IntArray
     part: IntArray

@@ -181,7 +181,7 @@ class Cohorts:
         return {"cells": cells, "folded": self.folded, "closed": self.closed}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over waiting rows, after checks that they can be some."""
+        """Restore waiting rows, after checking that their counts are possible."""
         for name in ("folded", "closed"):
             setattr(self, name, None if state[name] is None else int(state[name]))
         for number, groups in state["cells"].items():
@@ -198,7 +198,7 @@ class Cohorts:
         return np.asarray(number <= (self.folded if self.folded is not None else number - 1))
 
     def _is_late(self, rows: Arrivals, number: IntArray) -> BoolArray:
-        """Tell which labels were made when their cohort was mature already."""
+        """Tell which labels were made after their cohort had matured."""
         return np.asarray(rows.has_label & (rows.made >= self.start(number + 1) + self.horizon))
 
 

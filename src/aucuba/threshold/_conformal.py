@@ -79,7 +79,7 @@ class NegativeScores:
         return np.asarray(self.n - place)
 
     def _snapped(self, score: AnyArray) -> FloatArray:
-        """Move scores that differ from a held-out one by rounding alone onto it.
+        """Replace scores that differ from a held-out one only by rounding.
 
         BLAS may round the score of one row differently in another batch; without this, rows that tie
         with many negatives would pass all of them together.
@@ -121,7 +121,7 @@ def conditional_steps(n: int, max_fdr: float, error: float) -> tuple[FloatArray,
     ranks = _ranks(max(math.floor(n * max_fdr), min(n, _FEWEST_RANKS)))
     if not ranks.size:
         return np.empty(0), ranks
-    # The first rank alone may have all of the error, and by Bonferroni all may have their parts of it.
+    # The joint law lies between a single rank, which may have all of the error, and Bonferroni.
     low, high = error / np.sum(1.0 / ranks), error
     joint = ranks <= _MOST_JOINT
     rest = np.sum(1.0 / ranks[~joint])

@@ -23,7 +23,7 @@ from aucuba._base._validation import check_choice, identifiers
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, held_out_split, require_unseen, splits_by
 
-# Rows that are scored twice, and how far apart their scores may be, as a part of all scores' range.
+# Rows that are scored twice, and how far their scores may differ, as a fraction of the range.
 _FEW, _APART = 5, 1e-4
 
 

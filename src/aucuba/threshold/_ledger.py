@@ -29,7 +29,7 @@ class PromiseLedger:
     r"""A record of calibrations and monitors that share one confidence.
 
     With a = 1 - ``confidence``, the k-th calibration has the error a / (2 k (k + 1)), and its monitor
-    as much, half of it for ``"broken"`` and half for ``"ok"``. All of them add up to at most a. So with
+    the same, half of it for ``"broken"`` and half for ``"ok"``. All errors add up to at most a. So with
     probability ``confidence`` every recorded calibration kept its promise on the population that its
     rows came from, and no recorded monitor said ``"broken"`` or ``"ok"`` falsely. Drift after a
     calibration is found, not prevented.
@@ -96,9 +96,9 @@ class PromiseLedger:
             The rows, and their labels.
         time : array-like of shape (n_rows,)
             When the rows were seen, as dates or numbers of days. Unless the base is fitted or ``cv`` is
-            no fraction, the latest rows are held out.
+            not a fraction, the latest rows are held out.
         reuse : bool, default=False
-            Take rows that the monitor before counted, and record that nothing is guaranteed.
+            Accept rows that an earlier monitor counted, and record that nothing is guaranteed.
         label_horizon, **monitor_options
             Passed to the monitor.
 
@@ -112,9 +112,9 @@ class PromiseLedger:
         n_counted = self._n_counted_before(day, dated)
         if n_counted and not reuse:
             raise ValueError(
-                f"{n_counted} rows are of days that the monitor of a calibration before has counted, "
-                "and its alarm depends on them: calibrate on later rows, or give reuse=True, which "
-                "records that there is no guarantee."
+                f"{n_counted} rows are from days that the monitor of an earlier calibration has "
+                "counted, and its alarm depends on them: calibrate on later rows, or give reuse=True, "
+                "which records that there is no guarantee."
             )
         k = len(self.entries) + 1
         error = _part(self.confidence, k)
@@ -157,13 +157,13 @@ class PromiseLedger:
 
     @property
     def monitors(self) -> list[RateMonitor]:
-        """The monitors of all calibrations; earlier ones are closed, copies of what they said."""
+        """The monitors of all calibrations; earlier ones are copies of their last state."""
         closed = [RateMonitor.from_json(json.dumps(one["monitor"])) for one in self.entries[:-1]]
         return [*closed, *([] if self.monitor is None else [self.monitor])]
 
     @property
     def spent(self) -> float:
-        """The error that the recorded calibrations and monitors have, recomputed from their number."""
+        """The error spent on the recorded calibrations and monitors, recomputed from their number."""
         return sum(2 * _part(self.confidence, k + 1) for k in range(len(self.entries)))
 
     @property
@@ -238,7 +238,7 @@ class PromiseLedger:
         return ledger
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the calibrations, and what their monitors said, along the dates.
+        """Draw the calibrations, and what their monitors said, over time.
 
         Parameters
         ----------

@@ -69,7 +69,7 @@ class RateMonitor(MonitorReport):
         is an error. None takes booleans, or 0 and 1; of text it takes the positive label only if it
         is unmistakable, such as "fraud" or "yes". Booleans are understood beside all labels.
     label_horizon : float or timedelta, default=None
-        Days after which no label is waited for any longer. None for labels that come with their rows.
+        Days after which the monitor stops waiting for a label. None if labels come with their rows.
     cohort : {"day", "week"}, default="day"
         Rows that count together, by their event time; weeks begin on Mondays.
     unlabelled : {"worst", "negative", "drop"}, default="worst"
@@ -79,11 +79,11 @@ class RateMonitor(MonitorReport):
         is missing does not depend on what the rate compares: the flag within a class (FPR, TPR), or
         the class among flagged rows (precision).
     ok_window : float or timedelta, default=None
-        Restart the evidence for ``"ok"``, and the detector, after so many days, or without
-        ``label_horizon`` counted rows. The j-th run has 1 / (j (j + 1)) of the error of ``"ok"``.
+        Restart the evidence for ``"ok"``, and the detector, after this many days, or counted rows
+        without ``label_horizon``. The j-th run has 1 / (j (j + 1)) of the error of ``"ok"``.
     min_inclusion_probability : float, default=None
-        For streams of which a part is labelled: the smallest probability, in (0, 1], with which any row
-        is. The rows given are then the labelled ones, drawn independently of each other, and a row
+        For streams that are labelled in part: the smallest probability, in (0, 1], with which any row
+        is labelled. The rows given are then the labelled ones, drawn independently of each other, and a row
         of ``inclusion_probability`` p counts as ``min_inclusion_probability`` / p rows. The
         statements are about the mean rate of all rows, labelled or not.
 

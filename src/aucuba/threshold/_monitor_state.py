@@ -207,7 +207,7 @@ class MonitorState:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over a state, after checks that it can be one."""
+        """Restore a state, after checking that it is possible."""
         self.evidence.restore(state["evidence"])
         if (self.cohorts is None) != (state["cohorts"] is None):
             raise ValueError("waiting cohorts and label_horizon do not go together")

@@ -46,8 +46,8 @@ class RateEvidence:
     joining : float or None
         Days per cohort if the detector counts days, None if it counts rows.
     known, for_ok, for_broken : list of float
-        Rows counted and rows against: labelled ones, and as unlabelled ones are least favourable to
-        either statement. ``for_ok`` begins anew with every run.
+        Rows counted and rows against: of labelled rows, and with unlabelled ones counted as is least
+        favourable to either statement. ``for_ok`` begins anew with every run.
     log_evidence : float
         The largest evidence for "broken" so far.
     log_detector : float
@@ -150,7 +150,7 @@ class RateEvidence:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take over a state, after checks that it can be one."""
+        """Restore a state, after checking that it is possible."""
         for name in ("known", "for_ok", "for_broken"):
             pair = [_number(one, name) for one in state[name]]
             if len(pair) != 2 or not 0 <= pair[1] <= pair[0] * (1 + _ROUNDING) < np.inf:

@@ -368,7 +368,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
         if seen.size:
             raise ValueError(
                 f"groups has {seen.size} that were held out to calibrate, such as {seen[:3].tolist()}; "
-                "their scores are no news. Select among new groups."
+                "their scores have been used. Select among new groups."
             )
         return query_index(groups, n_rows, "groups")
 
