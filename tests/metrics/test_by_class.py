@@ -91,7 +91,7 @@ def test_classes_are_resampled_together():
         ([0, 1, 2], np.eye(3)[:, :2], {}, r"2 columns for the classes \[0, 1, 2\]"),
         ([0, 1, 1], [0.1, 0.2, 0.3], {}, "one column per class"),
         (np.eye(3), np.eye(3), {"multi_class": "ovo"}, "is for one class per row"),
-        (2 * np.eye(3), np.eye(3), {}, "must be 0, 1 or NaN"),
+        (2 * np.eye(3), np.eye(3), {}, "must hold 0, 1 or NaN"),
         (np.ones((3, 1)), np.ones((3, 1)), {}, "0 has no negative row"),
         ([0, 1, 1], np.eye(3)[:, :2], {"average": "micro"}, "average must be one of"),
     ],

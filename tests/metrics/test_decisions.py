@@ -290,7 +290,7 @@ def test_a_band_over_thresholds_allows_for_the_choice():
 def test_net_benefit_needs_probabilities():
     with pytest.raises(ValueError, match=r"needs probabilities: .* from -1 to 2"):
         net_benefit_score([0, 1, 1], [-1.0, 0.5, 2.0], threshold=0.1)
-    with pytest.raises(ValueError, match="ties='expected' goes without recall_range"):
+    with pytest.raises(ValueError, match="ties='expected' does not support recall_range"):
         average_precision_score([0, 1], [0, 1], ties="expected", recall_range=(0, 0.5))
     with pytest.raises(ValueError, match="target_prevalence has no meaning"):
         average_precision_score([0, 1], [0, 1], ties="expected", target_prevalence=0.1)

@@ -233,7 +233,7 @@ def test_mistakes_are_named():
         score_interval("auc", y, score, target_prevalence=0.1)
     with pytest.raises(ValueError, match="pages of rows"):
         bind("binned_auc", {**PARAMS["binned_auc"], "target_prevalence": 0.1})
-    with pytest.raises(ValueError, match="goes without qid"):
+    with pytest.raises(ValueError, match="cannot be given with qid"):
         metrics.rie_score(y, score, qid=np.arange(y.size) % 4, target_prevalence=0.1)
 
 

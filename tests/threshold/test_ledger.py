@@ -79,7 +79,7 @@ def test_rows_that_a_monitor_counted_are_refused():
     calibrated(ledger, 0)
     watch(ledger, 101, 30)
     before = ledger.to_json()
-    with pytest.raises(ValueError, match="465 rows are of days that the monitor"):
+    with pytest.raises(ValueError, match="465 rows are from days that the monitor"):
         calibrated(ledger, 100)
     assert ledger.to_json() == before
     calibrated(ledger, 100, reuse=True)
@@ -96,11 +96,11 @@ def test_rows_of_any_earlier_monitor_are_refused_to_the_end_of_its_day():
     watch(ledger, 101, 30)
     X, y, time = rows(131)
     model = FixedFPRClassifier(prefit(), 0.1, cv="prefit")
-    with pytest.raises(ValueError, match="1500 rows are of days"):
+    with pytest.raises(ValueError, match="1500 rows are from days"):
         ledger.calibrate(model, X, y, time=np.full(time.size, 130.9))
     calibrated(ledger, 131)
     # The second monitor has counted nothing; the rows of the first stay refused.
-    with pytest.raises(ValueError, match="465 rows are of days"):
+    with pytest.raises(ValueError, match="465 rows are from days"):
         calibrated(ledger, 100)
     with pytest.raises(ValueError, match="must both be dates"):
         ledger.calibrate(model, X, y, time=np.datetime64("2026-01-01") + time)

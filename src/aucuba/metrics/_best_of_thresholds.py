@@ -1,6 +1,6 @@
-r"""Limits of the best value of all thresholds, by a band over the thresholds.
+r"""Limits of the best value over all thresholds, from a band over the thresholds.
 
-The best value of a sample is too good, and so are those of its resamples. With values :math:`v_c`,
+The best value in a sample is optimistic, and so are those of its resamples. With values :math:`v_c`,
 their standard errors :math:`s_c` over resamples and a q that the largest :math:`(v^*_c - v_c) / s_c`
 rarely exceeds, no value of the population lies below :math:`v_c - q s_c`, and its best value is at
 least the best of these limits. For the upper limit nothing has to be searched: the threshold that is

@@ -170,7 +170,7 @@ def _of_indicator(
             f"y_true has shape {indicator.shape} and y_score {score.shape}, for {len(names)} labels."
         )
     if not np.isin(indicator[known], (0.0, 1.0)).all():
-        raise ValueError("Labels of several per row must be 0, 1 or NaN.")
+        raise ValueError("With several labels per row, y_true must hold 0, 1 or NaN.")
     found = []
     for k, name in enumerate(names):
         rows = np.flatnonzero(known[:, k])

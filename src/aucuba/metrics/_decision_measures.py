@@ -51,7 +51,7 @@ def of_average_precision(*, ties: str = "step", recall_range: Any = (0.0, 1.0)) 
             steps=True,
         )
     if limits != (0.0, 1.0):
-        raise ValueError(f"ties='expected' goes without recall_range, got {recall_range!r}.")
+        raise ValueError(f"ties='expected' does not support recall_range, got {recall_range!r}.")
     return RocMeasure(
         "average_precision",
         lambda curve, _: expected_average_precision(curve),

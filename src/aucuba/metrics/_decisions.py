@@ -82,7 +82,7 @@ def expected_cost_score(
     threshold : float
         Rows with a score at or above it are flagged.
     cost_false_positive, cost_false_negative : float, default=1.0
-        Costs of an error.
+        Cost of each kind of error.
     target_prevalence : float or pair of float, default=None
         As in `rates_at_threshold`; of an interval the less favourable end counts.
 
@@ -124,7 +124,7 @@ def detection_cost_score(
         \frac{p\, C_\mathrm{miss}\, P_\mathrm{miss} + (1 - p)\, C_\mathrm{fa}\, P_\mathrm{fa}}
         {\min\{p\, C_\mathrm{miss},\ (1 - p)\, C_\mathrm{fa}\}}
 
-    Smaller is better, and the better one of accepting all and accepting none has the cost 1.
+    Smaller is better; accepting all or none, whichever is better, costs 1.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def detection_cost_score(
     target_prior : float, default=0.01
         Prior probability p of a target.
     cost_miss, cost_false_alarm : float, default=1.0
-        Costs of an error.
+        Cost of each kind of error.
     threshold : "bayes", "best" or float, default="bayes"
         "bayes" is the actual cost of natural log-likelihood ratios, at
         :math:`\log((1-p) C_\mathrm{fa} / (p\, C_\mathrm{miss}))`. "best" is the minimum over all
@@ -164,7 +164,7 @@ def youden_score(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""Compute Youden's index, the largest TPR - FPR of all thresholds.
+    r"""Compute Youden's index, the largest TPR - FPR over all thresholds.
 
     On the rows that chose the threshold it is optimistic, which `score_interval` allows for.
 
@@ -197,7 +197,7 @@ def kolmogorov_smirnov_score(
 ) -> float:
     r"""Compute the Kolmogorov-Smirnov distance of the two classes, the largest absolute TPR - FPR.
 
-    It is `youden_score`, but also large for scores that grow towards the negatives.
+    Like `youden_score`, but also large for scores that grow towards the negatives.
 
     Parameters
     ----------

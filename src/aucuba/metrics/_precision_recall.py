@@ -32,7 +32,7 @@ def average_precision_score(
         As in `partial_auc_score`. With ``qid`` the mean over the queries that have a positive (MAP).
     ties : {"step", "expected"}, default="step"
         Rows of equal score are flagged together, as in scikit-learn; or the mean over all of their
-        orders, which rewards no choice of the rounding. "expected" counts rows, weights as copies.
+        orders, so that rounding scores gains nothing. "expected" counts rows, weights as copies.
     recall_range : (float, float), default=(0.0, 1.0)
         Limits of the recall: the mean precision between them.
     target_prevalence : float or pair of float, default=None
@@ -68,7 +68,7 @@ def f_measure_score(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""Compute the F-measure at a threshold, or the best of all thresholds.
+    r"""Compute the F-measure at a threshold, or at the best of all thresholds.
 
     .. math::
         F_\beta = \frac{(1 + \beta^2)\, \mathrm{TP}}{(1 + \beta^2)\, \mathrm{TP} + \beta^2\,

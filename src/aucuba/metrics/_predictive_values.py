@@ -23,8 +23,8 @@ class PredictiveValueDisplay(EstimatorDisplay):
 
     The curves assume label shift: within each class scores are distributed as in the rows. The bands
     come from exact limits of the true and the false positive rate, each with half of the error, so
-    they hold at all prevalences and for both curves together; weighted rows have score limits for as
-    many rows as are as informative.
+    they hold at all prevalences and for both curves together; weighted rows have score limits for
+    the number of rows of equal weight that tell as much.
 
     Create one with `from_predictions` or `from_estimator`. Each draws immediately and returns the
     display.

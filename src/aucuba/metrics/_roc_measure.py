@@ -198,7 +198,7 @@ class RocMeasure:
         """Compute one value per query that counts."""
         if self.prevalence is not None and self.has_a_prevalence:
             raise ValueError(
-                "target_prevalence is about all rows and goes without qid: every query has a "
+                "target_prevalence is about all rows and cannot be given with qid: every query has a "
                 "prevalence of its own."
             )
         self.check_scores(sample)

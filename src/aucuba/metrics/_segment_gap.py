@@ -142,7 +142,7 @@ def largest_gap(
 
 
 def _copied(segments: Segments) -> Segments:
-    """Write out rows that stand for several, since each of them may get another label."""
+    """Repeat rows that stand for several, since each copy may get another label."""
     study = segments.study
     weight = study.samples[0].weight
     if not study.frequency or weight is None:

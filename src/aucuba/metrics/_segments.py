@@ -93,7 +93,7 @@ class Segments:
         """Return the name of a segment and its numbers of rows and positives."""
         part = self.parts[number]
         one = part.samples[0]
-        # Rows of frequency weight are as many rows.
+        # A frequency weight counts rows.
         size = one.weights if part.frequency else np.ones(one.n_rows)
         return {
             "name": self.names[number],

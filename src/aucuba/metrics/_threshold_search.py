@@ -155,7 +155,7 @@ def operating_point(  # type: ignore[misc]  # The overloads leave the other para
         sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
         return _point(sample, *limit, target_prevalence)
     if target_prevalence is not None:
-        raise ValueError("target_prevalence is about all rows and goes without by.")
+        raise ValueError("target_prevalence is about all rows and cannot be given with by.")
     options = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     # The measure is set later; this one takes any rows.
     study = make_study("auc", {}, y_true, [y_score], weight_kind=weight_kind, **options)

@@ -34,7 +34,7 @@ class Totals:
 
     @property
     def n_effective(self) -> float:
-        """Number of rows of equal weight that are as informative."""
+        """Number of rows of equal weight that are equally informative."""
         return round(self.weight**2 / self.square, 9)
 
     @classmethod

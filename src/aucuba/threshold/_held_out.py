@@ -123,7 +123,7 @@ def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
 def require_own_scores(
     score: Callable[[Any], AnyArray], X: Any, rows: IntArray, scores: AnyArray, name: str
 ) -> None:
-    """Raise if a few of the held-out rows score otherwise in a batch of their own."""
+    """Raise if some held-out rows score differently in a batch of their own."""
     few = rows[:_FEW]
     alone = score(_safe_indexing(X, few))
     differ = np.abs(alone - scores[: few.size]) > _APART * np.ptp(scores)
@@ -186,7 +186,7 @@ class Strata:
         return float(-np.expm1(np.log1p(-errors).sum()))
 
     def named(self, problem: str, place: int) -> str:
-        """Begin a message with the stratum that it is about."""
+        """Prefix a message with the stratum that it is about."""
         if not self.names.size:
             return problem
         return f"In the stratum {self.names.tolist()[place]!r}: {problem}"

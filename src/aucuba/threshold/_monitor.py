@@ -83,8 +83,8 @@ class RateMonitor(MonitorReport):
         without ``label_horizon``. The j-th run has 1 / (j (j + 1)) of the error of ``"ok"``.
     min_inclusion_probability : float, default=None
         For streams that are labelled in part: the smallest probability, in (0, 1], with which any row
-        is labelled. The rows given are then the labelled ones, drawn independently of each other, and a row
-        of ``inclusion_probability`` p counts as ``min_inclusion_probability`` / p rows. The
+        is labelled. The rows given are then the labelled ones, drawn independently of each other, and
+        a row of ``inclusion_probability`` p counts as ``min_inclusion_probability`` / p rows. The
         statements are about the mean rate of all rows, labelled or not.
 
     See Also

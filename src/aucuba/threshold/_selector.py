@@ -43,10 +43,10 @@ class FalseDiscoverySelector(HeldOutCalibration):
     .. math:: E\left[\frac{\text{negatives selected}}{\max(\text{rows selected}, 1)}\right] \le
        \mathtt{max\_fdr}
 
-    in every batch, whatever its prevalence, also where it has no positive row. A row's p-value
+    in every batch, whatever its prevalence, even without a positive row. A row's p-value
     compares its score with those of held-out negatives [1]_; Benjamini and Hochberg's rule selects
-    over the batch. What is assumed: the negatives of the batch are exchangeable with the held-out
-    ones. Positives may change at will.
+    over the batch. The negatives of the batch must be exchangeable with the held-out ones; positives
+    may change at will.
 
     Parameters
     ----------
