@@ -2,108 +2,49 @@
 
 The rivals run by interpreters of their own, found in ``$AUCUBA_RIVALS`` (a folder with the environments
 ``fasterrisk``: ``pip install fasterrisk "numpy<2" "scikit-learn<1.4"``; and ``optbinning``: ``pip
-install optbinning interpret-core``).
+install optbinning interpret-core``); without that folder by this interpreter.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 import subprocess
+import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import l1_min_c
 
-from aucuba._columns._table_columns import Columns
 from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import shuffled_folds
-from aucuba.metrics import partial_auc_score
-from aucuba.scorecard._choice import CAUTIONS, find_cards, held_out_log_odds, leads_of
+from aucuba.scorecard._choice import (
+    CAUTIONS,
+    FoundCards,
+    find_cards,
+    held_out_log_odds,
+    leads_of,
+)
 from aucuba.scorecard._limits import Restrictions
-from aucuba.scorecard._table import ScoredColumns
-from benchmarks._comparison_cells import of_target
-from benchmarks.low_fpr import RARE
-from reproductions.data._home import data_file
-from reproductions.data.imbalanced import ADBENCH, load_a9a, load_adbench
+from aucuba.scorecard._search import Search
+from benchmarks._scorecard_sets import RANGES, Halves
 
-RESULTS = Path(__file__).parent / "results"
-CELLS = RESULTS / "scorecards.csv"
+CELLS = Path(os.environ.get("OUT", Path(__file__).parent / "results")) / "scorecards.csv"
 COLUMNS = ["set", "split", "items", "range", "method", "pauc", "seconds", "lead", "error"]
 DRIVER = Path(__file__).parent / "_scorecard_rivals_driver.py"
-RANGES = {"0.05": (0.0, 0.05), "0.01": (0.0, 0.01)}
 ITEMS = (5, 10)
-MAX_ROWS = 10_000
 # Longest wall time of one rival's fit.
 MOST_SECONDS = 240
+# Methods that have no number of items.
+OF_ALL_COLUMNS = ("logistic", "EBM")
+# The first cell of methods that have several.
+FIRST = {"ours": "c=1", "own classes": "own classes, c=1"}
 ENVIRONMENTS = {"FasterRisk": "fasterrisk", "optbinning": "optbinning", "EBM": "optbinning"}
-
-
-def large_adbench(name):
-    with np.load(data_file("adbench", f"{name}.npz")) as file:
-        return np.asarray(file["X"], dtype=np.float64), np.asarray(file["y"]) == 1
-
-
-def kdd():
-    """Rare attacks (user to root, remote to local) and 18,822 other rows, with three text columns."""
-    with gzip.open(data_file("kddcup99", "kddcup.data_10_percent.gz"), "rt") as file:
-        table = pd.read_csv(file, header=None)
-    table.columns = [f"x{k}" for k in range(table.shape[1])]
-    label = table.pop(table.columns[-1]).str.rstrip(".")
-    rare = label.isin(RARE)
-    others = np.random.default_rng(0).choice(np.flatnonzero(~rare), 18_822, replace=False)
-    kept = np.sort(np.concatenate([np.flatnonzero(rare), others]))
-    return table.iloc[kept].reset_index(drop=True), rare.to_numpy()[kept]
-
-
-def dense(load):
-    X, y = load()
-    return X.toarray(), y
-
-
-SETS = {name: (lambda name=name: load_adbench(name)) for name in ADBENCH}
-SETS |= {name: (lambda name=name: large_adbench(name)) for name in ("donors", "celeba")}
-SETS["a9a"] = lambda: dense(load_a9a)
-SETS["KDD rare attacks"] = kdd
-SETS |= {f"fingerprints {t}": (lambda t=t: dense(lambda: of_target(t))) for t in (116, 10378)}
-# What was looked at while the search and the cautions were chosen.
-TUNED_ON = ("yeast", "letter", "annthyroid", "mammography", "landsat", "a9a")
-
-
-@dataclass
-class Halves:
-    """Training and test half of one split."""
-
-    X: Any
-    X_test: Any
-    y: Any
-    y_test: Any
-
-    @classmethod
-    def of(cls, name: str, split: int) -> Halves:
-        X, y = SETS[name]()
-        if name != "KDD rare attacks" and len(y) > MAX_ROWS:
-            kept, _ = train_test_split(
-                np.arange(len(y)), train_size=MAX_ROWS, stratify=y, random_state=split
-            )
-            X, y = X[kept], y[kept]
-        return cls(*train_test_split(X, y, test_size=0.5, stratify=y, random_state=split))
-
-    def pauc(self, scores):
-        return {
-            name: partial_auc_score(self.y_test, scores, fpr_range=limits)
-            for name, limits in RANGES.items()
-        }
 
 
 class Cells:
@@ -114,14 +55,13 @@ class Cells:
         if path.exists():
             with path.open() as file:
                 self.rows = list(csv.DictReader(file))
+        keys = ("set", "split", "items", "method")
+        self.known = {tuple(row[key] for key in keys) for row in self.rows}
 
     def has(self, name, split, items, method):
-        wanted = (name, str(split), str(items), method)
-        keys = ("set", "split", "items", "method")
-        return any(tuple(row[key] for key in keys) == wanted for row in self.rows)
+        return (name, str(split), str(items), FIRST.get(method, method)) in self.known
 
-    def add(self, name, split, items, limits, method, pauc, seconds, lead="", error=""):
-        values = [name, split, items, limits, method, f"{pauc:.6f}", f"{seconds:.2f}", lead, error]
+    def add(self, values):
         new = not self.path.exists()
         with self.path.open("a", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -129,6 +69,11 @@ class Cells:
                 writer.writerow(COLUMNS)
             writer.writerow(values)
         self.rows.append(dict(zip(COLUMNS, map(str, values), strict=True)))
+
+
+def cell(name, split, items, limits, method, pauc, seconds, lead="", error=""):
+    """One row of the file."""
+    return [name, split, items, limits, method, f"{pauc:.6f}", f"{seconds:.2f}", lead, error]
 
 
 def restrictions(names, items):
@@ -139,30 +84,44 @@ def restrictions(names, items):
     )
 
 
-def our_cards(halves, items, limits, split):
+def totals_on_test(found, caution, halves):
+    """Totals of the test rows on the best card of a caution."""
+    return sum(
+        points * found.conditions[k].met(halves.columns_test.values[found.conditions[k].place])
+        for k, points in found.cards[caution][0]
+    ) + np.zeros(len(halves.y_test))
+
+
+def our_cards(halves, items, limits):
     """Cards of every caution with their leads in cross-validation; what `RegionScorecard` does.
 
     Returns the totals of the test rows and the leads by caution, and the seconds of the whole.
     """
     start = time.process_time()
-    columns, sample = ScoredColumns.from_table(halves.X), Sample(halves.y)
-    test = ScoredColumns.from_table(halves.X_test, columns.kinds)
+    columns, sample = halves.columns, Sample(halves.y)
     region = Region.from_params(limits).for_training(sample)
     rules = restrictions(columns.names, items)
-    splits = shuffled_folds(halves.y, 5, split)
+    splits = shuffled_folds(halves.y, 5, 0)
     scores = np.empty((len(CAUTIONS), sample.n_rows))
     for one in splits:
-        scores[:, one[1]] = held_out_log_odds(one, columns, sample, rules, region)
+        scores[:, one[1]] = held_out_log_odds(one, columns, sample, rules, region, 0)
     leads = leads_of(splits, scores, sample, region)[1]
-    found = find_cards(columns, sample, rules, region)
+    found = find_cards(columns, sample, rules, region, 0)
     seconds = time.process_time() - start
-    totals = {}
-    for caution in CAUTIONS:
-        totals[caution] = sum(
-            points * found.conditions[k].met(test.values[found.conditions[k].place])
-            for k, points in found.cards[caution][0]
-        ) + np.zeros(len(halves.y_test))
+    totals = {caution: totals_on_test(found, caution, halves) for caution in CAUTIONS}
     return totals, dict(zip(CAUTIONS, leads, strict=True)), seconds
+
+
+def unsmoothed_cards(halves, items, limits):
+    """Totals of the test rows by caution where rows count by their own class alone; seconds."""
+    start = time.process_time()
+    sample, rules = Sample(halves.y), restrictions(halves.columns.names, items)
+    conditions, table = halves.columns.conditions(sample, rules)
+    region = Region.from_params(limits).for_training(sample)
+    search = Search(table, sample, rules.limits(conditions), region.fpr_range)
+    found = FoundCards(conditions, table, search.cards(CAUTIONS), search)
+    seconds = time.process_time() - start
+    return {caution: totals_on_test(found, caution, halves) for caution in CAUTIONS}, seconds
 
 
 def rounded_l1(table, items, y):
@@ -184,6 +143,8 @@ def rounded_l1(table, items, y):
 
 def logistic(halves):
     """Logistic regression on all columns, C by log-loss."""
+    from aucuba._columns._table_columns import Columns
+
     kinds = Columns.from_table(halves.X)
     search = LogisticRegressionCV(
         Cs=5,
@@ -197,48 +158,43 @@ def logistic(halves):
     return make_pipeline(model).fit(halves.X, halves.y).decision_function(halves.X_test)
 
 
-def run(name, split, cells, methods, sizes):
-    """Compute the missing cells of a split for some numbers of items."""
-    halves = Halves.of(name, split)
-    columns, sample = ScoredColumns.from_table(halves.X), Sample(halves.y)
-    conditions, table = columns.conditions(sample, restrictions(columns.names, 5))
-    test = ScoredColumns.from_table(halves.X_test, columns.kinds)
-    test_met = np.array([one.met(test.values[one.place]) for one in conditions])
-    for items in sizes:
-        if not cells.has(name, split, items, "c=1"):
-            for limits in RANGES:
-                totals, leads, seconds = our_cards(halves, items, RANGES[limits], split)
-                for caution in CAUTIONS:
-                    pauc, lead = halves.pauc(totals[caution])[limits], leads[caution]
-                    cells.add(
-                        *(name, split, items, limits, f"c={caution:g}", pauc, seconds),
-                        *(f"{lead.difference:.6f}", f"{lead.error:.6f}"),
-                    )
-        if not cells.has(name, split, items, "rounded L1"):
-            start = time.process_time()
-            points = rounded_l1(table, items, halves.y)
+def measure(name, split, items, method):
+    """Compute the cells of a method on one split of a set."""
+    halves, rows, key = Halves.of(name, split), [], (name, split, items)
+    if method in FIRST:
+        for limits, region in RANGES.items():
+            leads = {}
+            if method == "ours":
+                totals, leads, seconds = our_cards(halves, items, region)
+            else:
+                totals, seconds = unsmoothed_cards(halves, items, region)
+            prefix = "" if method == "ours" else f"{method}, "
+            for caution, total in totals.items():
+                pauc, lead = halves.pauc(total)[limits], leads.get(caution)
+                told = [f"{lead.difference:.6f}", f"{lead.error:.6f}"] if lead else []
+                rows.append(cell(*key, limits, f"{prefix}c={caution:g}", pauc, seconds, *told))
+        return rows
+    if method == "logistic":
+        score, seconds = logistic(halves), 0.0
+    else:
+        sample = Sample(halves.y)
+        conditions, table = halves.columns.conditions(sample, restrictions(halves.columns.names, 5))
+        values = halves.columns_test.values
+        met = np.array([one.met(values[one.place]) for one in conditions])
+        start = time.process_time()
+        if method == "rounded L1":
+            score = rounded_l1(table, items, halves.y) @ met
             seconds = time.process_time() - start
-            for limits, pauc in halves.pauc(points @ test_met).items():
-                cells.add(name, split, items, limits, "rounded L1", pauc, seconds)
-        for method in methods:
-            if method != "EBM" and not cells.has(name, split, items, method):
-                score, seconds = rival(
-                    method, items, halves, columns, test, conditions, table, test_met
-                )
-                for limits, pauc in halves.pauc(score).items():
-                    cells.add(name, split, items, limits, method, pauc, seconds)
-    if not cells.has(name, split, 0, "logistic"):
-        for limits, pauc in halves.pauc(logistic(halves)).items():
-            cells.add(name, split, 0, limits, "logistic", pauc, 0.0)
-    if "EBM" in methods and not cells.has(name, split, 0, "EBM"):
-        score, seconds = rival("EBM", 0, halves, columns, test, conditions, table, test_met)
-        for limits, pauc in halves.pauc(score).items():
-            cells.add(name, split, 0, limits, "EBM", pauc, seconds)
+        else:
+            score, seconds, _ = rival(method, items, halves, conditions, table, met)
+    return [
+        cell(*key, limits, method, *(pauc, seconds)) for limits, pauc in halves.pauc(score).items()
+    ]
 
 
-def rival(method, items, halves, columns, test, conditions, table, test_met):
-    """Scores of the test rows and processor seconds of a rival; nan where it took too long."""
-    coded, coded_test, categorical = as_codes(columns, test)
+def rival(method, items, halves, conditions, table, test_met):
+    """Scores of the test rows, processor seconds and card of a rival; nan where it took too long."""
+    coded, coded_test, categorical = as_codes(halves.columns, halves.columns_test)
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(
@@ -251,23 +207,23 @@ def rival(method, items, halves, columns, test, conditions, table, test_met):
             y=halves.y,
             names=np.array([one.text for one in conditions]),
         )
-        python = Path(os.environ["AUCUBA_RIVALS"]) / ENVIRONMENTS[method] / "bin" / "python"
+        rivals, python = os.environ.get("AUCUBA_RIVALS"), sys.executable
+        if rivals is not None:
+            python = str(Path(rivals) / ENVIRONMENTS[method] / "bin" / "python")
+        threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        path = {} if rivals is not None else {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
         try:
             subprocess.run(
-                [str(python), str(DRIVER), method, str(items), str(source), str(target)],
+                [python, str(DRIVER), method, str(items), str(source), str(target)],
                 check=True,
                 timeout=MOST_SECONDS,
-                env={
-                    "PATH": os.environ["PATH"],
-                    "OMP_NUM_THREADS": "1",
-                    "OPENBLAS_NUM_THREADS": "1",
-                },
+                env={"PATH": os.environ["PATH"], **threads, **path},
             )
         except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
             print(name_of_failure(method, items, error), flush=True)
-            return np.zeros(len(halves.y_test)), float("nan")
+            return np.zeros(len(halves.y_test)), float("nan"), ""
         with np.load(target) as file:
-            return file["scores"], float(file["seconds"])
+            return file["scores"], float(file["seconds"]), str(file["text"])
 
 
 def name_of_failure(method, items, error):
@@ -280,7 +236,7 @@ def as_codes(columns, test):
     for place, (values, held_out) in enumerate(zip(columns.values, test.values, strict=True)):
         if values.dtype == object:
             categorical.append(place)
-            codes = {one: k for k, one in enumerate(pd.unique(values))}
+            codes = {one: k for k, one in enumerate(dict.fromkeys(values))}
             pairs.append(
                 [np.array([codes.get(one, -1) for one in part]) for part in (values, held_out)]
             )

@@ -105,7 +105,7 @@ def test_weights_are_copies():
     for train, test in splits:
         of = [np.flatnonzero(np.isin(rows, part)) for part in (train, test)]
         copied.append(tuple(of))
-    options = {"max_items": 3, "pos_label": "ill"}
+    options = {"max_items": 3, "pos_label": "ill", "random_state": 0}
     once = RegionScorecard(RANGE, cv=splits, **options).fit(X, y, sample_weight=weight)
     many = RegionScorecard(RANGE, cv=copied, **options)
     many.fit(X.iloc[rows].reset_index(drop=True), y[rows])
@@ -183,14 +183,14 @@ def test_no_condition_gives_no_points():
 
 
 @pytest.mark.parametrize(
-    ("leads", "chosen"),
+    ("lead", "error", "chosen"),
     [
-        ([(0, 0), (0.02, 0.01), (0.03, 0.05)], 0),
-        ([(0, 0), (0.02, 0.01), (0.01, 0.001)], 1),
-        ([(0, 0), (-0.02, 0.01), (0.03, 0.01)], 2),
-        ([(0, 0), (0.0, 0.0), (0.0, 0.0)], 0),
-        ([(np.nan, np.nan)] * 3, 0),
+        (0.02, 0.05, 1),
+        (-0.01, 0.02, 1),
+        (-0.03, 0.02, 0),
+        (0.0, 0.0, 1),
+        (np.nan, np.nan, 1),
     ],
 )
-def test_log_loss_is_left_for_a_clear_lead_only(leads, chosen):
-    assert chosen_caution([Lead(*one) for one in leads]) == chosen
+def test_region_is_left_for_a_clear_lead_only(lead, error, chosen):
+    assert chosen_caution([Lead(0.0, 0.0), Lead(lead, error)]) == chosen

@@ -72,7 +72,7 @@ def test_every_addition_has_the_value_of_the_card_that_it_makes(fpr_range, weigh
                 slow[v] = (1 - caution) * pauc + caution * slow_r2(total, sample)
             assert values[k] == pytest.approx(max(slow.values()), abs=1e-6)
             assert slow[int(points[k])] == pytest.approx(max(slow.values()), abs=1e-6)
-        best = search.additions(card, caution, only_best=True)[0]
+        best = search.additions(card, caution, 1)[0]
         assert np.nanmax(best) == np.nanmax(values)
         assert np.nanargmax(best) == np.nanargmax(values)
 
@@ -105,7 +105,7 @@ def test_bounds_leave_out_no_best_condition(caution):
         search = search_of(table, sample, (0.0, 0.3))
         for card in [(), ((0, 1),), ((3, 2), (7, -1)), ((1, -2), (2, 2))]:
             every, _ = search.additions(card, caution)
-            best, _ = search.additions(card, caution, only_best=True)
+            best, _ = search.additions(card, caution, 1)
             assert np.nanargmax(best) == np.nanargmax(every)
             assert np.nanmax(best) == np.nanmax(every)
 

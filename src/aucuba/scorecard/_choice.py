@@ -1,4 +1,4 @@
-"""How far a card may leave the one of least log-loss: chosen on rows that the search has not seen."""
+"""Cards for the region and of least log-loss, compared on rows that the search has not seen."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from aucuba._rows._splits import Split
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._limits import Restrictions
 from aucuba.scorecard._search import Card, ConditionTable, Search
+from aucuba.scorecard._smoothing import smoothed_classes
 from aucuba.scorecard._table import ScoredColumns
 
-# Weights of the log-loss in the criterion: 1 is the card of least log-loss.
-CAUTIONS = (1.0, 0.5, 0.1)
-# Cards from which a descent towards the region starts, and cards that are kept.
-_STARTS = 3
+# Weights of the log-loss in the criterion: 1 is the card of least log-loss, the last is for the region.
+CAUTIONS = (1.0, 0.1)
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,7 @@ def find_cards(
     sample: Sample,
     restrictions: Restrictions,
     region: Region | None,
+    seed: int,
     cautions: tuple[float, ...] = CAUTIONS,
 ) -> FoundCards:
     """Search for cards by log-loss, then from the best few for the region.
@@ -56,23 +56,23 @@ def find_cards(
     """
     conditions, table = columns.conditions(sample, restrictions)
     limits = restrictions.limits(conditions)
-    search = Search(table, sample, limits, (0.0, 1.0) if region is None else region.fpr_range)
-    pool = search.pool()
-    cards = {1.0: pool[: 2 * _STARTS]}
-    starts = pool[:_STARTS]
-    for caution in sorted(set(cautions) - {1.0}, reverse=True) if region is not None else ():
-        starts = search.descended([*starts, *pool[:_STARTS]], caution, most=_STARTS)
-        cards[caution] = starts
-    return FoundCards(conditions, table, cards, search)
+    fpr_range = (0.0, 1.0) if region is None else region.fpr_range
+    search = Search(table, sample, limits, fpr_range, smoothed_classes(table, sample, seed))
+    return FoundCards(conditions, table, search.cards(cautions if region else (1.0,)), search)
 
 
 def held_out_log_odds(
-    split: Split, columns: ScoredColumns, sample: Sample, restrictions: Restrictions, region: Region
+    split: Split,
+    columns: ScoredColumns,
+    sample: Sample,
+    restrictions: Restrictions,
+    region: Region,
+    seed: int,
 ) -> FloatArray:
     """Score the test rows of a split by the best card of every caution, as log-odds."""
     train, test = split
     part = sample.take(train)
-    found = find_cards(columns.take(train), part, restrictions, region.for_training(part))
+    found = find_cards(columns.take(train), part, restrictions, region.for_training(part), seed)
     log_odds = np.zeros((len(CAUTIONS), len(test)))
     for k, caution in enumerate(CAUTIONS):
         # A part with too few rows for the region has only the card of least log-loss.
@@ -110,6 +110,7 @@ def leads_of(
 
 
 def chosen_caution(leads: list[Lead]) -> int:
-    """Choose the caution with the largest lead, if it is clear; else the card of least log-loss."""
-    best = int(np.argmax([one.difference for one in leads]))
-    return best if leads[best].is_clear() else 0
+    """Choose the last caution, for the region, unless the card of least log-loss clearly leads it."""
+    region = leads[-1]
+    behind = Lead(-region.difference, region.error)
+    return 0 if behind.is_clear() else len(leads) - 1

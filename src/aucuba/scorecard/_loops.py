@@ -123,60 +123,93 @@ def _saturated(base: Any, met: Any, levels: int) -> Any:
 
 
 @compiled
-def card_value(positives: Any, negatives: Any, low: float, high: float, caution: float) -> Any:
+def card_value(positives: Any, negatives: Any, region: Any) -> Any:
     """Value of a card from the counts of its totals: (1 - caution) pAUC + caution R^2."""
-    value, size = 0.0, positives.size
+    value, size, caution = 0.0, positives.size, region[2]
     if caution < 1.0:
-        value += (1.0 - caution) * _partial_auc(positives, negatives, size, low, high)
+        area = _partial_auc(positives, negatives, size, region[0], region[1])
+        value += (1.0 - caution) * area
     if caution > 0.0:
         value += caution * _likelihood(positives, negatives, size)
     return value
 
 
 @compiled
+def _counts_of(
+    total: Any,
+    positives: Any,
+    negatives: Any,
+    rows: Any,
+    meets: Any,
+    start: Any,
+    nested: Any,
+    levels: int,
+) -> Any:
+    """Count the rows that meet each condition by class and total."""
+    met = np.zeros((start.size - 1, 2, levels))
+    for j in range(start.size - 1):
+        if nested[j]:
+            met[j] = met[j - 1]
+        for place in range(start[j], start[j + 1]):
+            row = rows[place]
+            sign = 1.0 if meets[place] else -1.0
+            met[j, 1, total[row]] += sign * positives[row]
+            met[j, 0, total[row]] += sign * negatives[row]
+    return met
+
+
+@compiled
 def scan(
     total: Any,
-    positive: Any,
-    weight: Any,
+    positives: Any,
+    negatives: Any,
     rows: Any,
+    meets: Any,
     start: Any,
+    nested: Any,
     lowest: Any,
     highest: Any,
     region: Any,
-    only_best: bool,
+    keep: int,
     values: Any,
     points: Any,
 ) -> None:
     """Find for every condition the points that add most to a card.
 
-    ``rows[start[j]:start[j + 1]]`` are the rows that meet condition j, which may get ``lowest[j]`` to
-    ``highest[j]`` points except 0. ``total`` counts from 0; ``region`` is the two rates and the
-    caution. The best value and its points go to ``values`` and ``points``; nan and 0 where a condition
-    may get none. With ``only_best`` the same holds of every condition that a bound shows not to be the
-    best: no points explain more than a probability of its own for every (total, condition).
+    The first arguments describe the rows, of which ``positives`` and ``negatives`` are what each
+    counts in either class, and, as `ConditionTable.lists`, the conditions. Condition j may get
+    ``lowest[j]`` to ``highest[j]`` points except 0. ``total`` counts from 0; ``region`` is the two
+    rates and the caution.
+
+    The best value and its points go to ``values`` and ``points``; nan and 0 where a condition may get
+    none, and where a bound shows that it is not among the best ``keep``, unless that is 0: no points
+    explain more than a probability of its own for every (total, condition). Conditions go by this
+    bound, so that the rest is left out from the first that cannot be among the best.
     """
-    low, high, caution, best = region[0], region[1], region[2], -np.inf
-    levels = 0
+    caution, n_conditions = region[2], start.size - 1
+    levels, reach = 0, 0
     for row in range(total.size):
         levels = max(levels, total[row] + 1)
-    reach = 0
-    for j in range(start.size - 1):
-        reach = max(reach, highest[j], -lowest[j])
-    base, met = np.zeros((2, levels)), np.zeros((2, levels))
-    moved = np.zeros((2, levels + reach))
-    for row in range(total.size):
-        base[int(positive[row]), total[row]] += weight[row]
-    for j in range(start.size - 1):
+    for j in range(n_conditions):
         values[j], points[j] = np.nan, 0
+        reach = max(reach, highest[j], -lowest[j])
+    base = np.zeros((2, levels))
+    for row in range(total.size):
+        base[1, total[row]] += positives[row]
+        base[0, total[row]] += negatives[row]
+    counts = _counts_of(total, positives, negatives, rows, meets, start, nested, levels)
+    limits = np.ones(n_conditions)
+    if keep > 0 and caution > 0.0:
+        for j in range(n_conditions):
+            limits[j] = _saturated(base, counts[j], levels) if lowest[j] <= highest[j] else -1.0
+    moved = np.zeros((2, levels + reach))
+    best = np.full(max(keep, 1), -np.inf)
+    for j in np.argsort(-limits, kind="mergesort"):
         if lowest[j] > highest[j]:
             continue
-        met[:] = 0.0
-        for place in range(start[j], start[j + 1]):
-            row = rows[place]
-            met[int(positive[row]), total[row]] += weight[row]
-        limit = _saturated(base, met, levels) if only_best and caution > 0.0 else 1.0
-        if only_best and (1.0 - caution) + caution * limit <= best:
-            continue
+        needed = best[0] if keep > 0 else -np.inf
+        if (1.0 - caution) + caution * limits[j] <= needed:
+            break
         for v in range(lowest[j], highest[j] + 1):
             if v == 0:
                 continue
@@ -184,15 +217,24 @@ def scan(
             moved[:, :size] = 0.0
             for k in range(2):
                 for s in range(levels):
-                    moved[k, s + stay] += base[k, s] - met[k, s]
-                    moved[k, s + up] += met[k, s]
+                    moved[k, s + stay] += base[k, s] - counts[j, k, s]
+                    moved[k, s + up] += counts[j, k, s]
             value = 0.0
             if caution < 1.0:
-                value += (1.0 - caution) * _partial_auc(moved[1], moved[0], size, low, high)
+                area = _partial_auc(moved[1], moved[0], size, region[0], region[1])
+                value += (1.0 - caution) * area
             if caution > 0.0:
-                if only_best and value + caution * limit <= best:
+                if keep > 0 and value + caution * limits[j] <= needed:
                     continue
                 value += caution * _likelihood(moved[1], moved[0], size)
-            best = max(best, value)
             if points[j] == 0 or value > values[j]:
                 values[j], points[j] = value, v
+                if keep > 0:
+                    needed = max(needed, value)
+        if points[j] != 0 and values[j] > best[0]:
+            # The best few stay in increasing order.
+            place = 0
+            while place + 1 < best.size and best[place + 1] < values[j]:
+                best[place] = best[place + 1]
+                place += 1
+            best[place] = values[j]

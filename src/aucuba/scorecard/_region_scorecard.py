@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from aucuba._columns._kinds import NUMBER_DTYPES
 from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
+from aucuba._rows._lead import Lead
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import rows_to_fit
@@ -37,6 +39,14 @@ from aucuba.scorecard._table import ScoredColumns, as_items, item_condition
 _FALLBACK = "The card of least log-loss"
 
 
+def _status(lead: Lead, chosen: int) -> str:
+    taken = "Chosen for the region" if chosen else "Card of least log-loss"
+    return (
+        f"{taken}: on held-out rows the partial AUC of cards for the region is {lead.difference:+.4f} "
+        f"beside that of cards of least log-loss (standard error {lead.error:.4f})."
+    )
+
+
 class RegionScorecard(BinaryClassifier):
     r"""A few conditions with whole points, whose sum is best in a region of the ROC curve.
 
@@ -51,11 +61,12 @@ class RegionScorecard(BinaryClassifier):
     .. math::
         (1 - c)\, \mathrm{pAUC} + c\, R^2
 
-    with the exact partial AUC of the region and :math:`R^2`, the part of the null deviance that
-    logistic regression on the total explains. A search for the partial AUC alone (c = 0) follows the
-    noise of small tables, so c is chosen among 1, the card of least log-loss, .5 and .1 by
-    cross-validation of the whole search, conditions included: the best c if it leads the card of
-    least log-loss by more than one standard error, else that card.
+    with the exact partial AUC of the region, :math:`R^2`, the part of the null deviance that logistic
+    regression on the total explains, and c = .1. A narrow region hangs on few rows, and a search on
+    their classes follows the noise of small tables. So a row counts half by its class and half by its
+    probability, which random trees estimate that were trained without it. Cross-validation of the
+    whole search, conditions included, compares these cards with those of least log-loss (c = 1), which
+    are taken where they lead by more than one standard error.
 
     Missing values meet no condition but ``is missing``; categories that training has not seen are in
     no group.
@@ -81,14 +92,14 @@ class RegionScorecard(BinaryClassifier):
     max_cost : float, default=None
         Largest cost of a card; None for no limit.
     cv : int, splitter or iterable of splits, default=5
-        Folds that choose c and correct the risks: for a number stratified and shuffled, or of whole
-        ``groups``, or blocks of ``time``. Other splits must test every row exactly once.
+        Folds that guard the choice of c and correct the risks: for a number stratified and shuffled,
+        or of whole ``groups``, or blocks of ``time``. Other splits must test every row exactly once.
     pos_label : label, default=None
         The class that points speak for; None is ``classes_[1]``.
     n_jobs : int or None, default=None
         Number of folds that are searched in parallel; the result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        For the folds.
+        For the folds and the trees.
 
     Attributes
     ----------
@@ -99,11 +110,11 @@ class RegionScorecard(BinaryClassifier):
         Up to four further cards: ``"items"``, ``"texts"``, and on the training rows ``"partial_auc"``
         and ``"r2"``, the part of the null deviance that is explained.
     caution_ : float
-        The weight c of the log-loss that was chosen.
+        The weight c of the log-loss: .1 for the region, 1 where the card of least log-loss is taken.
     partial_auc_ : dict
-        Partial AUC on held-out rows for every c, averaged over the folds.
+        Partial AUC on held-out rows for either c, averaged over the folds.
     partial_auc_error_ : dict
-        Standard errors of the leads over c = 1.
+        Standard error of the lead over c = 1.
     calibration_ : ndarray of shape (2,)
         Slope and intercept of the log-odds of ``pos_label_`` as a function of the total: fitted to the
         training rows, then corrected for optimism by the held-out rows.
@@ -205,16 +216,20 @@ class RegionScorecard(BinaryClassifier):
             columns = columns.take(kept.index)
         restrictions = Restrictions.from_params(self.get_params(), columns.names)
         trained_on = region.warned_for_training(sample, _FALLBACK)
+        seed = draw_seed(self.random_state)
         with one_blas_thread():
             if trained_on is None:
-                self._adopt(find_cards(columns, sample, restrictions, None), 1.0, sample, region)
+                found = find_cards(columns, sample, restrictions, None, seed)
+                self._adopt(found, 1.0, sample, region)
                 self.partial_auc_: dict[str, float] = {}
                 self.partial_auc_error_: dict[str, float] = {}
                 self.status_ = "Card of least log-loss: too few rows to train for the region."
                 return self
-            folds = partition(self.cv, kept, draw_seed(self.random_state))
+            folds = partition(self.cv, kept, seed)
             with fit_monitor(self, X, y, max_iter=len(folds.splits)) as monitor:
-                self._choose(columns, sample, restrictions, trained_on, folds, Progress(monitor))
+                self._choose(
+                    columns, sample, restrictions, trained_on, folds, seed, Progress(monitor)
+                )
         return self
 
     def _choose(
@@ -224,12 +239,13 @@ class RegionScorecard(BinaryClassifier):
         restrictions: Restrictions,
         region: Region,
         folds: Folds,
+        seed: int,
         progress: Progress,
     ) -> None:
         """Choose the caution on held-out rows, search all rows, and correct the risks."""
         splits = list(progress.until_stopped(folds.splits))
         parts = map_parallel(
-            *(held_out_log_odds, splits, columns, sample, restrictions, region),
+            *(held_out_log_odds, splits, columns, sample, restrictions, region, seed),
             n_jobs=self.n_jobs,
             progress=progress,
         )
@@ -244,17 +260,10 @@ class RegionScorecard(BinaryClassifier):
             f"c = {c:g}": one.error for c, one in zip(CAUTIONS[1:], leads[1:], strict=True)
         }
         cautions = (1.0, *(c for c in CAUTIONS[1:] if c >= caution))
-        found = find_cards(columns, sample, restrictions, region, cautions)
+        found = find_cards(columns, sample, restrictions, region, seed, cautions)
         scored = np.flatnonzero(~np.isnan(scores[0]))
         self._adopt(found, caution, sample, region, scores[chosen, scored], scored)
-        lead = leads[chosen]
-        self.status_ = (
-            f"Chosen for the region with caution {caution:g}: on held-out rows its partial AUC is "
-            f"{lead.difference:.4f} above that of the card of least log-loss, {lead.z:.1f} standard "
-            "errors."
-            if chosen
-            else "Card of least log-loss: no other led by more than one standard error."
-        )
+        self.status_ = _status(leads[-1], chosen)
 
     def _adopt(
         self,
@@ -266,7 +275,8 @@ class RegionScorecard(BinaryClassifier):
         scored: IntArray | None = None,
     ) -> None:
         """Store the best card of a caution, its risks and its threshold."""
-        cards, search = found.cards[caution], found.search
+        # Points of the further cards are told by the rows as they are.
+        cards, search = found.cards[caution], replace(found.search, share=None)
         if not cards or not cards[0]:
             warn_user(
                 "No condition is met by five rows and missed by five: every total is 0. Add data.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +15,11 @@ from aucuba._rows._sample import Sample
 Card = tuple[tuple[int, int], ...]
 
 _BEAM = 4
+# Cards from which a descent towards the region starts, and cards that are kept.
+_STARTS = 3
 _CYCLES = 20
+# Largest points from which descents start.
+_SCALES = 5
 # Smaller gains are rounding errors, after which a descent could go round in circles.
 _LEAST_GAIN = 1e-10
 
@@ -35,11 +39,20 @@ class ConditionTable:
     column: IntArray
 
     @cached_property
-    def lists(self) -> tuple[IntArray, IntArray]:
-        """Rows that meet each condition, one list after the other, and where each begins."""
-        condition, rows = np.nonzero(self.met)
+    def lists(self) -> tuple[IntArray, BoolArray, IntArray, BoolArray]:
+        """Rows that meet each condition, or those that tell it from the condition before.
+
+        The cuts of a column are nested, so that most differ from the one before in few rows. Returns
+        the rows, whether each meets the condition, where the list of each condition begins, and
+        whether it starts from the condition before.
+        """
+        changed = self.met.copy()
+        changed[1:] ^= self.met[:-1]
+        nested = changed.sum(axis=1) < self.met.sum(axis=1)
+        nested[:1] = False
+        condition, rows = np.nonzero(np.where(nested[:, np.newaxis], changed, self.met))
         start = np.searchsorted(condition, np.arange(len(self.met) + 1))
-        return rows.astype(np.int32), start.astype(np.int64)
+        return rows.astype(np.int32), self.met[condition, rows], start.astype(np.int64), nested
 
     def take(self, rows: IntArray) -> ConditionTable:
         """Select rows."""
@@ -112,14 +125,26 @@ class Search:
     sample : Sample
     limits : CardLimits
     fpr_range : (float, float)
+    share : ndarray of float, default=None
+        Part of every row's weight that counts as positive; None for its class.
     """
 
     table: ConditionTable
     sample: Sample
     limits: CardLimits
     fpr_range: tuple[float, float]
+    share: FloatArray | None = None
     # Descents from different cards meet.
     _known: dict[tuple[Card, float], Card] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def _weights(self) -> tuple[FloatArray, FloatArray]:
+        """What every row counts among the positives and among the negatives."""
+        share = self.sample.positive.astype(np.float64) if self.share is None else self.share
+        return share * self.sample.weights, (1.0 - share) * self.sample.weights
+
+    def _region(self, caution: float) -> FloatArray:
+        return np.array([*self.fpr_range, caution])
 
     def value(self, card: Card, caution: float) -> float:
         """Value of a card on these rows: (1 - caution) pAUC + caution R^2."""
@@ -127,18 +152,14 @@ class Search:
 
         total = self.table.totals(card)
         total -= total.min()
-        weight, positive = self.sample.weights, self.sample.positive
-        counts = [
-            np.bincount(total, weight * rows, total.max() + 1) for rows in (positive, ~positive)
-        ]
-        return float(card_value(*counts, *self.fpr_range, caution))
+        counts = [np.bincount(total, rows, total.max() + 1) for rows in self._weights]
+        return float(card_value(*counts, self._region(caution)))
 
-    def additions(
-        self, card: Card, caution: float, *, only_best: bool = False
-    ) -> tuple[FloatArray, IntArray]:
+    def additions(self, card: Card, caution: float, keep: int = 0) -> tuple[FloatArray, IntArray]:
         """For every condition the best value of the card with it, and the points for that.
 
-        These are nan and 0 where a condition may not be added, or with ``only_best`` is not the best.
+        These are nan and 0 where a condition may not be added, or is not among the best ``keep``, of
+        which 0 is all.
         """
         from aucuba.scorecard._loops import scan
 
@@ -147,10 +168,9 @@ class Search:
         lowest, highest = self.limits.ranges(card, self.table.column)
         n = lowest.size
         values, points = np.empty(n), np.empty(n, dtype=np.int64)
-        region = np.array([*self.fpr_range, caution])
         scan(
-            *(total, self.sample.positive, self.sample.weights, *self.table.lists),
-            *(lowest, highest, region, only_best, values, points),
+            *(total, *self._weights, *self.table.lists),
+            *(lowest, highest, self._region(caution), keep, values, points),
         )
         return values, points
 
@@ -161,19 +181,45 @@ class Search:
         for scale in sorted({highest, max(highest // 2, 1), 1}, reverse=True):
             found += self._beam(scale, beam)
         found.sort(key=lambda card: (-self.value(card, 1.0), card))
-        return self.descended(found[: 2 * beam] or [()], 1.0)
+        return self._rescaled(self.descended(found[: 2 * beam] or [()], 1.0), 1.0)
 
-    def descended(
-        self, cards: Iterable[Card], caution: float, *, most: int | None = None
-    ) -> list[Card]:
+    def cards(self, cautions: Iterable[float]) -> dict[float, list[Card]]:
+        """Search by log-loss, then from the best few for the region; the best first, by caution."""
+        pool = self.pool()
+        found = {1.0: pool[: 2 * _STARTS]}
+        starts = pool[:_STARTS]
+        for caution in sorted(set(cautions) - {1.0}, reverse=True):
+            starts = self.descended([*starts, *pool[:_STARTS]], caution)[:_STARTS]
+            found[caution] = starts
+        return found
+
+    def descended(self, cards: Iterable[Card], caution: float) -> list[Card]:
         """Descend from every card; return the distinct results, the best first."""
         ends = {self._descent(card, caution) for card in dict.fromkeys(cards)}
-        ranked = sorted(ends, key=lambda card: (-self.value(card, caution), card))
-        return ranked[:most]
+        return sorted(ends, key=lambda card: (-self.value(card, caution), card))
+
+    def _rescaled(self, cards: list[Card], caution: float) -> list[Card]:
+        """Descend from the best few cards with their points on other scales.
+
+        An exchange of one item keeps the scale of the others, and so stays where it is coarse.
+        """
+        scaled = list(cards)
+        for card in cards[:_STARTS]:
+            highest = max((abs(points) for _, points in card), default=1)
+            for factor in (0.5, 2.0, *(most / highest for most in range(1, _SCALES + 1))):
+                scaled.append(tuple(self._scaled_items(card, factor)))
+        return self.descended(scaled, caution)
+
+    def _scaled_items(self, card: Card, factor: float) -> Iterator[tuple[int, int]]:
+        for condition, points in card:
+            low, high = int(self.limits.lowest[condition]), int(self.limits.highest[condition])
+            scaled = min(max(round(points * factor), low), high)
+            if scaled:
+                yield condition, scaled
 
     def _beam(self, scale: int, beam: int) -> list[Card]:
         """Add items one by one to the best few cards, whose first items have points of a scale."""
-        values, points = self.additions((), 1.0)
+        values, points = self.additions((), 1.0, 20 * beam)
         first = np.argsort(-np.nan_to_num(values, nan=-1.0), kind="stable")
         lowest, highest = self.limits.lowest, self.limits.highest
         clipped = np.clip(np.sign(points) * scale, lowest, highest)
@@ -183,7 +229,7 @@ class Search:
         for _ in range(1, self.limits.max_items):
             grown = []
             for card in cards:
-                values, points = self.additions(card, 1.0)
+                values, points = self.additions(card, 1.0, 5 * beam)
                 order = np.argsort(-np.nan_to_num(values, nan=-1.0), kind="stable")[: 5 * beam]
                 grown += [(values[j], card, int(j), int(points[j])) for j in order]
             further = self._distinct(iter(sorted(grown, key=lambda one: -np.nan_to_num(one[0]))))
@@ -206,7 +252,7 @@ class Search:
     def _with_best(self, card: Card, caution: float) -> Card:
         """Add the best item; return the card itself if none may be added."""
         if (card, caution) not in self._known:
-            values, points = self.additions(card, caution, only_best=True)
+            values, points = self.additions(card, caution, 1)
             grown = card
             if not np.isnan(values).all():
                 best = int(np.nanargmax(values))

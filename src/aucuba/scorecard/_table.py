@@ -84,7 +84,8 @@ class ScoredColumns:
                 values, sample, base, both_sides=restrictions.both_sides(place)
             )
         column = np.array([one.place for one, _ in found], dtype=np.intp)
-        met = np.array([rows for _, rows in found]).reshape(len(found), sample.n_rows)
+        met = np.array([rows for _, rows in found], dtype=bool)
+        met = met.reshape(len(found), sample.n_rows)
         return [one for one, _ in found], ConditionTable(met, column)
 
 
