@@ -9,6 +9,7 @@ scores. Writes ``benchmarks/results/torch_step.md``.
 
 from __future__ import annotations
 
+import argparse
 import time
 from pathlib import Path
 from unittest import mock
@@ -26,6 +27,10 @@ def main() -> None:
     import torch
 
     from aucuba.objectives import AUMLoss, PartialAUCLoss, _step
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--output", type=Path, default=RESULT)
+    output = parser.parse_args().output
 
     def milliseconds(call) -> float:
         torch.cuda.synchronize()
@@ -79,7 +84,7 @@ def main() -> None:
         f"# One step of a loss on a graphics card\n\n{torch.cuda.get_device_name()}. {about}\n\n"
         + markdown_table(header, rows)
     )
-    write_signed(RESULT, text, "benchmarks torch_step", ["torch"])
+    write_signed(output, text, "benchmarks torch_step", ["torch"])
 
 
 if __name__ == "__main__":

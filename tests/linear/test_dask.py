@@ -24,7 +24,7 @@ import pandas as pd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 from aucuba.design import DaskDesign, TableDesign
-from aucuba.design._dask_blocks import _rows_of
+from aucuba.design._dask_holders import rows_of
 from aucuba.persistence import save_model
 
 # Clusters leave sockets to the garbage collector, in whatever test it runs.
@@ -255,7 +255,7 @@ def test_adjoint_products_and_rows(rows):
 
 def test_some_rows_of_a_block_do_not_keep_all_of_it(rows):
     for block in (rows[0], pd.DataFrame(rows[0])):
-        few = DaskDesign.as_table(_rows_of(block, np.arange(0, 1200, 100)))
+        few = DaskDesign.as_table(rows_of(block, np.arange(0, 1200, 100)))
         assert few.shape == (12, 6)
         assert not np.shares_memory(few, DaskDesign.as_table(block))
 

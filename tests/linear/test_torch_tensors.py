@@ -8,7 +8,14 @@ from sklearn.base import clone
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
 from aucuba._base._logistic import logistic_regression
-from aucuba._roc._curve import counted_range_average, range_average, roc_curve
+from aucuba._roc._comparison import RegionComparison, region_placements
+from aucuba._roc._curve import (
+    counted_range_average,
+    counted_range_influence,
+    range_average,
+    roc_curve,
+)
+from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 from aucuba.design import TableDesign
 from aucuba.linear import AUMClassifier
@@ -30,10 +37,26 @@ def test_top_of_the_ranking_gives_the_area_of_the_whole_curve():
         positive = generator.random(n) < 0.4
         positive[:2] = [True, False]
         score = generator.integers(generator.integers(2, 30), size=n) * 1.0
-        low = generator.uniform(0, 0.8)
+        if generator.random() < 0.3:
+            score = generator.permutation(n) * 1.0
+        low = generator.choice([0.0, generator.uniform(0, 0.8)])
         high = generator.choice([1.0, generator.uniform(low + 0.01, 1.0)])
         want = float(range_average(roc_curve(RankingSample(positive, score=score)), low, high))
         assert counted_range_average(positive, score, low, high) == pytest.approx(want, abs=1e-12)
+
+
+def test_influence_in_a_counted_range_is_that_of_placements():
+    generator = np.random.default_rng(2)
+    for _ in range(200):
+        n = generator.integers(4, 60)
+        positive = generator.random(n) < 0.4
+        positive[:2] = [True, False]
+        score = generator.integers(generator.integers(2, 30), size=n) * 1.0
+        low = generator.choice([0.0, generator.uniform(0, 0.8)])
+        high = generator.choice([1.0, generator.uniform(low + 0.01, 1.0)])
+        want = region_placements(Sample(positive), score, Region.from_params((low, high)))
+        got = counted_range_influence(positive, score, low, high)
+        np.testing.assert_allclose(got, want.influence, atol=1e-9)
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
@@ -82,6 +105,16 @@ class TestTensors:
         np.testing.assert_allclose(
             model.predict_proba(table), expected.predict_proba(X), rtol=1e-5, atol=1e-7
         )
+
+    @pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.05, 0.3), (0.0, 1.0)])
+    def test_scores_are_compared_where_they_are(self, fpr_range):
+        scores, sample = np.stack([X[:, 0], X[:, 1].round(1)]), Sample(Y == 1)
+        region = Region.from_params(fpr_range)
+        want = RegionComparison(sample, scores, region).lead(0, 1)
+        there = Sample(self.torch.tensor(Y == 1))
+        got = RegionComparison(there, self.torch.tensor(scores), region).lead(0, 1)
+        assert got.difference == pytest.approx(want.difference, rel=1e-12)
+        assert got.error == pytest.approx(want.error, rel=1e-12)
 
     @pytest.mark.parametrize("step", ["first_min", "validation_auc"])
     def test_aum_classifier_equals_that_on_arrays(self, step):

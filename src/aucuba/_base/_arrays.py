@@ -35,6 +35,10 @@ class Arrays(Protocol):
         """Bring a vector to the host as a NumPy array."""
         ...
 
+    def index(self, places: Any) -> Any:
+        """Bring whole numbers of the host here, to take entries by."""
+        ...
+
     def empty(self, size: int) -> Vector: ...
     def zeros(self, size: int) -> Vector: ...
     def ones(self, size: int) -> Vector: ...
@@ -45,6 +49,10 @@ class Arrays(Protocol):
 
     def order(self, values: Vector) -> Vector:
         """Return the places of the values in increasing order."""
+        ...
+
+    def ordered(self, values: Vector) -> tuple[Vector, Vector]:
+        """Return the values in increasing order, and their places."""
         ...
 
     def kth_largest(self, values: Vector, k: int) -> Any:
@@ -76,6 +84,7 @@ class Arrays(Protocol):
         ...
 
     def join(self, parts: Sequence[Vector]) -> Vector: ...
+    def stack(self, rows: Sequence[Vector]) -> Vector: ...
     def flip(self, values: Vector) -> Vector: ...
     def unique(self, values: Vector) -> Vector: ...
     def where(self, condition: Vector, yes: Any, no: Any) -> Vector: ...
@@ -92,6 +101,9 @@ class NumpyArrays:
     def host(self, values: Vector) -> Any:
         return values
 
+    def index(self, places: Any) -> Any:
+        return places
+
     def empty(self, size: int) -> Vector:
         return np.empty(size)
 
@@ -106,6 +118,10 @@ class NumpyArrays:
 
     def order(self, values: Vector) -> Vector:
         return values.argsort()
+
+    def ordered(self, values: Vector) -> tuple[Vector, Vector]:
+        order = values.argsort()
+        return values[order], order
 
     def kth_largest(self, values: Vector, k: int) -> Any:
         """Find it among the values above a bound that one in sixteen values suggest."""
@@ -168,6 +184,9 @@ class NumpyArrays:
 
     def join(self, parts: Sequence[Vector]) -> Vector:
         return np.concatenate(parts)
+
+    def stack(self, rows: Sequence[Vector]) -> Vector:
+        return np.stack(rows)
 
     def flip(self, values: Vector) -> Vector:
         return values[::-1]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from aucuba._base._arrays import Vector, arrays_of
 from aucuba._base._typing import BoolArray, FloatArray
 
 # Newton's method costs one product of size n d^2 per iteration and ends at machine precision; beyond
@@ -35,7 +35,10 @@ def logistic_regression(
         return model.fit(X, positive, sample_weight=weight)
 
 
-def log_loss(log_odds: FloatArray, positive: BoolArray, weight: FloatArray | None) -> float:
-    """Compute the mean log-loss, rows counted by weight."""
-    signed = np.where(positive, -log_odds, log_odds)
-    return float(np.average(np.logaddexp(0.0, signed), weights=weight))
+def log_loss(log_odds: Vector, positive: Vector, weight: Vector | None) -> float:
+    """Compute the mean log-loss, rows counted by weight, where the log-odds live."""
+    arrays = arrays_of(log_odds)
+    losses = arrays.log1p_exp(arrays.where(positive, -log_odds, log_odds))
+    if weight is None:
+        return float(losses.mean())
+    return float((losses * weight).sum() / weight.sum())

@@ -29,6 +29,9 @@ class TorchArrays:
     def host(self, values: Tensor) -> Any:
         return values.cpu().numpy() if isinstance(values, Tensor) else values
 
+    def index(self, places: Any) -> Any:
+        return torch.as_tensor(places, device=self.device)
+
     def empty(self, size: int) -> Tensor:
         return torch.empty(size, dtype=torch.float64, device=self.device)
 
@@ -43,6 +46,10 @@ class TorchArrays:
 
     def order(self, values: Tensor) -> Tensor:
         return torch.argsort(values)
+
+    def ordered(self, values: Tensor) -> tuple[Tensor, Tensor]:
+        ranked, order = torch.sort(values)
+        return ranked, order
 
     def kth_largest(self, values: Tensor, k: int) -> Tensor:
         # torch.kthvalue works with one block of threads for the whole vector.
@@ -91,6 +98,9 @@ class TorchArrays:
 
     def join(self, parts: Sequence[Tensor]) -> Tensor:
         return torch.cat(list(parts))
+
+    def stack(self, rows: Sequence[Tensor]) -> Tensor:
+        return torch.stack(list(rows))
 
     def flip(self, values: Tensor) -> Tensor:
         return torch.flip(values, (0,))

@@ -11,7 +11,7 @@ from aucuba._base._typing import FloatArray
 from aucuba._rows._sample import Sample
 
 # Penalty of the slope: bounded where the classes are separated, without effect on a hundred rows.
-_C = 1.0
+CALIBRATION_C = 1.0
 
 
 def logistic_calibration(scores: FloatArray, sample: Sample) -> FloatArray:
@@ -35,9 +35,13 @@ def logistic_calibration(scores: FloatArray, sample: Sample) -> FloatArray:
     mean, scale = mean_and_scale(scores, sample.weight)
     column = ((scores - mean) / scale)[:, np.newaxis]
     with one_blas_thread():
-        model = logistic_regression(column, sample.positive, sample.weight, _C)
-    slope = float(model.coef_[0, 0] / scale)
+        model = logistic_regression(column, sample.positive, sample.weight, CALIBRATION_C)
+    return rising_line(float(model.coef_[0, 0] / scale), model.intercept_[0], mean, sample)
+
+
+def rising_line(slope: float, at_mean: float, mean: float, sample: Sample) -> FloatArray:
+    """Return slope and intercept of a line given at the mean, or of a flat one if it does not rise."""
     if slope <= 0.0:
         positives, negatives = (sample.class_weight(positive=one) for one in (True, False))
         return np.array([0.0, np.log(positives / negatives)])
-    return np.array([slope, float(model.intercept_[0] - slope * mean)])
+    return np.array([slope, float(at_mean - slope * mean)])

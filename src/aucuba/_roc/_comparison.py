@@ -6,8 +6,16 @@ from functools import cached_property
 
 import numpy as np
 
+from aucuba._base._arrays import Vector, is_tensor
 from aucuba._base._typing import FloatArray, IntArray
-from aucuba._roc._curve import Placements, placements, region_average, top_of_curve
+from aucuba._roc._curve import (
+    Placements,
+    counted_range_average,
+    counted_range_influence,
+    placements,
+    region_average,
+    top_of_curve,
+)
 from aucuba._roc._queries import Queries
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import error_of_mean, standard_error
@@ -24,13 +32,14 @@ class RegionComparison:
     """Partial AUC of several scorers on the same rows, with paired standard errors on demand.
 
     Where no positive has a negative to be compared with (splits that a callback has cut short), all is
-    nan, and no scorer beats another.
+    nan, and no scorer beats another. Tensors are compared on their device, where `compares_there` says
+    so of the rows and the region.
 
     Parameters
     ----------
     sample : Sample
         The rows; queries count alike.
-    scores : ndarray of shape (n_scorers, n_rows)
+    scores : ndarray or tensor of shape (n_scorers, n_rows)
     region : Region
     cluster : ndarray of int, default=None
         Number of each row's cluster, where clusters are the independent units of the errors.
@@ -39,11 +48,17 @@ class RegionComparison:
     def __init__(
         self,
         sample: Sample,
-        scores: FloatArray,
+        scores: Vector,
         region: Region,
         cluster: IntArray | None = None,
     ) -> None:
         self.sample, self.scores, self.region, self.cluster = sample, scores, region, cluster
+
+    @staticmethod
+    def compares_there(sample: Sample, region: Region) -> bool:
+        """Tell whether scores on another device can be compared there: rows count alike, in a range."""
+        alike = sample.weight is None and sample.query is None
+        return alike and region.is_plain_range and region.min_tpr == 0
 
     @cached_property
     def values(self) -> FloatArray:
@@ -89,16 +104,22 @@ class RegionComparison:
 
     def _value(self, sample: Sample, scores: FloatArray) -> float:
         # Only the top of the ranking is sorted.
+        if is_tensor(scores):
+            return counted_range_average(sample.positive, scores, *self.region.fpr_range)
         ranking = RankingSample(sample.positive, sample.weight, score=scores)
         curve = top_of_curve(ranking, self.region.upper_limit)
         return float(region_average(curve, self.region))
 
     @cached_property
-    def _influences(self) -> dict[int, FloatArray]:
+    def _influences(self) -> dict[int, Vector]:
         return {}
 
-    def _influence(self, scorer: int) -> FloatArray:
+    def _influence(self, scorer: int) -> Vector:
         if scorer not in self._influences:
-            found = region_placements(self.sample, self.scores[scorer], self.region)
-            self._influences[scorer] = found.influence
+            self._influences[scorer] = self._computed_influence(self.scores[scorer])
         return self._influences[scorer]
+
+    def _computed_influence(self, scores: Vector) -> Vector:
+        if is_tensor(scores):
+            return counted_range_influence(self.sample.positive, scores, *self.region.fpr_range)
+        return region_placements(self.sample, scores, self.region).influence

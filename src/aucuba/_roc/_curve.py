@@ -178,21 +178,62 @@ def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: f
     sorted.
     """
     arrays = arrays_of(score)
-    negatives = score[~positive]
-    n = len(negatives)
-    m = len(score) - n
+    m = int(positive.sum())
+    n = len(score) - m
     n_top = int(beta * n) + 2
     if n_top < n:
-        rows = arrays.places(score >= arrays.kth_largest(negatives, n_top))
+        rows = arrays.places(score >= arrays.kth_largest(score[~positive], n_top))
         score, positive = score[rows], positive[rows]
-    order = arrays.flip(arrays.order(score))
-    ranked = score[order]
-    ends = arrays.places(ranked[1:] != ranked[:-1])
-    found = arrays.running_sum(arrays.vector(positive[order]))[1:]
+    ranked, order = arrays.ordered(score)
+    differs, is_positive = ranked[1:] != ranked[:-1], positive[order]
+    if (alpha, beta) == (0.0, 1.0) and bool(differs.all()):
+        # Without ties the area is a sum of ranks (Mann and Whitney).
+        below = float(arrays.places(is_positive).sum()) - m * (m - 1) / 2
+        return below / (m * n)
+    ends = arrays.places(arrays.flip(differs))
+    found = arrays.running_sum(arrays.vector(arrays.flip(is_positive)))[1:]
     y = arrays.join([arrays.zeros(1), found[ends], found[-1:]])
     x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
     area, width = _area_between(x, y, alpha * n, beta * n)
     return min(float(area / (m * width)), 1.0)
+
+
+def counted_range_influence(positive: Vector, score: Vector, alpha: float, beta: float) -> Vector:
+    """Compute the influence of `placements` for a plain range of rows that count once each.
+
+    On any device: ties are blocks of equal score, found by one sort.
+    """
+    arrays = arrays_of(score)
+    ranked, order = map(arrays.flip, arrays.ordered(score))
+    is_positive = arrays.vector(positive[order])
+    ends = arrays.places(ranked[1:] != ranked[:-1])
+    last = arrays.vector(ends + 1)
+    found = arrays.running_sum(is_positive)
+    n_positives, n_rows = found[-1], len(score)
+    tp = arrays.join([found[:1], found[ends + 1], found[-1:]])
+    fp = arrays.join([arrays.zeros(1), last, arrays.zeros(1) + n_rows]) - tp
+    n_negatives = n_rows - n_positives
+    tpr, fpr = tp / n_positives, fp / n_negatives
+    counted, width = tpr[1:] - tpr[:-1], beta - alpha
+    # Pieces without positives do not count; as points they need no mean.
+    low, high = arrays.where(counted > 0, fpr[:-1], fpr[1:]), fpr[1:]
+    run = high - low
+    inside, top = low.clip(alpha, beta), high.clip(alpha, beta)
+    spread = run + (run == 0)
+    mean = (top - inside) / spread * ((inside + top) / 2 - alpha)
+    mean = mean + (high - low.clip(beta)).clip(0.0) / spread * width
+    mean = arrays.where(run == 0, top - alpha, mean)
+    of_positive = 1.0 - mean / width
+    half = max(0.5 / float(n_negatives), _NARROWEST)
+    left, right = (fpr[:-1] - half).clip(0.0), (fpr[1:] + half).clip(0.0, 1.0)
+    density = (right.clip(alpha, beta) - left.clip(alpha, beta)) / (right - left)
+    climbed = arrays.running_sum(density * counted / width)
+    of_negative = (climbed[1:] + climbed[:-1]) / 2
+    # The block of every ranked row, and back to the order of the rows.
+    block = arrays.search(last, arrays.running_sum(arrays.ones(n_rows))[:-1], "right")
+    influence = arrays.empty(n_rows)
+    influence[order] = arrays.where(is_positive == 1, of_positive[block], of_negative[block])
+    return influence
 
 
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._arrays import Vector, arrays_of
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._rows._splits import (
@@ -149,29 +150,29 @@ class OutOfFold:
 
     Parameters
     ----------
-    scores : ndarray of shape (n_scorers, n_covered)
+    scores : ndarray or tensor of shape (n_scorers, n_covered)
+        Where the parts were.
     covered : ndarray of int
         The rows that some split tests.
     """
 
-    scores: FloatArray
+    scores: Vector
     covered: IntArray
 
     @classmethod
-    def from_parts(
-        cls, n_rows: int, splits: Iterable[Split], parts: Iterable[FloatArray]
-    ) -> OutOfFold:
+    def from_parts(cls, n_rows: int, splits: Iterable[Split], parts: Iterable[Vector]) -> OutOfFold:
         """Collect one array of shape (n_scorers, n_test) for each of the first splits."""
         parts = list(parts)
-        total = np.zeros((parts[0].shape[0], n_rows))
+        arrays = arrays_of(parts[0])
+        total = arrays.zeros(parts[0].shape[0] * n_rows).reshape(-1, n_rows)
         count = np.zeros(n_rows)
         for (_, test), part in zip(splits, parts, strict=False):
-            total[:, test] += part
+            total[:, arrays.index(test)] += part
             count[test] += 1
         covered = np.flatnonzero(count)
         if covered.size < n_rows:
-            total, count = total[:, covered], count[covered]
-        total /= count
+            total, count = total[:, arrays.index(covered)], count[covered]
+        total /= arrays.vector(count)
         return cls(total, covered)
 
     def in_common(self, other: OutOfFold) -> tuple[IntArray, IntArray, IntArray]:

@@ -18,6 +18,10 @@ from aucuba._base._validation import largest_entry
 from aucuba.design._dask_blocks import DaskBlocks
 from aucuba.design._table import TableDesign
 
+# Solvers ask again for the scores of the model they have just left, and cross-validation for those of
+# the rows that a fit left out.
+_MOST_KNOWN = 2
+
 
 class DaskDesign:
     r"""The rows of a Dask array or DataFrame, block by block: ``scores = X @ w``.
@@ -47,11 +51,13 @@ class DaskDesign:
 
     def __init__(self, X: Any) -> None:
         _require_numbers(X)
-        self.blocks = DaskBlocks(X)
+        self.blocks = DaskBlocks(X, _as_table, hold=True)
         self.arrays: Arrays = NUMPY
         self.is_exact = True
         # Places of the rows of this Design; None for all.
         self._rows: IntArray | None = None
+        # Scores of all rows by the last models, shared with the parts that `take` returns.
+        self._known: dict[bytes, FloatArray] = {}
         facts: list[_Facts] = self.blocks.run(_facts)
         _require_alike(facts)
         self.blocks.count([one.n_rows for one in facts])
@@ -77,7 +83,13 @@ class DaskDesign:
         return np.zeros(self.n_features)
 
     def scores(self, model: FloatArray) -> FloatArray:
-        scores = np.concatenate(self.blocks.run(_scores, model))
+        scores = self._known.get(model.tobytes())
+        if scores is None:
+            scores = np.concatenate(self.blocks.run(_scores, model))
+            scores.flags.writeable = False
+            if len(self._known) == _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[model.tobytes()] = scores
         return scores if self._rows is None else scores[self._rows]
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:

@@ -22,6 +22,7 @@ from aucuba.design._dask_client import (
     require_running,
     watched,
 )
+from aucuba.design._dask_holders import Holders, rows_of
 
 LOG = logging.getLogger("aucuba")
 # Dask is only partly typed, so a strict type check rejects direct calls.
@@ -39,6 +40,11 @@ class DaskBlocks:
     Parameters
     ----------
     X : dask.array.Array or dask.dataframe.DataFrame of shape (n_rows, n_columns)
+    convert : callable, default=None
+        What every block is turned into; with a client only the result stays in memory.
+    hold : bool, default=False
+        Whether every worker holds its blocks for all passes, one call per worker and pass, where its
+        memory allows it (`Holders`). Otherwise every pass is one task per block.
 
     Attributes
     ----------
@@ -63,11 +69,21 @@ class DaskBlocks:
     [(2, 4)]
     """
 
-    def __init__(self, X: Any) -> None:
+    def __init__(
+        self, X: Any, convert: Callable[[Any], Any] | None = None, *, hold: bool = False
+    ) -> None:
         self.columns = self.columns_of(X)
         self.client = current_client()
         blocks = list(np.ravel(_whole_rows(X).to_delayed()))
+        if convert is not None:
+            call = _dask.delayed(convert, pure=False)
+            blocks = [call(block) for block in blocks]
         self._blocks = blocks if self.client is None else self.client.compute(blocks)
+        self._holders: Holders | None = None
+        if hold and self.client is not None:
+            self._holders = Holders(self.client, self._blocks)
+        # Numbers of the blocks, of all those that X has.
+        self._numbers: IntArray = np.arange(len(blocks))
         # Places of the taken rows in every block; None for all.
         self._taken: list[IntArray | None] = [None] * len(blocks)
         self._knows_its_rows = isinstance(X, dask.array.Array) and not np.isnan(X.shape[0])
@@ -121,6 +137,7 @@ class DaskBlocks:
         if not self._knows_its_rows:
             LOG.info("Counted the rows of X once: %d in %d blocks.", lengths.sum(), lengths.size)
         self._blocks = [self._blocks[number] for number in kept]
+        self._numbers = self._numbers[kept]
         self._taken, self.lengths = [None] * kept.size, lengths[kept]
 
     @property
@@ -148,7 +165,7 @@ class DaskBlocks:
             taken = self._taken[number]
             part._blocks.append(self._blocks[number])
             part._taken.append(places if taken is None else taken[places])
-        part.lengths = part.lengths[kept]
+        part.lengths, part._numbers = part.lengths[kept], self._numbers[kept]
         return part
 
     def split(self, of_rows: AnyArray) -> list[AnyArray]:
@@ -164,6 +181,12 @@ class DaskBlocks:
         if self.client is None:
             return _computed(task, self.delayed(), arguments)
         require_running(self.client)
+        holders = self._holders
+        if holders is not None:
+            work = list(zip(self._numbers, self._taken, arguments, strict=True))
+            held = watched(self.client, lambda: holders.run(task, work))
+            if held is not None:
+                return list(held)
         tasks = [
             self.client.submit(task, self._cut(block, taken), *own, pure=False)
             for block, taken, own in zip(self._blocks, self._taken, arguments, strict=True)
@@ -177,7 +200,7 @@ class DaskBlocks:
 
     def delayed(self) -> list[Any]:
         """Return every block, cut to its taken rows, as a delayed table."""
-        cut = _dask.delayed(_rows_of, pure=False)
+        cut = _dask.delayed(rows_of, pure=False)
         return [
             _dask.delayed(block) if taken is None else cut(block, taken)
             for block, taken in zip(self._blocks, self._taken, strict=True)
@@ -190,7 +213,7 @@ class DaskBlocks:
     def _cut(self, block: Any, taken: IntArray | None) -> Any:
         if taken is None:
             return block
-        return self.client.submit(_rows_of, block, taken, pure=False)
+        return self.client.submit(rows_of, block, taken, pure=False)
 
 
 def _whole_rows(X: Any) -> Any:
@@ -221,10 +244,6 @@ def _release_unused() -> None:
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()
-
-
-def _rows_of(block: Any, rows: IntArray) -> Any:
-    return block.iloc[rows] if isinstance(block, pd.DataFrame) else block[rows]
 
 
 def _scored_frame(frame: pd.DataFrame, score: Callable[[Any], FloatArray]) -> pd.Series:

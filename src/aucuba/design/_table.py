@@ -100,11 +100,16 @@ class TableDesign:
 
     def gram(self, weight: FloatArray) -> FloatArray:
         total = np.zeros((self.X.shape[1], self.X.shape[1]))
+        # Memory of the first block serves for all: workers of Dask give it back at every release.
+        weighted = np.empty((0, 0))
         for rows, block in self._blocks():
             if sparse.issparse(block):
                 total += (block.multiply(weight[rows, np.newaxis]).T @ block).toarray()
-            else:
-                total += (block * weight[rows, np.newaxis]).T @ block
+                continue
+            if not weighted.size:
+                weighted = np.empty_like(block)
+            part = np.multiply(block, weight[rows, np.newaxis], out=weighted[: len(block)])
+            total += part.T @ block
         return total
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:

@@ -129,7 +129,10 @@ class Runner:
         return done
 
     def _out_of_fold(self, parts: list[FloatArray]) -> FloatArray:
-        return OutOfFold.from_parts(self.folds.n_rows, self.folds.splits, parts).scores
+        scores: FloatArray = OutOfFold.from_parts(
+            self.folds.n_rows, self.folds.splits, parts
+        ).scores
+        return scores
 
 
 def _cache_key() -> tuple[str, str, bool]:

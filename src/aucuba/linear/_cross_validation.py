@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._arrays import mean_and_scale
+from aucuba._base._arrays import Vector, arrays_of, is_tensor, mean_and_scale
 from aucuba._base._logistic import log_loss
 from aucuba._base._parallel import draw_seed, one_blas_thread
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba._base._warnings import FewRowsAdvice, Remedy
-from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._calibration import CALIBRATION_C, logistic_calibration, rising_line
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import OutOfFold
@@ -111,18 +111,37 @@ class FoldOfPath:
     Those have mean 0 and variance 1 on the training rows, as the scores of the model of all rows have.
     """
 
-    log_odds: FloatArray
+    log_odds: Vector
     means: FloatArray
     scales: FloatArray
 
-    def standardised(self, k: int) -> FloatArray:
+    def standardised(self, k: int) -> Vector:
         """Return the standard scores of one C, as one row."""
-        return np.asarray((self.log_odds[[k]] - self.means[k]) / self.scales[k])
+        return (self.log_odds[[k]] - self.means[k]) / self.scales[k]
+
+
+def held_out_scores(
+    design: RowDesign, sample: Sample, region: Region, rows: list[Vector]
+) -> Vector:
+    """Stack score vectors where they can be compared: where X lives, or on the host."""
+    if not RegionComparison.compares_there(sample, region):
+        rows = [design.arrays.host(one) for one in rows]
+    return arrays_of(rows[0]).stack(rows)
+
+
+def compared_rows(out_of_fold: OutOfFold, sample: Sample) -> Sample:
+    """Return the scored rows, where their scores are."""
+    return sample.take(out_of_fold.covered).moved_to(arrays_of(out_of_fold.scores))
 
 
 @one_blas_thread()
 def logistic_path(
-    split: Split, design: RowDesign, sample: Sample, Cs: FloatArray, start: LogisticFit
+    split: Split,
+    design: RowDesign,
+    sample: Sample,
+    region: Region,
+    Cs: FloatArray,
+    start: LogisticFit,
 ) -> FoldOfPath:
     """Fit the training rows at every C and score the test rows; ``start`` is the fit of all rows."""
     train, test = split
@@ -132,9 +151,9 @@ def logistic_path(
     for C in Cs:
         model = path.fit(C)
         mean, scale = score_moments(model.coef, train_design, part.weight)
-        log_odds.append(design.arrays.host(model.log_odds(test_design)))
+        log_odds.append(model.log_odds(test_design))
         moments.append((mean + model.intercept, scale))
-    return FoldOfPath(np.array(log_odds), *np.array(moments).T)
+    return FoldOfPath(held_out_scores(design, sample, region, log_odds), *np.array(moments).T)
 
 
 @one_blas_thread()
@@ -145,7 +164,7 @@ def anchored_half(
     region: Region,
     C: float,
     start: LogisticFit | None = None,
-) -> tuple[FloatArray, FloatArray]:
+) -> tuple[FloatArray, Vector]:
     """Fit the training rows; return the departure from the anchor, and scores of the other rows.
 
     The anchor is logistic regression of the same rows; both models are scaled to training scores of
@@ -162,8 +181,8 @@ def anchored_half(
     held_out, test_design = [], design.take(test)
     for coef in (anchor, fit.coef):
         mean, _ = score_moments(coef, train_design, part.weight)
-        held_out.append(design.arrays.host(test_design.scores(coef)) - mean)
-    return fit.coef - anchor, np.stack(held_out)
+        held_out.append(test_design.scores(coef) - mean)
+    return fit.coef - anchor, held_out_scores(design, sample, region, held_out)
 
 
 def few_rows_advice(consequence: str) -> FewRowsAdvice:
@@ -182,17 +201,28 @@ class ChosenModel:
 
     coef: FloatArray
     rows: IntArray | None = None
-    held_out: FloatArray | None = None
+    held_out: Vector | None = None
 
     def calibration(self, scores: FloatArray, sample: Sample) -> FloatArray:
         """Calibrate on the held-out rows, or on training scores if a class is missing there."""
         if self.rows is not None and self.held_out is not None:
             tested = sample.take(self.rows)
             if tested.positive.any() and not tested.positive.all():
-                slope, at_mean = logistic_calibration(self.held_out, tested)
+                calibrate = _calibration_there if is_tensor(self.held_out) else logistic_calibration
+                slope, at_mean = calibrate(self.held_out, tested)
                 mean = np.average(scores, weights=sample.weight)
                 return np.array([slope, at_mean - slope * mean])
         return logistic_calibration(scores, sample)
+
+
+def _calibration_there(scores: Vector, sample: Sample) -> FloatArray:
+    """Compute `logistic_calibration` of a tensor on its device."""
+    from aucuba.design import TorchDesign
+
+    mean, scale = map(float, mean_and_scale(scores, None))
+    design = TorchDesign(((scores - mean) / scale)[:, None])
+    fit = LogisticPath(design, sample.moved_to(design.arrays)).fit(CALIBRATION_C)
+    return rising_line(float(fit.coef[0]) / scale, fit.intercept, mean, sample)
 
 
 @dataclass(frozen=True)
@@ -206,7 +236,7 @@ class ChosenBlend:
 
     @classmethod
     def from_scores(
-        cls, tested: Sample, region: Region, logistic: FloatArray, own: FloatArray
+        cls, tested: Sample, region: Region, logistic: Vector, own: Vector
     ) -> ChosenBlend:
         """Weigh the region's own model by its lead on the rows left out, `Lead.weight`.
 
@@ -214,7 +244,8 @@ class ChosenBlend:
         weight moves with the evidence, and has no constant to choose.
         """
         first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
-        comparison = RegionComparison(tested, np.stack([first, second]), region)
+        both = arrays_of(first).stack([first, second])
+        comparison = RegionComparison(tested, both, region)
         lead = comparison.lead(1, 0)
         weight = lead.weight
         blended = RegionComparison(tested, ((1 - weight) * first + weight * second)[None], region)
@@ -240,7 +271,7 @@ def choose_C(
 
     Returns its place, and what every C reached.
     """
-    tested = sample.take(logistic.covered)
+    tested = compared_rows(logistic, sample)
     losses = np.array([log_loss(row, tested.positive, tested.weight) for row in logistic.scores])
     comparison = RegionComparison(tested, logistic.scores, region)
     results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
@@ -251,7 +282,6 @@ def choose_C(
     return max(ahead, key=lambda k: float(comparison.values[k])) if ahead else best, results
 
 
-def _standardised(scores: FloatArray, weight: FloatArray | None) -> FloatArray:
+def _standardised(scores: Vector, weight: FloatArray | None) -> Vector:
     mean, scale = mean_and_scale(scores, weight)
-    standardised: FloatArray = (scores - mean) / scale
-    return standardised
+    return (scores - mean) / scale

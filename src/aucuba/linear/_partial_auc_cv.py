@@ -34,6 +34,7 @@ from aucuba.linear._cross_validation import (
     Splits,
     anchored_half,
     choose_C,
+    compared_rows,
     few_rows_advice,
     logistic_path,
 )
@@ -303,7 +304,14 @@ class PartialAUCClassifierCV(RegionClassifier):
             return self._keep_logistic(design, sample, float(Cs[Cs.size // 2]))
         path = LogisticPath(design, sample)
         parts = self._over(
-            splits.folds, progress, logistic_path, design, sample, Cs, path.fit(float(Cs[0]))
+            splits.folds,
+            progress,
+            logistic_path,
+            design,
+            sample,
+            region,
+            Cs,
+            path.fit(float(Cs[0])),
         )
         joined = partial(OutOfFold.from_parts, sample.n_rows, splits.folds)
         chosen, self.cv_results_ = choose_C(
@@ -324,12 +332,13 @@ class PartialAUCClassifierCV(RegionClassifier):
         # Like with like: both were trained on the same halves, and their scores averaged alike.
         halves_of_logistic, halves_of_own = held_out.scores
         blend = ChosenBlend.from_scores(
-            sample.take(held_out.covered), region, halves_of_logistic, halves_of_own
+            compared_rows(held_out, sample), region, halves_of_logistic, halves_of_own
         )
         self.blend_, self.status_ = blend.weight, blend.status
         self.partial_auc_, self.partial_auc_error_ = blend.partial_auc, blend.errors
         self._keep_parts(anchor, own)
-        rows, at_logistic, at_own = logistic.in_common(held_out)
+        rows, *places = logistic.in_common(held_out)
+        at_logistic, at_own = map(arrays_of(halves_of_own).index, places)
         blended = self._mixed(logistic.scores[0][at_logistic], halves_of_own[at_own])
         return ChosenModel(self._mixed(anchor, own), rows, blended)
 
@@ -370,8 +379,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         # Stopped early, the fits on blocks of time are all there is.
         moved = anchor + np.mean([departure for departure, _ in averaged or fits], axis=0)
         scale = score_moments(moved, design, sample.weight)[1]
-        units = np.array([[1.0], [scale]])
-        parts = [part / units for _, part in fits[: len(judged)]]
+        parts = [part / arrays_of(part).vector([[1.0], [scale]]) for _, part in fits[: len(judged)]]
         return moved / scale, OutOfFold.from_parts(sample.n_rows, judged, parts)
 
     def _stop_at_logistic(self, anchor: FloatArray) -> None:
