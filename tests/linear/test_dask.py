@@ -23,8 +23,9 @@ import dask.dataframe as dd
 import pandas as pd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
-from aucuba.design import DaskDesign, TableDesign
-from aucuba.design._dask_holders import rows_of
+from aucuba._base._log_loss import log_loss_terms
+from aucuba.design import DaskBlocks, DaskDesign, TableDesign
+from aucuba.design._dask_holders import BlockHolder, Holders, rows_of
 from aucuba.persistence import save_model
 
 # Clusters leave sockets to the garbage collector, in whatever test it runs.
@@ -389,7 +390,7 @@ def cluster():
 
 @pytest.mark.parametrize(
     ("name", "at_pass"),
-    [("direct", 2), ("structural", 2), ("aum", 2), ("cv", 40)],
+    [("direct", 2), ("structural", 2), ("aum", 2), ("cv", 20)],
 )
 def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name, at_pass):
     X, y = rows[0][:600], rows[1][:600]
@@ -415,6 +416,69 @@ def test_a_killed_worker_changes_no_bit(rows, cluster, monkeypatch, name, at_pas
     assert len(passes) == n_passes > at_pass
     np.testing.assert_array_equal(got.coef_, want.coef_)
     assert got.threshold_ == want.threshold_
+
+
+@pytest.mark.parametrize("name", ["direct", "structural", "cv"])
+def test_a_pass_on_a_cluster_is_one_call_per_worker(rows, cluster, monkeypatch, name):
+    X, y = rows[0][:600], rows[1][:600]
+    blocks = da.from_array(X, chunks=(100, -1))
+    calls, called = [], Holders._called
+
+    def counted(holders, task, work, beside):
+        calls.append(task.__name__)
+        found = called(holders, task, work, beside)
+        assert len(holders._actors) <= 2
+        return found
+
+    cluster.wait_for_both()
+    with_tasks, tasks = [], cluster.client.submit
+    monkeypatch.setattr(Holders, "_called", counted)
+    monkeypatch.setattr(
+        cluster.client,
+        "submit",
+        lambda *args, **options: with_tasks.append(args[0]) or tasks(*args, **options),
+    )
+    got = clone(MODELS[name]).fit(blocks, y)
+    n_passes = len(calls)
+    assert n_passes > 5
+    # Submitted are the holders alone.
+    assert set(with_tasks) == {BlockHolder}
+    assert len(with_tasks) <= 2
+    monkeypatch.setattr(Holders, "_fit_into_memory", lambda *given: False)
+    with_tasks.clear(), calls.clear()
+    want = clone(MODELS[name]).fit(blocks, y)
+    assert len(with_tasks) >= 6 * n_passes
+    assert not calls
+    np.testing.assert_array_equal(got.coef_, want.coef_)
+
+
+def test_blocks_too_large_for_the_memory_of_their_worker_are_not_held(rows, cluster, monkeypatch):
+    cluster.wait_for_both()
+    blocks = DaskBlocks(da.from_array(rows[0], chunks=(300, -1)), hold=True)
+    assert blocks.run(len) == [300] * 4
+    assert blocks._holders._actors
+    monkeypatch.setattr("aucuba.design._dask_holders._PART_OF_MEMORY", 1e-9)
+    blocks = DaskBlocks(da.from_array(rows[0], chunks=(300, -1)), hold=True)
+    assert blocks.run(len) == [300] * 4
+    assert not blocks._holders._actors
+
+
+def test_columns_beside_the_rows_are_sent_once_and_again_after_many_others(rows, cluster):
+    cluster.wait_for_both()
+    X, y = rows[0], rows[1] == 1
+    design, model = DaskDesign(da.from_array(X, chunks=(250, -1))), np.linspace(-1, 1, 7)
+    sets = [np.random.default_rng(k).random(len(X)) for k in range(5)]
+    beside = [design.beside(y, weight) for weight in sets]
+    for k in (0, 1, 0, 2, 3, 4, 0, 1):
+        value, residual, curvature = log_loss_terms(X @ model[:-1] + model[-1], y, sets[k])
+        found, gradient = beside[k].risk(log_loss_terms, model)
+        assert found == pytest.approx(value, rel=1e-12)
+        np.testing.assert_allclose(gradient, np.append(residual @ X, residual.sum()), rtol=1e-9)
+        wide = np.column_stack([X, np.ones(len(X))])
+        second = beside[k].second_derivative(log_loss_terms, model)
+        np.testing.assert_allclose(
+            second, (wide * curvature[:, None]).T @ wide, rtol=1e-9, atol=1e-9
+        )
 
 
 def test_a_client_that_is_closed_during_a_fit_is_one_error(rows, cluster, monkeypatch):

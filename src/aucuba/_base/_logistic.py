@@ -1,4 +1,4 @@
-"""Logistic regression as scikit-learn fits it, and its loss."""
+"""Logistic regression as scikit-learn fits it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._base._arrays import Vector, arrays_of
 from aucuba._base._typing import BoolArray, FloatArray
 
 # Newton's method costs one product of size n d^2 per iteration and ends at machine precision; beyond
@@ -33,12 +32,3 @@ def logistic_regression(
         warnings.filterwarnings("ignore", message=".*ill-conditioned.*")
         warnings.filterwarnings("ignore", message=".*line search.*", category=UserWarning)
         return model.fit(X, positive, sample_weight=weight)
-
-
-def log_loss(log_odds: Vector, positive: Vector, weight: Vector | None) -> float:
-    """Compute the mean log-loss, rows counted by weight, where the log-odds live."""
-    arrays = arrays_of(log_odds)
-    losses = arrays.log1p_exp(arrays.where(positive, -log_odds, log_odds))
-    if weight is None:
-        return float(losses.mean())
-    return float((losses * weight).sum() / weight.sum())

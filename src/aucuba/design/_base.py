@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from aucuba._base._arrays import Arrays, Vector
 from aucuba._base._typing import FloatArray
+
+RowTerms = Callable[..., tuple[float, Vector, Vector]]
 
 
 class Design(Protocol):
@@ -92,4 +94,27 @@ class RowDesign(Design, Protocol):
 
     def gram(self, weight: Vector) -> FloatArray:
         """Compute ``X.T @ diag(weight) @ X`` in one pass."""
+        ...
+
+    def beside(self, *columns: Vector) -> RowsWithColumns | None:
+        """Put columns beside rows that are in blocks elsewhere; None where the rows are at hand.
+
+        A risk that is a sum over rows then takes one pass instead of two, and no vector travels.
+        """
+        ...
+
+
+class RowsWithColumns(Protocol):
+    """Rows in blocks elsewhere, with what a risk that is a sum over rows knows of each.
+
+    The risk is ``terms(scores, *columns)``: its value, and its first and second derivative by row. A
+    model is the weights of the columns of X, then the intercept.
+    """
+
+    def risk(self, terms: RowTerms, model: FloatArray) -> tuple[float, FloatArray]:
+        """Compute the value and the gradient in the model, in one pass."""
+        ...
+
+    def second_derivative(self, terms: RowTerms, model: FloatArray) -> FloatArray:
+        """Compute the second derivative in the model, in one pass."""
         ...

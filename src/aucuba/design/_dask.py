@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +15,15 @@ from scipy import sparse
 from aucuba._base._arrays import NUMPY, Arrays
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import largest_entry
+from aucuba.design._base import RowTerms
 from aucuba.design._dask_blocks import DaskBlocks
+from aucuba.design._dask_holders import Beside
 from aucuba.design._table import TableDesign
 
 # Solvers ask again for the scores of the model they have just left, and cross-validation for those of
 # the rows that a fit left out.
 _MOST_KNOWN = 2
+_ROWS_AT_ONCE = 8_192
 
 
 class DaskDesign:
@@ -119,6 +122,9 @@ class DaskDesign:
     def gram(self, weight: FloatArray) -> FloatArray:
         return self._total(_gram, self._by_block(weight))
 
+    def beside(self, *columns: FloatArray) -> DaskRowsWithColumns:
+        return DaskRowsWithColumns(self, columns)
+
     @staticmethod
     def as_table(block: Any) -> Any:
         """Return a block as a dense array or CSR matrix of floats; float32 stays float32."""
@@ -127,17 +133,29 @@ class DaskDesign:
     def _by_block(self, of_rows: FloatArray) -> list[FloatArray]:
         """Cut a vector by blocks, with zeros at the rows that were not taken."""
         if self._rows is not None:
-            taken, of_rows = of_rows, np.zeros((*of_rows.shape[:-1], self.blocks.n_rows))
+            taken = of_rows
+            of_rows = np.zeros((*of_rows.shape[:-1], self.blocks.n_rows), of_rows.dtype)
             of_rows[..., self._rows] = taken
         return self.blocks.split(of_rows)
 
     def _total(self, task: Callable[..., FloatArray], parts: Sequence[Any]) -> FloatArray:
         """Add up the results of a task in the order of the blocks."""
-        found: list[FloatArray] = self.blocks.run(task, parts=[(part,) for part in parts])
-        total = np.zeros_like(found[0])
-        for one in found:
-            total += one
-        return total
+        return _sum(self.blocks.run(task, parts=[(part,) for part in parts]))
+
+
+class DaskRowsWithColumns:
+    """The rows of a `DaskDesign` with columns, which the workers keep; rows not taken have zeros."""
+
+    def __init__(self, design: DaskDesign, columns: Sequence[FloatArray]) -> None:
+        self.blocks = design.blocks
+        self.columns = Beside(list(zip(*map(design._by_block, columns), strict=True)))
+
+    def risk(self, terms: RowTerms, model: FloatArray) -> tuple[float, FloatArray]:
+        found = self.blocks.run(_risk, terms, model, beside=self.columns)
+        return sum(value for value, _ in found), _sum([gradient for _, gradient in found])
+
+    def second_derivative(self, terms: RowTerms, model: FloatArray) -> FloatArray:
+        return _sum(self.blocks.run(_second_derivative, terms, model, beside=self.columns))
 
 
 @dataclass(frozen=True)
@@ -180,6 +198,53 @@ def _adjoint(block: Any, gradient: FloatArray | Sequence[FloatArray]) -> FloatAr
 
 def _gram(block: Any, weight: FloatArray) -> FloatArray:
     return TableDesign(_as_table(block)).gram(weight)
+
+
+def _in_parts(
+    block: Any, columns: Sequence[FloatArray]
+) -> Iterator[tuple[TableDesign, list[FloatArray]]]:
+    """Cut a block into parts whose vectors are so short that their memory is used again at once.
+
+    Workers of Dask give back longer ones at every release, and the system clears them at every use.
+    """
+    table = _as_table(block)
+    size = max(table.shape[0] if sparse.issparse(table) else _ROWS_AT_ONCE, 1)
+    for start in range(0, table.shape[0], size):
+        rows = slice(start, start + size)
+        yield TableDesign(table[rows]), [one[rows] for one in columns]
+
+
+def _risk(
+    block: Any, columns: Sequence[FloatArray], terms: RowTerms, model: FloatArray
+) -> tuple[float, FloatArray]:
+    total, gradient = 0.0, np.zeros(model.size)
+    for design, own in _in_parts(block, columns):
+        value, slope, _ = terms(design.scores(model[:-1]) + model[-1], *own)
+        total += value
+        gradient[:-1] += design.adjoint(slope)
+        gradient[-1] += slope.sum()
+    return total, gradient
+
+
+def _second_derivative(
+    block: Any, columns: Sequence[FloatArray], terms: RowTerms, model: FloatArray
+) -> FloatArray:
+    total = np.zeros((model.size, model.size))
+    for design, own in _in_parts(block, columns):
+        _, _, curvature = terms(design.scores(model[:-1]) + model[-1], *own)
+        total[:-1, :-1] += design.gram(curvature)
+        total[:-1, -1] += design.adjoint(curvature)
+        total[-1, -1] += curvature.sum()
+    total[-1] = total[:, -1]
+    return total
+
+
+def _sum(parts: Sequence[FloatArray]) -> FloatArray:
+    """Add up arrays in their order."""
+    total = np.zeros_like(parts[0])
+    for one in parts:
+        total += one
+    return total
 
 
 def _require_numbers(X: Any) -> None:

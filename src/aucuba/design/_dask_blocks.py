@@ -22,7 +22,7 @@ from aucuba.design._dask_client import (
     require_running,
     watched,
 )
-from aucuba.design._dask_holders import Holders, rows_of
+from aucuba.design._dask_holders import Beside, Holders, rows_of
 
 LOG = logging.getLogger("aucuba")
 # Dask is only partly typed, so a strict type check rejects direct calls.
@@ -173,20 +173,32 @@ class DaskBlocks:
         return np.split(of_rows, self.starts[1:], axis=-1)
 
     def run(
-        self, task: Callable[..., Any], *common: Any, parts: Sequence[tuple[Any, ...]] | None = None
+        self,
+        task: Callable[..., Any],
+        *common: Any,
+        parts: Sequence[tuple[Any, ...]] | None = None,
+        beside: Beside | None = None,
     ) -> list[Any]:
-        """Run a task on every block, with common arguments or with its own in ``parts``."""
+        """Run a task on every block, with common arguments or with its own in ``parts``.
+
+        ``beside`` are columns of every block, which come first and stay with those who hold it.
+        """
         self._n_passes[0] += 1
         arguments = [common] * len(self._blocks) if parts is None else parts
+        holders = self._holders
+        if holders is not None:
+            require_running(self.client)
+            work = list(zip(self._numbers, self._taken, arguments, strict=True))
+            held = watched(self.client, lambda: holders.run(task, work, beside))
+            if held is not None:
+                return list(held)
+        if beside is not None:
+            arguments = [
+                (own, *others) for own, others in zip(beside.parts, arguments, strict=True)
+            ]
         if self.client is None:
             return _computed(task, self.delayed(), arguments)
         require_running(self.client)
-        holders = self._holders
-        if holders is not None:
-            work = list(zip(self._numbers, self._taken, arguments, strict=True))
-            held = watched(self.client, lambda: holders.run(task, work))
-            if held is not None:
-                return list(held)
         tasks = [
             self.client.submit(task, self._cut(block, taken), *own, pure=False)
             for block, taken, own in zip(self._blocks, self._taken, arguments, strict=True)

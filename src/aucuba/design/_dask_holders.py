@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from itertools import count
 from typing import Any
 
 import pandas as pd
@@ -14,8 +15,22 @@ from aucuba._base._typing import IntArray
 # A worker holds its blocks if they take at most this part of its memory: held blocks are never written
 # to disk, and scores and gradients come on top.
 _PART_OF_MEMORY = 0.4
+# Sets of columns that a holder keeps: those of all rows, and of the part of cross-validation at work.
+_MOST_KEPT = 3
+_NUMBERS = count()
 # How often a call looks whether its worker is still there.
 _LOOK_EVERY_S = 2.0
+
+
+# Number of a block, its rows (None for all), and the arguments of the task there.
+Work = tuple[int, IntArray | None, tuple[Any, ...]]
+
+
+class Beside:
+    """Columns of the rows of every block, which the holders of the blocks keep after the first use."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts, self.number = parts, next(_NUMBERS)
 
 
 class Holders:
@@ -37,12 +52,14 @@ class Holders:
         self._futures: list[Any] = []
         self._actors: list[Any] = []
         self._places: list[tuple[int, int]] = []
+        # Numbers of the columns that the holders keep, in the order of their arrival.
+        self._kept: list[int] = []
         self._is_possible = True
 
     def run(
-        self, task: Callable[..., Any], work: Sequence[tuple[int, IntArray | None, tuple[Any, ...]]]
+        self, task: Callable[..., Any], work: Sequence[Work], beside: Beside | None
     ) -> list[Any] | None:
-        """Run a task on some blocks: number, rows (None for all) and arguments of each.
+        """Run a task on some blocks, with columns beside them if given.
 
         None if blocks are not held: too large for the memory of the workers, or just lost.
         """
@@ -51,27 +68,38 @@ class Holders:
                 self._make()
             if not self._actors:
                 return None
-            calls: list[list[Any]] = [[] for _ in self._actors]
-            for number, rows, arguments in work:
-                holder, place = self._places[number]
-                calls[holder].append((place, rows, arguments))
-            found = self._called(task, calls)
+            found = self._called(task, work, beside)
         except Exception:
             # The same pass by tasks brings lost blocks back, or raises what the task has raised.
-            self._futures, self._actors = [], []
+            self._futures, self._actors, self._kept = [], [], []
             return None
         parts = [iter(one) for one in found]
         return [next(parts[self._places[number][0]]) for number, *_ in work]
 
-    def _called(self, task: Callable[..., Any], calls: list[list[Any]]) -> list[Any]:
+    def _called(
+        self, task: Callable[..., Any], work: Sequence[Work], beside: Beside | None
+    ) -> list[list[Any]]:
+        """Call the holders of these blocks; return the results of each."""
+        calls: list[list[Work]] = [[] for _ in self._actors]
+        columns: list[list[Any]] = [[] for _ in self._actors]
+        is_new = beside is not None and beside.number not in self._kept
+        for row, (number, rows, arguments) in enumerate(work):
+            holder, place = self._places[number]
+            calls[holder].append((place, rows, arguments))
+            if beside is not None and is_new:
+                columns[holder].append(beside.parts[row])
+        which = None if beside is None else beside.number
         running = [
-            actor.run(task, own) if own else None
-            for actor, own in zip(self._actors, calls, strict=True)
+            actor.run(task, own, which, new) if own else None
+            for actor, own, new in zip(self._actors, calls, columns, strict=True)
         ]
-        return [
+        found = [
             [] if one is None else self._result(one, actor)
             for one, actor in zip(running, self._actors, strict=True)
         ]
+        if which is not None and is_new:
+            self._kept = [*self._kept, which][-_MOST_KEPT:]
+        return found
 
     def _result(self, call: Any, actor: Any) -> Any:
         """Wait for a call, which never ends where a worker has vanished without a word."""
@@ -133,16 +161,24 @@ class BlockHolder:
         from distributed import get_worker
 
         self.blocks = blocks
+        # Columns of every block by their number, the oldest first.
+        self.kept: dict[int, dict[int, Any]] = {}
         self.n_threads = get_worker().state.nthreads
 
     def run(
-        self, task: Callable[..., Any], work: Sequence[tuple[int, IntArray | None, tuple[Any, ...]]]
+        self, task: Callable[..., Any], work: Sequence[Work], which: int | None, columns: list[Any]
     ) -> list[Any]:
-        """Run a task on blocks, given by their places here, their rows and their arguments."""
+        """Run a task on blocks given by their places here, with columns that are new or kept."""
+        if which is not None and columns:
+            self.kept[which] = dict(zip((place for place, *_ in work), columns, strict=True))
+            if len(self.kept) > _MOST_KEPT:
+                del self.kept[next(iter(self.kept))]
+        beside = {} if which is None else self.kept[which]
 
         def result(place: int, rows: IntArray | None, arguments: tuple[Any, ...]) -> Any:
             block = self.blocks[place]
-            return task(block if rows is None else rows_of(block, rows), *arguments)
+            first = () if which is None else (beside[place],)
+            return task(block if rows is None else rows_of(block, rows), *first, *arguments)
 
         if self.n_threads == 1 or len(work) == 1:
             return [result(*one) for one in work]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._base._arrays import NUMPY, Arrays, is_half_precision
+from aucuba._base._arrays import NUMPY, Arrays, Vector, is_half_precision
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import largest_entry
 
@@ -111,6 +111,9 @@ class TableDesign:
             part = np.multiply(block, weight[rows, np.newaxis], out=weighted[: len(block)])
             total += part.T @ block
         return total
+
+    def beside(self, *columns: Vector) -> None:
+        return None
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
         """Convert the rows to double precision, a few at a time."""

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from aucuba._base._arrays import NUMPY, Arrays
+from aucuba._base._arrays import NUMPY, Arrays, Vector
 from aucuba._base._torch_arrays import TorchArrays
 from aucuba._base._typing import FloatArray
 
@@ -129,6 +129,9 @@ class TorchDesign:
                 total += weighted.T @ weighted
         result: FloatArray = total.cpu().numpy()
         return result
+
+    def beside(self, *columns: Vector) -> None:
+        return None
 
     def _blocks(self) -> Iterator[tuple[slice, Tensor]]:
         """Convert the rows to the precision of the products, block by block."""

@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._base._callbacks import Progress
-from aucuba._base._logistic import log_loss
+from aucuba._base._log_loss import log_loss
 from aucuba._base._parallel import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._base._warnings import FewRowsWarning, ScaleAdvice

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._arrays import Vector, arrays_of, is_tensor, mean_and_scale
-from aucuba._base._logistic import log_loss
+from aucuba._base._log_loss import log_loss
 from aucuba._base._parallel import draw_seed, one_blas_thread
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number

@@ -10,6 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 from scipy.linalg.lapack import dtrtrs
 
 from aucuba._base._arrays import Vector
+from aucuba._base._log_loss import log_loss_terms
 from aucuba._base._logistic import logistic_regression
 from aucuba._base._typing import FloatArray
 from aucuba.design import RowDesign, TableDesign
@@ -55,11 +56,14 @@ class LogisticFit:
 
 @dataclass(frozen=True)
 class _Loss:
-    """The penalised mean log-loss at a model, its gradient, and its second derivative by row."""
+    """The penalised mean log-loss at a model, its gradient, and its second derivative by row.
+
+    The latter is None where the rows are in blocks elsewhere.
+    """
 
     value: float
     gradient: FloatArray
-    curvature: Vector
+    curvature: Vector | None
 
     @property
     def value_and_gradient(self) -> tuple[float, FloatArray]:
@@ -97,6 +101,7 @@ class LogisticPath:
         weight = self.sample.weights
         self.total = float(weight.sum())
         self.row_weight = weight / self.total
+        self.rows = design.beside(self.sample.positive, self.row_weight)
         self.curvature: FloatArray | None = None
 
     def fit(self, C: float) -> LogisticFit:
@@ -172,7 +177,7 @@ class LogisticPath:
         loss, last, is_fresh = self._loss(model, ridge), np.inf, False
         for n_iter in range(1, _MAX_STEPS + 1):
             if self.curvature is None:
-                self.curvature, is_fresh = self._second_derivative(loss.curvature), True
+                self.curvature, is_fresh = self._curvature_at(model, loss), True
             try:
                 factor = cho_factor(self.curvature + np.diag(ridge))
             except (LinAlgError, ValueError):
@@ -222,14 +227,19 @@ class LogisticPath:
         return float(self.row_weight[self.sample.positive].sum())
 
     def _loss(self, model: FloatArray, ridge: FloatArray) -> _Loss:
-        arrays = self.design.arrays
+        penalty = float(ridge @ model**2) / 2
+        if self.rows is not None:
+            value, gradient = self.rows.risk(log_loss_terms, model)
+            return _Loss(value + penalty, gradient + ridge * model, None)
         log_odds = self.design.scores(model[:-1]) + float(model[-1])
-        probability = arrays.expit(log_odds)
-        losses = arrays.log1p_exp(arrays.where(self.sample.positive, -log_odds, log_odds))
-        residual = self.row_weight * (probability - arrays.vector(self.sample.positive))
+        value, residual, curvature = log_loss_terms(log_odds, self.sample.positive, self.row_weight)
         gradient = np.append(self.design.adjoint(residual), float(residual.sum())) + ridge * model
-        value = float(self.row_weight @ losses) + float(ridge @ model**2) / 2
-        return _Loss(value, gradient, self.row_weight * probability * (1.0 - probability))
+        return _Loss(value + penalty, gradient, curvature)
+
+    def _curvature_at(self, model: FloatArray, loss: _Loss) -> FloatArray:
+        if self.rows is not None:
+            return self.rows.second_derivative(log_loss_terms, model)
+        return self._second_derivative(loss.curvature)
 
     def _second_derivative(self, curvature: Vector) -> FloatArray:
         of_intercept = self.design.adjoint(curvature)[:, np.newaxis]
