@@ -238,7 +238,8 @@ def main() -> None:
         "beyond scoring.",
         "## Triage",
         f"Both promises at confidence .95 in {N_WORLDS:,} worlds, d' 2.5: how often at least one limit "
-        "is broken, and the share of rows that a person must review.",
+        "is broken (7.1 % are allowed: 5 % and three standard errors), and the share of rows that a "
+        "person must review.",
         markdown_table(
             ["negatives + positives", "`max_fpr`", "`min_tpr`", "broken, %", "reviewed, %"],
             triage_rows(),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aucuba.cli import main
+from aucuba.report._ledger import ledger_section
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FixedFPRClassifier,
@@ -132,6 +133,45 @@ def test_json_goes_on_and_recomputes_the_errors(tmp_path, capsys):
         PromiseLedger.from_json(json.dumps(content))
     with pytest.raises(ValueError, match="not the text of PromiseLedger"):
         PromiseLedger.from_json("[]")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda entry: entry.pop("promise"),
+        lambda entry: entry.update(is_guaranteed=None),
+        lambda entry: entry.update(is_guaranteed=1),
+        lambda entry: entry.update(n_rows=True),
+        lambda entry: entry.update(limit=float("nan")),
+        lambda entry: entry.update(threshold="high"),
+        lambda entry: entry.update(first="yesterday"),
+        lambda entry: entry.update(first=101),
+        lambda entry: entry["monitor"]["state"]["history"][0].__setitem__(0, "Monday"),
+        lambda entry: entry["monitor"]["state"]["history"][0].__setitem__(3, [1, 2, 3]),
+        lambda entry: entry["monitor"]["state"].update(dated="no"),
+    ],
+)
+def test_damaged_entries_are_refused(damage):
+    ledger = PromiseLedger()
+    calibrated(ledger, 0)
+    watch(ledger, 101, 5)
+    calibrated(ledger, 200)
+    content = json.loads(ledger.to_json())
+    damage(content["entries"][0])
+    with pytest.raises(ValueError, match=r"not the text of (PromiseLedger|RateMonitor)"):
+        PromiseLedger.from_json(json.dumps(content))
+
+
+def test_a_promise_kept_by_flagging_nothing_is_recorded_too():
+    ledger = PromiseLedger()
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    model = FixedFPRClassifier(prefit(), max_fpr=0.01, cv="prefit", on_failure="trivial")
+    with pytest.warns(UserWarning, match="flagging nothing"):
+        ledger.calibrate(model, X, y, time=np.arange(40))
+    again = PromiseLedger.from_json(ledger.to_json())
+    assert float(again.entries[0]["threshold"]) == np.inf
+    assert again.summary() == ledger.summary()
+    assert "inf" in ledger_section(again).body
 
 
 def test_hashes_tell_models_and_rows_apart():

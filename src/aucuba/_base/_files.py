@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 try:
     import fcntl
@@ -230,3 +232,12 @@ def reading_text_of(name: str) -> Iterator[None]:
         ValueError,
     ) as error:
         raise ValueError(f"This is not the text of {name}.to_json: {error}.") from error
+
+
+def parsed_json(text: str) -> Any:
+    """Read JSON; nan and infinity, which it lacks and Python's reader takes, are errors."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} in the place of a number")

@@ -31,7 +31,7 @@ def ledger_section(ledger: PromiseLedger) -> Section:
                 str(k),
                 f"{entry['first']} to {entry['last']}",
                 f"{entry['n_rows']:,}",
-                f"{entry['threshold']:.6g}",
+                f"{float(entry['threshold']):.6g}",
                 f"{entry['error']:.3g}",
                 "yes" if entry["is_guaranteed"] else "no: counted rows used again",
                 f"{monitor.status}{', changed' if monitor.changed else ''}",

@@ -10,7 +10,7 @@ from joblib import hash as hashed
 from sklearn.base import clone
 
 from aucuba._base._drawing import axes_for
-from aucuba._base._files import reading_text_of
+from aucuba._base._files import parsed_json, reading_text_of
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_fraction
 from aucuba.threshold._calendar import event_days, shown_day
@@ -22,6 +22,14 @@ _RATES: dict[type, tuple[str, str]] = {
     FixedFPRClassifier: ("fpr", "max_fpr"),
     FixedTPRClassifier: ("tpr", "min_tpr"),
     FixedPrecisionClassifier: ("precision", "min_precision"),
+}
+# What the record of a calibration holds, beside its monitor.
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("promise", "rate", "model_hash", "rows_hash"), str),
+    **dict.fromkeys(("limit", "error", "monitor_error"), int | float),
+    **dict.fromkeys(("n_rows", "n_units"), int),
+    **dict.fromkeys(("first", "last", "threshold"), int | float | str),
+    "is_guaranteed": bool,
 }
 
 
@@ -147,7 +155,7 @@ class PromiseLedger:
                 "n_units": int(fitted.n_units_),
                 "first": _shown(day.min(), dated),
                 "last": _shown(day.max(), dated),
-                "threshold": float(fitted.threshold_),
+                "threshold": _as_json(float(fitted.threshold_)),
                 "model_hash": hashed(fitted.estimator_),
                 "rows_hash": hashed((np.asarray(X), None if y is None else np.asarray(y))),
                 "monitor": None,
@@ -221,7 +229,7 @@ class PromiseLedger:
             A ledger that continues where the other stopped.
         """
         with reading_text_of("PromiseLedger"):
-            content = json.loads(text)
+            content = parsed_json(text)
             if content["aucuba_ledger"] != 1:
                 raise ValueError(f"format {content['aucuba_ledger']!r}")
             ledger = cls(content["confidence"])
@@ -231,6 +239,7 @@ class PromiseLedger:
                 stated = (entry["error"], entry["monitor_error"], 2 * (1.0 - monitor.confidence))
                 if not np.allclose(stated, error, rtol=1e-9):
                     raise ValueError(f"calibration {k} has the error {entry['error']}, not {error}")
+                _check_entry(entry, k)
                 ledger.entries.append(entry)
                 ledger.monitor = monitor
             if ledger.entries:
@@ -297,6 +306,22 @@ class PromiseLedger:
 def _part(confidence: float, k: int) -> float:
     """Return the error of the k-th calibration, and of its monitor; all together add up to a."""
     return (1.0 - confidence) / (2 * k * (k + 1))
+
+
+def _as_json(threshold: float) -> float | str:
+    """Return a threshold as JSON can hold it: that of flagging nothing or all rows as text."""
+    return threshold if np.isfinite(threshold) else str(threshold)
+
+
+def _check_entry(entry: dict[str, Any], k: int) -> None:
+    """Raise if the record of a calibration lacks a part or has something else in its place."""
+    for name, kinds in _KINDS.items():
+        one = entry[name]
+        if not isinstance(one, kinds) or isinstance(one, bool) is not (kinds is bool):
+            raise ValueError(f"calibration {k} has {name}={one!r}")
+    float(entry["threshold"])
+    if not _as_dates([entry["first"]]) <= _as_dates([entry["last"]]):
+        raise ValueError(f"calibration {k} ends before it begins")
 
 
 def _promise_of(classifier: Any) -> tuple[str, str]:

@@ -49,8 +49,13 @@ class History:
         """Read looks from JSON's types."""
         found = [Look(*one) for one in looks]
         for one in found:
-            if not 0 <= one.n_against <= one.n_counted + 1e-6 or not 0 <= one.status < len(
-                STATUSES
+            pairs, day = one.pairs or (), 0.0 if one.as_of is None else one.as_of
+            numbers = (day, *one[1:3], *pairs, *one[4:7], *one[8:10])
+            if (
+                not all(isinstance(number, int | float) for number in numbers)
+                or len(pairs) not in (0, 4)
+                or not 0 <= one.n_against <= one.n_counted + 1e-6
+                or not 0 <= one.status < len(STATUSES)
             ):
                 raise ValueError(f"an impossible look {list(one)}")
         return cls([one._replace(pairs=one.pairs and tuple(one.pairs)) for one in found])

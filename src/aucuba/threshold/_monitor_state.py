@@ -215,7 +215,9 @@ class MonitorState:
             self.cohorts.restore(state["cohorts"])
         day = state["day"]
         self.day = None if day is None else float(day)
-        self.dated, self.n_late = bool(state["dated"]), int(state["n_late"])
+        if not isinstance(state["dated"], bool):
+            raise ValueError(f"dated={state['dated']!r}")
+        self.dated, self.n_late = state["dated"], int(state["n_late"])
         self.saw_unflagged_label = bool(state["saw_unflagged_label"])
 
     def _present(self, as_of: Any) -> tuple[float, bool]:
