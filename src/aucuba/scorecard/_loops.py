@@ -159,6 +159,17 @@ def _counts_of(
 
 
 @compiled
+def _keep(best: Any, value: float) -> None:
+    """Put a value among the best few, which stay in increasing order, if it is one."""
+    if value > best[0]:
+        place = 0
+        while place + 1 < best.size and best[place + 1] < value:
+            best[place] = best[place + 1]
+            place += 1
+        best[place] = value
+
+
+@compiled
 def scan(
     total: Any,
     positives: Any,
@@ -231,10 +242,5 @@ def scan(
                 values[j], points[j] = value, v
                 if keep > 0:
                     needed = max(needed, value)
-        if points[j] != 0 and values[j] > best[0]:
-            # The best few stay in increasing order.
-            place = 0
-            while place + 1 < best.size and best[place + 1] < values[j]:
-                best[place] = best[place + 1]
-                place += 1
-            best[place] = values[j]
+        if points[j] != 0:
+            _keep(best, values[j])
