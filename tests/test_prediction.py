@@ -17,7 +17,7 @@ from aucuba import (
     RegionReweighted,
     RegionStack,
 )
-from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._logistic import logistic_calibration
 from aucuba.metrics import make_metric_scorer
 from aucuba.risks import Sample
 

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from aucuba import PartialAUCSVC
+from aucuba.cli._command_options import FitOptions
 from aucuba.cli._console import spelled_as_options
 from aucuba.cli._fit_models import Plan
-from aucuba.cli._options import FitOptions
 from aucuba.ensemble import RegionStack
 from aucuba.persistence import load_model
 

@@ -8,9 +8,9 @@ import pytest
 
 import aucuba.cli._formats
 from aucuba.cli import main
+from aucuba.cli._command_options import EvaluateOptions
 from aucuba.cli._fit_record import load_fitted
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
-from aucuba.cli._options import EvaluateOptions
 from aucuba.metrics import partial_auc_score, score_interval, tpr_at_fpr_score
 
 SVC = ["--model", "svc", "--loss", "tight"]

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample

@@ -23,9 +23,9 @@ import dask.dataframe as dd
 import pandas as pd
 
 from aucuba import AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
-from aucuba._base._log_loss import log_loss_terms
 from aucuba.design import DaskBlocks, DaskDesign, TableDesign
 from aucuba.design._dask_holders import BlockHolder, Holders, rows_of
+from aucuba.linear._logistic_fit import log_loss_terms
 from aucuba.persistence import save_model
 
 # Clusters leave sockets to the garbage collector, in whatever test it runs.

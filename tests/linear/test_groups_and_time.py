@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucuba import PartialAUCClassifierCV
-from aucuba._base._logistic import logistic_regression
+from aucuba._roc._logistic import logistic_regression
 from aucuba._roc._region import Region
 from aucuba._rows._splits import KeptRows, time_blocks
 from aucuba.design import TableDesign

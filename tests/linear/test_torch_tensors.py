@@ -7,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
-from aucuba._base._logistic import logistic_regression
 from aucuba._roc._comparison import RegionComparison, region_placements
 from aucuba._roc._curve import (
     counted_range_average,
@@ -15,6 +14,7 @@ from aucuba._roc._curve import (
     range_average,
     roc_curve,
 )
+from aucuba._roc._logistic import logistic_regression
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
 from aucuba.design import TableDesign

@@ -17,8 +17,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from aucuba._base._dates import CALENDAR, as_days, calendar_part
-from aucuba._base._frames import as_table
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
+from aucuba._base._validation import as_table
 from aucuba._columns._kinds import (
     CATEGORY,
     DATE,

@@ -22,7 +22,7 @@ from typer.core import TyperCommand
 
 from aucuba import __version__
 from aucuba._base._files import noting_what_is_written
-from aucuba.cli import _options
+from aucuba.cli import _command_options, _options
 from aucuba.cli._console import (
     TableError,
     print_errors,
@@ -76,7 +76,11 @@ def _add(name: str, options: type[_options.Options], run: Callable[[Any], None])
 
 
 for command in _COMMANDS:
-    _add(command, getattr(_options, f"{command.title()}Options"), partial(_run_command, command))
+    _add(
+        command,
+        getattr(_command_options, f"{command.title()}Options"),
+        partial(_run_command, command),
+    )
 
 
 @app.callback(invoke_without_command=True)
@@ -89,7 +93,11 @@ def _program(version: bool = typer.Option(False, "--version", help="Print the ve
 def run(arguments: Sequence[str], demo: Callable[[Path, bool, bool], None] | None = None) -> int:
     """Run one command; every foreseeable failure is one line on stderr."""
     if demo is not None and not any(one.name == "demo" for one in app.registered_commands):
-        _add("demo", _options.DemoOptions, lambda given: demo(given.output, given.json, given.open))
+        _add(
+            "demo",
+            _command_options.DemoOptions,
+            lambda given: demo(given.output, given.json, given.open),
+        )
     words, stop = list(arguments), partial(print_errors, as_json="--json" in arguments)
     with _orderly_termination() as signals, noting_what_is_written() as written:
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from aucuba._base._tables import p_text
 from aucuba._base._typing import FloatArray
+from aucuba.cli._command_options import CompareOptions
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
 from aucuba.cli._fit_record import FitRecord, chance_level, load_fitted
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
@@ -19,7 +20,6 @@ from aucuba.cli._operating_points import (
     parse_points,
     points_grid,
 )
-from aucuba.cli._options import CompareOptions
 from aucuba.metrics import compare_scores, partial_auc_score, score_interval
 
 

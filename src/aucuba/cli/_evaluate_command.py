@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from aucuba._base._tables import p_text
+from aucuba.cli._command_options import EvaluateOptions
 from aucuba.cli._console import Grid, emit, progress_bar, signed_with_interval, with_interval
 from aucuba.cli._fit_record import chance_level, load_fitted
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows, SketchedRows
@@ -17,7 +18,7 @@ from aucuba.cli._operating_points import (
     points_grid,
     threshold_grid,
 )
-from aucuba.cli._options import EvaluateOptions, Range
+from aucuba.cli._options import Range
 from aucuba.metrics import compare_scores, largest_gap, score_interval, tpr_at_fpr_score
 
 

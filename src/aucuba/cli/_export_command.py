@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from aucuba._base._files import check_place, written_atomically
+from aucuba.cli._command_options import ExportOptions
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_record import FitRecord, fit_record
 from aucuba.cli._formats import Kept
-from aucuba.cli._options import ExportOptions
 from aucuba.cli._table_file import TableFile
 from aucuba.export import to_sql
 from aucuba.persistence import SavedModel, load_model

@@ -9,6 +9,7 @@ from typing import Any
 from aucuba._base._files import check_place
 from aucuba._base._validation import check_choice
 from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.cli._command_options import FitOptions
 from aucuba.cli._console import (
     Grid,
     emit,
@@ -21,7 +22,6 @@ from aucuba.cli._fit_hints import Probe, run_probe, warn_of_leaks
 from aucuba.cli._fit_models import Plan, fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, FitRecord, described_signals
 from aucuba.cli._labelled_rows import LabelledTable
-from aucuba.cli._options import FitOptions
 from aucuba.cli._signal_table import SignalTable
 from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import save_model

@@ -16,6 +16,7 @@ from aucuba._base._warnings import warn_user
 from aucuba._columns._kinds import CATEGORY, DATE
 from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._curve import counted_range_average
 from aucuba._roc._region import Region
 from aucuba._rows._lead import Lead
 from aucuba._rows._splits import drawn_within_classes, shuffled_folds
@@ -23,7 +24,6 @@ from aucuba.cli._console import pasted, progress_bar
 from aucuba.cli._fit_models import Plan
 from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.linear import PartialAUCClassifier
-from aucuba.metrics import partial_auc_score
 
 _MOST_ROWS = 20_000
 # No honest column ranks this well by itself.
@@ -78,7 +78,7 @@ def _auc(numbers: FloatArray, positive: BoolArray) -> float:
     """AUC of a column in its better direction; 0.5 with too few rows to tell."""
     if min(positive.sum(), (~positive).sum()) < _FEWEST_TO_RANK:
         return 0.5
-    auc = partial_auc_score(positive, numbers)
+    auc = counted_range_average(positive, numbers, 0.0, 1.0)
     return max(auc, 1.0 - auc)
 
 

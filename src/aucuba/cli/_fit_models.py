@@ -20,11 +20,12 @@ from sklearn.preprocessing import MaxAbsScaler
 from aucuba._base._validation import check_choice, check_positive_number
 from aucuba._columns._table_columns import Columns, NamedColumns
 from aucuba._rows._splits import held_out_split, shuffled_folds, time_folds
+from aucuba.cli._command_options import FitOptions
 from aucuba.cli._console import fit_with_progress, progress_bar
 from aucuba.cli._fit_promise import Promised
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._labelled_rows import LabelledTable
-from aucuba.cli._options import FitOptions, Range
+from aucuba.cli._options import Range
 from aucuba.cli._roles import ROLES
 from aucuba.ensemble import RegionStack
 from aucuba.linear import (

@@ -8,7 +8,8 @@ from typing import Any
 
 from aucuba._base._validation import check_choice, check_fraction
 from aucuba._rows._sample import Sample
-from aucuba.cli._options import FitOptions, read_shares, spelled_as_option
+from aucuba.cli._command_options import FitOptions
+from aucuba.cli._options import read_shares, spelled_as_option
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FalseDiscoverySelector,

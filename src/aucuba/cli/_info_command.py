@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from aucuba.cli._command_options import InfoOptions
 from aucuba.cli._console import Grid, emit, spelled_as_options
 from aucuba.cli._fit_models import fit_facts
 from aucuba.cli._fit_record import SIGNAL_WRITER, described_signals, fit_record, was_fitted_here
-from aucuba.cli._options import InfoOptions
 from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import load_model
 from aucuba.threshold import PromiseLedger

@@ -15,10 +15,11 @@ from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._warnings import warn_user
 from aucuba._roc._flagged import FlaggedRows
 from aucuba._rows._sample import Sample
+from aucuba.cli._command_options import FitOptions
 from aucuba.cli._console import Problems, TableError
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._formats import Kept
-from aucuba.cli._options import FitOptions, LabelledOptions, Range
+from aucuba.cli._options import LabelledOptions, Range
 from aucuba.cli._roles import (
     DEFAULT_TARGET,
     Labels,

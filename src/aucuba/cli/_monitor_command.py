@@ -12,10 +12,11 @@ from aucuba._base._dates import as_times
 from aucuba._base._files import check_place, only_writer, written_atomically
 from aucuba._base._typing import AnyArray
 from aucuba._base._validation import check_choice
+from aucuba.cli._command_options import MonitorOptions
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_record import load_fitted
 from aucuba.cli._formats import Kept, Table
-from aucuba.cli._options import MonitorOptions, spelled_as_option
+from aucuba.cli._options import spelled_as_option
 from aucuba.cli._roles import as_texts, label_text, split_names
 from aucuba.threshold import RateMonitor
 

@@ -21,11 +21,11 @@ from aucuba._base._files import (
     written_atomically,
 )
 from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.cli._command_options import PredictOptions
 from aucuba.cli._console import emit, print_note, progress_bar, stdout_of_a_reader
 from aucuba.cli._fit_record import FitRecord, fit_record
 from aucuba.cli._formats import Kept, Table
 from aucuba.cli._labelled_rows import joined_features
-from aucuba.cli._options import PredictOptions
 from aucuba.cli._roles import split_names
 from aucuba.cli._row_reasons import reason_columns
 from aucuba.cli._signal_table import SignalTable

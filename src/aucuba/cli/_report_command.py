@@ -11,10 +11,10 @@ from sklearn.utils import _safe_indexing
 
 from aucuba._base._files import check_place
 from aucuba.changepoint import SupervisedChangepointDetector
+from aucuba.cli._command_options import ReportOptions
 from aucuba.cli._console import TableError, emit, progress_bar
 from aucuba.cli._fit_record import fit_record
 from aucuba.cli._labelled_rows import ScoredFile, ScoredRows
-from aucuba.cli._options import ReportOptions
 from aucuba.cli._row_reasons import reasons_of
 from aucuba.cli._signal_table import SignalTable, as_floats
 from aucuba.cli._table_file import TableFile

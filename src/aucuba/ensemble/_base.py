@@ -10,9 +10,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._estimator import BinaryClassifier
-from aucuba._base._frames import as_table
 from aucuba._base._typing import FloatArray
-from aucuba._base._validation import is_of_dask
+from aucuba._base._validation import as_table, is_of_dask
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._table import check_columns

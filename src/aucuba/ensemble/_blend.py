@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._arrays import mean_and_scale
-from aucuba._base._logistic import logistic_regression
 from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._roc._comparison import RegionComparison, region_placements
+from aucuba._roc._logistic import logistic_regression
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import WeightMeaning, standard_error
 from aucuba._rows._lead import Lead

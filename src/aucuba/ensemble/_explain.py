@@ -14,10 +14,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._estimator import pipeline_steps, positive_of
-from aucuba._base._frames import as_table
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import check_positive_number
+from aucuba._base._validation import as_table, check_positive_number
 from aucuba._columns._kinds import column_names, is_missing, table_columns
 from aucuba.ensemble._attribution import linear_contributions, walk_contributions
 from aucuba.ensemble._base import RegionEnsemble

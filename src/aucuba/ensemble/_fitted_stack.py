@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from aucuba._base._frames import as_table
 from aucuba._base._parallel import draw_seed, one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
+from aucuba._base._validation import as_table
 from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import partition

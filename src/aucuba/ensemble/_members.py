@@ -14,12 +14,12 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 
 from aucuba._base._callbacks import Progress
-from aucuba._base._log_loss import log_loss
 from aucuba._base._parallel import with_fixed_seed
 from aucuba._base._typing import FloatArray
 from aucuba._base._warnings import FewRowsWarning, ScaleAdvice
 from aucuba._columns._table_columns import Columns
 from aucuba._roc._comparison import region_placements
+from aucuba._roc._logistic import log_loss
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import Folds
 from aucuba._rows._sample import Sample

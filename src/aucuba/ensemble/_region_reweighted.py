@@ -13,7 +13,7 @@ from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import all_or_nothing
 from aucuba._base._parallel import draw_seed, with_fixed_seed
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._region import FprWeight, Region
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._reweighting import ReweightedPair, fit_reweighted

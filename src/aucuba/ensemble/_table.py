@@ -18,10 +18,9 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples, validate_data
 
 from aucuba._base._estimator import BinaryClassifier, Classes, pipeline_steps, positive_scores
-from aucuba._base._frames import as_table
 from aucuba._base._parallel import one_thread
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._base._validation import check_positive_number, is_of_dask
+from aucuba._base._validation import as_table, check_positive_number, is_of_dask
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import Sample
 from aucuba._rows._splits import KeptRows, rows_to_fit

@@ -11,9 +11,8 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 
 from aucuba._base._arrays import is_half_precision
 from aucuba._base._estimator import BinaryClassifier, Classes
-from aucuba._base._frames import as_table
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._validation import check_positive_number, largest_entry
+from aucuba._base._validation import as_table, check_positive_number, largest_entry
 from aucuba._base._warnings import Remedy, ScaleAdvice, warn_user
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._splits import KeptRows, rows_to_fit

@@ -9,9 +9,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._base._estimator import all_or_nothing
-from aucuba._base._frames import as_table
 from aucuba._base._typing import AnyArray
-from aucuba._base._validation import is_of_dask
+from aucuba._base._validation import as_table, is_of_dask
 from aucuba._columns._block_facts import linear_columns_of_blocks
 from aucuba._columns._table_columns import Columns
 

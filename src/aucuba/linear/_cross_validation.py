@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._arrays import Vector, arrays_of, is_tensor, mean_and_scale
-from aucuba._base._log_loss import log_loss
 from aucuba._base._parallel import draw_seed, one_blas_thread
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba._base._warnings import FewRowsAdvice, Remedy
-from aucuba._roc._calibration import CALIBRATION_C, logistic_calibration, rising_line
 from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._logistic import CALIBRATION_C, log_loss, logistic_calibration, rising_line
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import KeptRows, Split, halvings, shuffled_folds, time_folds

@@ -9,10 +9,9 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky
 from scipy.linalg.lapack import dtrtrs
 
-from aucuba._base._arrays import Vector
-from aucuba._base._log_loss import log_loss_terms
-from aucuba._base._logistic import logistic_regression
+from aucuba._base._arrays import Vector, arrays_of
 from aucuba._base._typing import FloatArray
+from aucuba._roc._logistic import logistic_regression
 from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 from aucuba.solvers import minimize_lbfgs
@@ -246,3 +245,14 @@ class LogisticPath:
         return np.block(
             [[self.design.gram(curvature), of_intercept], [of_intercept.T, float(curvature.sum())]]
         )
+
+
+def log_loss_terms(
+    log_odds: Vector, positive: Vector, weight: Vector
+) -> tuple[float, Vector, Vector]:
+    """Compute the log-loss summed by weight, and its first and second derivative by row."""
+    arrays = arrays_of(log_odds)
+    probability = arrays.expit(log_odds)
+    losses = arrays.log1p_exp(arrays.where(positive, -log_odds, log_odds))
+    residual = weight * (probability - arrays.vector(positive))
+    return float(weight @ losses), residual, weight * probability * (1.0 - probability)

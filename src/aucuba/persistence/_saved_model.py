@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._frames import as_table
 from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._base._validation import as_table
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
 

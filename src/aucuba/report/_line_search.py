@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from aucuba._base._markup import escaped
+from aucuba._base._tables import escaped
 from aucuba._base._typing import FloatArray
 from aucuba._rows._splits import drawn_within_classes
 from aucuba.aum import AUMDescent, ErrorFunctions, LabelledData, Line, line_search_path

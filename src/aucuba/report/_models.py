@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from aucuba._base._estimator import pipeline_steps
-from aucuba._base._markup import escaped
+from aucuba._base._tables import escaped
 from aucuba._base._typing import FloatArray
 from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack

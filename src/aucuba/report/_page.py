@@ -12,7 +12,7 @@ from typing import Any
 
 from aucuba import __version__
 from aucuba._base._files import written_atomically
-from aucuba._base._markup import escaped
+from aucuba._base._tables import escaped
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._markup import escaped
+from aucuba._base._tables import escaped
 from aucuba._base._typing import IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._flagged import MIXED, RATE_NAMES, rate_text, stated_limits

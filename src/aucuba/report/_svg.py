@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._base._markup import escaped
+from aucuba._base._tables import escaped
 from aucuba._base._typing import ArrayLike, FloatArray
 
 _RIGHT, _TOP, _BOTTOM = 12.0, 10.0, 42.0

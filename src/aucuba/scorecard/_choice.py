@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucuba._base._typing import FloatArray
-from aucuba._roc._calibration import logistic_calibration
 from aucuba._roc._comparison import RegionComparison
+from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._rows._lead import Lead
 from aucuba._rows._sample import Sample

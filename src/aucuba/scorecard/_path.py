@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from aucuba._base._frames import as_table
 from aucuba._base._parallel import draw_seed
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._validation import check_positive_number
+from aucuba._base._validation import as_table, check_positive_number
 from aucuba._roc._comparison import RegionComparison
 from aucuba._roc._region import Region
 from aucuba._rows._out_of_fold import partition

@@ -11,12 +11,12 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import BinaryClassifier, all_or_nothing
-from aucuba._base._frames import as_table
 from aucuba._base._parallel import draw_seed, map_parallel, one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import as_table
 from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._columns._kinds import NUMBER_DTYPES
-from aucuba._roc._calibration import logistic_calibration
+from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
 from aucuba._rows._lead import Lead

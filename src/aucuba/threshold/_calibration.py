@@ -23,10 +23,10 @@ from aucuba._base._estimator import (
     response_of,
     two_classes,
 )
-from aucuba._base._frames import as_table
 from aucuba._base._parallel import map_parallel
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import (
+    as_table,
     finite_scores,
     is_of_dask,
     labels_of_rows,

@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._callbacks import with_callbacks
 from aucuba._base._estimator import BinaryClassifier, all_or_nothing
-from aucuba._base._frames import as_table
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import check_choice, check_fraction
+from aucuba._base._validation import as_table, check_choice, check_fraction
 from aucuba._base._warnings import warn_user
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration

@@ -13,9 +13,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._callbacks import with_callbacks
 from aucuba._base._estimator import all_or_nothing
-from aucuba._base._frames import as_table
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
+    as_table,
     check_choice,
     check_fraction,
     finite_scores,
