@@ -135,6 +135,16 @@ def card_value(positives: Any, negatives: Any, region: Any) -> Any:
 
 
 @compiled
+def _counts(total: Any, positives: Any, negatives: Any) -> Any:
+    """Count the rows by class and total."""
+    found = np.zeros((2, total.max() + 1))
+    for row in range(total.size):
+        found[1, total[row]] += positives[row]
+        found[0, total[row]] += negatives[row]
+    return found
+
+
+@compiled
 def _counts_of(
     total: Any,
     positives: Any,
@@ -198,16 +208,12 @@ def scan(
     bound, so that the rest is left out from the first that cannot be among the best.
     """
     caution, n_conditions = region[2], start.size - 1
-    levels, reach = 0, 0
-    for row in range(total.size):
-        levels = max(levels, total[row] + 1)
+    reach = 0
     for j in range(n_conditions):
         values[j], points[j] = np.nan, 0
         reach = max(reach, highest[j], -lowest[j])
-    base = np.zeros((2, levels))
-    for row in range(total.size):
-        base[1, total[row]] += positives[row]
-        base[0, total[row]] += negatives[row]
+    base = _counts(total, positives, negatives)
+    levels = base.shape[1]
     counts = _counts_of(total, positives, negatives, rows, meets, start, nested, levels)
     limits = np.ones(n_conditions)
     if keep > 0 and caution > 0.0:
