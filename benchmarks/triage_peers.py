@@ -3,12 +3,11 @@
     python -m benchmarks triage_peers
 
 The same gradient boosting scores all rows: half of them train it, a quarter calibrates, a quarter is
-measured. MAPIE runs in an environment of its own, named by $AUCUBA_MAPIE (its Python).
+measured. MAPIE runs in an environment of its own.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 import warnings
@@ -19,28 +18,24 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
 from aucuba import TriageClassifier
-from benchmarks.low_fpr import adbench
+from benchmarks._promise_rivals_driver import rival_python
+from benchmarks.partial_auc_quality import SETS
 from reproductions.tables import markdown_table, write_signed
 
 NAME = "triage_peers"
 RESULT = Path(__file__).parent / "results" / f"{NAME}.md"
-SETS = (
-    "annthyroid",
-    "landsat",
-    "letter",
-    "magic_gamma",
-    "mammography",
-    "satimage-2",
-    "Wilt",
-    "yeast",
-)
-RATE, CONFIDENCE, N_SPLITS = 0.05, 0.95, 3
+RATE, CONFIDENCE, N_SPLITS, MOST = 0.05, 0.95, 3, 40_000
 
 
 def split_rows(name: str, seed: int):
     """Return the fitted model with calibration and test rows."""
-    X, y = adbench(name)
-    X, y = np.asarray(X), np.asarray(y).astype(int)
+    X, is_positive = SETS[name]()
+    X, y = X.toarray() if hasattr(X, "toarray") else X, np.asarray(is_positive).astype(int)
+    if len(y) > MOST:
+        rows, _ = train_test_split(
+            np.arange(len(y)), train_size=MOST, stratify=y, random_state=seed
+        )
+        X, y = X[rows], y[rows]
     X_train, X_rest, y_train, y_rest = train_test_split(
         X, y, test_size=0.5, stratify=y, random_state=seed
     )
@@ -83,12 +78,7 @@ def cells():
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(source, **given)
         script = Path(__file__).parent / "_triage_rival.py"
-        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        subprocess.run(
-            [os.environ["AUCUBA_MAPIE"], str(script), str(source), str(target)],
-            check=True,
-            env=environment,
-        )
+        subprocess.run([str(rival_python()), str(script), str(source), str(target)], check=True)
         with np.load(target) as sets:
             theirs = {
                 key: measured(
@@ -121,8 +111,9 @@ def main() -> None:
         "blocks or clears nothing. MAPIE (`SplitConformalClassifier`, score `lac`): sets that hold the "
         f"label of {1 - RATE:.0%} of all rows on average; a set of one label blocks or clears, any "
         "other is reviewed. Its promise is weaker: about both classes together, and on average over "
-        f"calibrations. Means over {N_SPLITS} splits; the last column counts splits whose rows have "
-        f"more than {RATE:g} of either error, which noise of few test positives does too.",
+        f"calibrations. Means over {N_SPLITS} splits of at most {MOST:,} rows; the last column "
+        f"counts splits whose rows have more than {RATE:g} of either error, which noise of few test "
+        "positives does too.",
         markdown_table(
             [
                 "set",

@@ -224,3 +224,18 @@ def test_a_change_is_acknowledged(tmp_path, capsys):
     pd.DataFrame({"y": [0], "predicted": [0]}).to_csv(tmp_path / "b.csv", index=False)
     assert run("monitor", tmp_path / "b.csv", *options, "--acknowledge") == 0
     assert not json.loads(capsys.readouterr().out)["changed"]
+
+
+def test_days_without_rows_go_on(tmp_path, capsys):
+    state, log = tmp_path / "state.json", tmp_path / "log.csv"
+    rows = late_table(0, False).assign(y="sick", known="2026-01-01")
+    rows.to_csv(log, index=False)
+    options = ["--rate", "tpr", "--limit", 0.3, "--labels", "well", "sick", "--label-horizon", 3]
+    times = ["--state", state, "--time", "when", "--json", "--as-of"]
+    assert run("monitor", log, *options, *times, "2026-01-01") == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "unsure"
+    rows[:0].to_csv(log, index=False)
+    assert run("monitor", log, *times, "2026-01-10") == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "ok"
+    assert run("monitor", log, "--limit", 0.3, "--json") == 2
+    assert "log.csv has no rows" in capsys.readouterr().out

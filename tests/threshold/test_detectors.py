@@ -140,6 +140,21 @@ def test_a_named_end_is_the_one_that_is_flagged(direction):
         FixedFPRClassifier(Plain(), score_direction="up").fit(X)
 
 
+class Foreign:
+    """A fitted object that shares nothing with scikit-learn but a method."""
+
+    def decision_function(self, X):
+        return -np.linalg.norm(X, axis=1)
+
+
+def test_bases_that_cannot_score_have_one_clear_error():
+    X, _ = rows()
+    with pytest.raises(ValueError, match="is no estimator of scikit-learn's kind"):
+        FixedFPRClassifier(Foreign(), 0.1, cv="prefit").fit(X)
+    with pytest.raises(ValueError, match="LocalOutlierFactor scores new rows only with novelty"):
+        FixedFPRClassifier(LocalOutlierFactor(), 0.1).fit(X)
+
+
 def test_labels_of_scikit_learn_must_be_named():
     X, is_outlier = rows()
     y = np.where(is_outlier, -1, 1)

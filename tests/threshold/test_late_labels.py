@@ -216,6 +216,23 @@ def test_rows_cannot_join_a_day_that_was_looked_at():
     again.update([np.nan], [0], event_time=[2], as_of=2)
 
 
+def test_labels_that_miss_their_cohort_are_a_warning():
+    monitor = RateMonitor(0.8, "tpr", label_horizon=3)
+    monitor.update([None], [0], event_time=[0], as_of=7)
+    state = monitor.to_json()
+    with pytest.warns(UserWarning, match="1 labels were made in time, .* update_labels before"):
+        monitor.update_labels([1], [0], event_time=[0], label_time=[3], as_of=7)
+    assert monitor.n_late == 1
+    # As an error it changes nothing.
+    monitor = RateMonitor.from_json(state)
+    with pytest.raises(UserWarning, match="made in time"):
+        monitor.update_labels([1], [0], event_time=[0], label_time=[3], as_of=7)
+    assert monitor.to_json() == state
+    # Made after the horizon, it is late by itself.
+    monitor.update_labels([1], [0], event_time=[0], label_time=[4], as_of=7)
+    assert monitor.n_late == 1
+
+
 def test_weeks_begin_on_mondays():
     monitor = RateMonitor(0.5, label_horizon=timedelta(days=2), cohort="week")
     # 2 March 2026 is a Monday.
@@ -389,7 +406,7 @@ def test_bad_labels_change_nothing():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"label_horizon": -1}, "label_horizon must be"),
+        ({"label_horizon": -1}, "label_horizon must be a number of at least 0, or a timedelta"),
         ({"label_horizon": "soon"}, "label_horizon must be"),
         ({"label_horizon": 3, "rate": "alerts"}, "needs no labels"),
         ({"cohort": "month"}, "cohort must be one of"),

@@ -50,7 +50,10 @@ def run(options: MonitorOptions) -> None:
 def _read(options: MonitorOptions) -> Table:
     named = (options.target, options.flag, options.batch, options.groups)
     columns = (*named, options.time, options.label_time)
-    return options.file().read(Kept(verbatim=tuple(name for name in columns if name is not None)))
+    kept = Kept(verbatim=tuple(name for name in columns if name is not None))
+    # On a day without rows cohorts may mature, and a change may be acknowledged.
+    is_a_day = options.as_of is not None or options.acknowledge
+    return options.file().read(kept, may_be_empty=is_a_day)
 
 
 def _updated(watched: RateMonitor, options: MonitorOptions, table: Table) -> list[dict[str, Any]]:

@@ -113,23 +113,23 @@ class TableFile:
         """List the columns, from the first piece of the file."""
         return next(iter(self.chunks())).names
 
-    def read(self, kept: Kept = _GUESSED) -> Table:
+    def read(self, kept: Kept = _GUESSED, *, may_be_empty: bool = False) -> Table:
         """Read the whole file."""
-        (table,) = self._tables(kept, whole=True)
+        (table,) = self._tables(kept, whole=True, may_be_empty=may_be_empty)
         return table
 
     def chunks(self, kept: Kept = _GUESSED) -> Iterator[Table]:
         """Read the file in pieces; csv, tsv and Parquet are never held in memory whole."""
         return self._tables(kept, whole=False)
 
-    def _tables(self, kept: Kept, whole: bool) -> Iterator[Table]:
+    def _tables(self, kept: Kept, whole: bool, may_be_empty: bool = False) -> Iterator[Table]:
         n_rows = 0
         with _errors_as_one_sentence(self):
             for piece in FORMATS[self.format].tables(self, kept, whole):
                 piece.frame.index = pd.RangeIndex(n_rows, n_rows + piece.n_rows)
                 n_rows += piece.n_rows
                 yield piece
-        if n_rows == 0:
+        if n_rows == 0 and not may_be_empty:
             raise TableError(f"{self.path} has no rows.")
 
 

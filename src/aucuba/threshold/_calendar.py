@@ -55,7 +55,13 @@ def length_in_days(value: Any, name: str, least: float | None = None) -> float |
         value = float(np.timedelta64(value) / np.timedelta64(1, "D"))
     if least is not None and value == least and not isinstance(value, bool):
         return least
-    return check_positive_number(value, name)
+    try:
+        return check_positive_number(value, name)
+    except ValueError:
+        start = "above 0" if least is None else f"of at least {least:g}"
+        raise ValueError(
+            f"{name} must be a number {start}, or a timedelta, got {value!r}."
+        ) from None
 
 
 def run_length(value: Any) -> tuple[float, bool]:

@@ -117,8 +117,8 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
 
         ``enough`` raises, before any model is fitted, if the held-out rows cannot serve.
         """
-        response_of(self.estimator, self.response_method)
         self.score_direction_, is_detector = flagged_end(self.estimator, self.score_direction)
+        response_of(self.estimator, self.response_method)
         has_labels = y is not None or not is_detector
         X, y, sample = self._checked_rows(X, y, sample_weight, groups, time, is_detector)
         if is_detector and self._is_prefit:

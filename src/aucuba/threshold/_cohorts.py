@@ -15,6 +15,7 @@ import numpy as np
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import identifiers
+from aucuba._base._warnings import warn_user
 from aucuba.threshold._calendar import shown_day
 from aucuba.threshold._promise import Promise
 
@@ -140,7 +141,8 @@ class Cohorts:
     def add_labels(self, labels: Arrivals) -> int:
         """Move rows from waiting to labelled; return how many labels were too late."""
         number = self._numbers(labels.event)
-        late = self._is_late(labels, number) | self._is_folded(number)
+        made_late = self._is_late(labels, number)
+        late = made_late | self._is_folded(number)
         moved = list(_counted(number[~late], labels.take(~late)))
         nothing = np.zeros((2, 3), dtype=np.int64)
         for key, name, counts in moved:
@@ -152,6 +154,12 @@ class Cohorts:
                     f"begins on day {self.start(key)} ({shown_day(self.start(key))}), in which "
                     f"{waiting[flag]} such rows wait for one; register rows with update first."
                 )
+        n_missed = int(np.sum(late & ~made_late))
+        if n_missed:
+            warn_user(
+                f"{n_missed} labels were made in time, but an earlier call has counted their "
+                f"{self.cohort}s without them. Give labels before that: update_labels before update."
+            )
         for key, name, counts in moved:
             counts[:, WAITING] = -counts.sum(axis=1)
             self.cells[key][name] = self.cells[key][name] + counts

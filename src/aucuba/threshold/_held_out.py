@@ -107,7 +107,14 @@ def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
     base = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     base = base.estimator if isinstance(base, FrozenEstimator) else base
     is_of_pyod = all(hasattr(base, name) for name in ("contamination", "predict_confidence"))
+    if not hasattr(base, "__sklearn_tags__"):
+        raise ValueError(
+            f"{type(base).__name__} is no estimator of scikit-learn's kind; derive it from "
+            "sklearn.base.BaseEstimator, with fit and a method that gives scores."
+        )
     is_detector = is_of_pyod or is_outlier_detector(base)
+    if getattr(base, "novelty", None) is False:
+        raise ValueError(f"{type(base).__name__} scores new rows only with novelty=True; set it.")
     if score_direction != "auto":
         return score_direction, is_detector or not _is_classifier(estimator)
     if is_detector:

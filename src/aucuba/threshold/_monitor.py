@@ -225,8 +225,9 @@ class RateMonitor(MonitorReport):
     ) -> RateMonitor:
         """Add labels of rows that were registered without one.
 
-        Rows are told apart by cohort, flag and group alone. Labels of cohorts that are mature already
-        are counted in ``n_late`` and change nothing.
+        Rows are told apart by cohort, flag and group alone. Labels of cohorts that are counted already
+        change nothing but ``n_late``. Every call counts the cohorts that have matured by its ``as_of``,
+        so give labels before the new rows of the day, or of the week.
 
         Parameters
         ----------
