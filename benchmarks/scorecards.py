@@ -1,11 +1,11 @@
 """Readable cards in the region: RegionScorecard against FasterRisk, optbinning, rounded L1 and others.
 
     AUCUBA_RIVALS=FOLDER python -m benchmarks.scorecards [cells SPLITS [--methods METHOD ...]]
-        [--processes N] [--minutes M]
+        [--items N ...] [--part K/N] [--processes N] [--minutes M]
 
 Stratified 50/50 splits of at most 10,000 rows. One cell is a set, a split, a number of items, a range
 and a method; finished cells are kept in ``results/scorecards.csv``, and ``cells 5`` computes what is
-missing of five splits. ``pack 5`` writes their rows to ``$AUCUBA_PACKED``, from which they are read
+missing of five splits, ``--part 1/2`` every other set, from the first on. ``pack 5`` writes their rows to ``$AUCUBA_PACKED``, from which they are read
 where that is set. Without arguments only the table is written. FasterRisk and the rounded regression
 choose from the same binary conditions.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 from aucuba._rows._lead import Lead
 from aucuba.scorecard._choice import CAUTIONS, chosen_caution
-from benchmarks._scorecard_cells import CELLS, ITEMS, OF_ALL_COLUMNS, Cells, measure
+from benchmarks._scorecard_cells import CELLS, FIRST, ITEMS, OF_ALL_COLUMNS, Cells, measure
 from benchmarks._scorecard_sets import RANGES, SETS, TUNED_ON, Halves
 from reproductions.paired import corrected_p, holm
 from reproductions.tables import markdown_table, write_signed
@@ -50,23 +50,26 @@ def tried(task):
     return rows
 
 
-def compute(n_splits, methods, processes, minutes):
+def compute(given):
     """Compute missing cells, split by split, until the time is over."""
-    end, cells = time.monotonic() + 60 * minutes, Cells()
+    end, cells, processes = time.monotonic() + 60 * given.minutes, Cells(), given.processes
+    first, step = map(int, given.part.split("/"))
+    sets = list(SETS)[first - 1 :: step]
     tasks = [
         (name, split, items, method)
-        for split, method, name in product(range(n_splits), methods, SETS)
-        for items in ((0,) if method in OF_ALL_COLUMNS else ITEMS)
+        for split, name, method in product(range(given.splits), sets, given.methods)
+        for items in ((0,) if method in OF_ALL_COLUMNS else given.items)
         if not cells.has(name, split, items, method)
     ]
+    if any(task[3] in FIRST for task in tasks):
+        # No cell's seconds hold a compilation; children inherit what is compiled here.
+        measure("yeast", 0, ITEMS[0], "ours")
     if processes == 1:
         for task in tasks:
             if time.monotonic() < end:
                 for row in tried(task):
                     cells.add(row)
         return
-    # Children inherit what is compiled here.
-    measure("yeast", 0, ITEMS[0], "ours")
     with multiprocessing.get_context("fork").Pool(processes) as pool:
         found = pool.imap_unordered(tried, tasks)
         for _ in tasks:
@@ -196,6 +199,8 @@ def main():
     parser.add_argument("what", nargs="?", choices=("cells", "pack"))
     parser.add_argument("splits", nargs="?", type=int, default=5)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--items", nargs="+", type=int, choices=ITEMS, default=ITEMS)
+    parser.add_argument("--part", default="1/1", help="which sets: the first of two parts is 1/2")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=600)
     given = parser.parse_args()
@@ -203,7 +208,7 @@ def main():
         for name, split in product(SETS, range(given.splits)):
             Halves.of(name, split).pack(name, split)
     elif given.what == "cells":
-        compute(given.splits, given.methods, given.processes, given.minutes)
+        compute(given)
     if given.what != "pack":
         write_table()
 
