@@ -5,9 +5,9 @@
 
 Stratified 50/50 splits of at most 10,000 rows. One cell is a set, a split, a number of items, a range
 and a method; finished cells are kept in ``results/scorecards.csv``, and ``cells 5`` computes what is
-missing of five splits, ``--part 1/2`` every other set, from the first on. ``pack 5`` writes their rows to ``$AUCUBA_PACKED``, from which they are read
-where that is set. Without arguments only the table is written. FasterRisk and the rounded regression
-choose from the same binary conditions.
+missing of five splits, ``--part 1/2`` every other set, from the first on. ``pack 5`` writes their rows
+to ``$AUCUBA_PACKED``, from which they are read where that is set. Without arguments only the table is
+written. FasterRisk and the rounded regression choose from the same binary conditions.
 """
 
 from __future__ import annotations
