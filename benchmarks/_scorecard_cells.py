@@ -206,6 +206,7 @@ def rival(method, items, halves, conditions, table, test_met):
             categorical=np.array(categorical, dtype=int),
             y=halves.y,
             names=np.array([one.text for one in conditions]),
+            columns=np.array(halves.columns.names),
         )
         rivals, python = os.environ.get("AUCUBA_RIVALS"), sys.executable
         if rivals is not None:

@@ -4,8 +4,8 @@
 
 IN holds the training and test rows twice: ``train``, ``test`` are the conditions that our card chooses
 from, one column of 0 and 1 per condition, and ``X_train``, ``X_test`` the columns themselves (numbers;
-categories as codes, listed in ``categorical``). OUT gets the scores, the processor seconds of the fit
-and the text of the card, if the method has one.
+categories as codes, listed in ``categorical``), called ``columns``. OUT gets the scores, the processor
+seconds of the fit and the text of the card, if the method has one.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ def optbinning_card(data, n_items):
     from sklearn.linear_model import LogisticRegression
 
     n_columns = data["X_train"].shape[1]
-    names = [f"x{k}" for k in range(n_columns)]
+    names = [str(one) for one in data["columns"]]
     categorical = [names[k] for k in data["categorical"]]
     frame = pd.DataFrame(data["X_train"], columns=names)
     y = data["y"].astype(int)
@@ -63,7 +63,8 @@ def optbinning_card(data, n_items):
         # Its points fall with the risk.
         return -card.score(pd.DataFrame(X, columns=names)[kept])
 
-    return score, card.table(style="summary").to_string()
+    lines = card.table(style="summary")[["Points", "Variable", "Bin"]].to_numpy()
+    return score, "\n".join(f"{points:+.0f}  {name}: {part}" for points, name, part in lines)
 
 
 def ebm(data, n_items):

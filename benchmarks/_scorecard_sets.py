@@ -94,6 +94,11 @@ class Halves:
                 np.arange(len(y)), train_size=MAX_ROWS, stratify=y, random_state=split
             )
             X, y = X[kept], y[kept]
+        return cls.cut(X, y, split)
+
+    @classmethod
+    def cut(cls, X: Any, y: Any, split: int) -> Halves:
+        """Cut a table into stratified halves."""
         X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=split)
         columns = ScoredColumns.from_table(X)
         columns_test = ScoredColumns.from_table(X_test, columns.kinds)

@@ -183,7 +183,7 @@ def write_table():
             markdown_table(sets, list(set_lines(study))),
         ]
     )
-    write_signed(TABLE, text, "benchmarks.scorecards")
+    write_signed(TABLE, text, "benchmarks scorecards")
 
 
 HEAD = """# Readable cards in the region
