@@ -108,6 +108,16 @@ def test_one_side_is_enough_without_missing_values():
     assert {c.test for c, _ in listed(values, both_sides=True)} == {">", "<="}
 
 
+def test_groups_of_all_other_categories_are_left_out():
+    names, place = np.array(["a", "b", "c", "d"]), np.arange(N) % 4
+    positive = RNG.random(N) < np.array([0.1, 0.2, 0.6, 0.7])[place]
+    met = np.array([rows for _, rows in listed(names[place], positive)])
+    assert not any(np.array_equal(one, ~other) for one in met for other in met)
+    assert len(met) == 5
+    two = [condition.text for condition, _ in listed(names[place % 2], positive)]
+    assert len(two) == 1
+
+
 def test_dates_are_cut_at_whole_days():
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) // 2, "D")
     found = listed(days)

@@ -67,6 +67,7 @@ def test_training_rate_is_within_the_region(fitted):
     X, y = clinic()
     flagged = fitted.predict(X)[y == "well"] == "ill"
     assert 0.0 < flagged.mean() <= 0.2
+    assert fitted.threshold_ % 1 == 0.5
 
 
 def test_risks_count_every_held_out_row_once(fitted):

@@ -182,6 +182,9 @@ def column_conditions(
         if mark not in seen and min(n_met, weight.sum() - n_met) >= _FEWEST_ROWS:
             seen.add(mark)
             found.append((one, rows))
+            if not both_sides:
+                # Points of the other sign say the same of the other rows.
+                seen.add(np.packbits(~rows).tobytes())
     return found
 
 

@@ -307,7 +307,9 @@ class RegionScorecard(BinaryClassifier):
         places = totals_of_equal_risk(log_odds, slope * levels + intercept)
         risks = self._risks(levels)
         self.risk_ = risk_rows(levels, risks, levels[places], counted)
-        self.threshold_, self.predict_fpr_ = operating_point(totals, sample, region.upper_limit)
+        threshold, self.predict_fpr_ = operating_point(totals, sample, region.upper_limit)
+        # No total is at the threshold, which lies in the middle of two.
+        self.threshold_ = float(np.floor(threshold)) + 0.5
 
     def _require_included(self, complete: bool) -> None:
         if not complete:
