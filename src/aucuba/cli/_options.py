@@ -201,10 +201,10 @@ def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[.
     """
     types = get_type_hints(options)
     declared = {one.name: one for one in fields(options) if "typer" in one.metadata}
-    for one in declared.values():
-        if one.default is False:
+    for option in declared.values():
+        if option.default is False:
             # Left to itself, typer would add a --no- form.
-            one.metadata["typer"].param_decls = (spelled_as_option(one.name),)
+            option.metadata["typer"].param_decls = (spelled_as_option(option.name),)
     first = (RowOptions, RangeOptions, RegionOptions)
     parameters = [
         inspect.Parameter(
