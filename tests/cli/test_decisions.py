@@ -120,6 +120,81 @@ def test_detectors_learn_what_is_normal(run, folder):
     assert flagged[new["y"] == "bad"].mean() > 0.4
 
 
+@pytest.fixture(scope="module")
+def normal(folder):
+    """Rows of one class, under its name, as 0 and without a column of labels."""
+    train = pd.read_csv(folder / "train.csv").drop(columns=["row", "day"])
+    rows = train[train["y"] == "good"]
+    rows.to_csv(folder / "good.csv", index=False)
+    rows.assign(y=0).to_csv(folder / "zero.csv", index=False)
+    rows.drop(columns="y").to_csv(folder / "plain.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "negative", "positive"),
+    [
+        ("good.csv", ["--positive", "bad"], "good", "bad"),
+        ("zero.csv", [], 0, 1),
+        ("plain.csv", [], 0, 1),
+    ],
+)
+def test_detectors_take_normal_rows_alone(run, normal, file, options, negative, positive):
+    out, new = normal / "n.aucuba", pd.read_csv(normal / "new.csv")
+    new.assign(y=np.where(new["y"] == "bad", positive, negative)).to_csv(
+        normal / "labelled.csv", index=False
+    )
+    words = ["--model", "outliers", "--promise", "fpr=0.1", "--json", "--out", out]
+    found = run("fit", normal / file, *options, *words)
+    assert found.code == 0, found.err
+    assert ("no row counts as an outlier" in found.err) == (file == "plain.csv")
+    assert found.json["training"]["positives"] == 0
+    model = load_model(out).model
+    labelled = normal / "labelled.csv"
+    assert run("predict", out, labelled, "--id", "y", "--out", normal / "s.csv").code == 0
+    written = pd.read_csv(normal / "s.csv")
+    flagged = written["predicted"] == positive
+    np.testing.assert_array_equal(flagged, model.predict(new[["a", "b"]]) == 1)
+    assert set(written["predicted"]) == {negative, positive}
+    found = run("evaluate", out, labelled, "--json").json
+    rates = {one["rate"]: one for one in found["own_threshold"]["limits"]}
+    assert set(rates) == {"fpr"}
+    assert found["auc"]["value"] > 0.8
+    # The rival has nothing to learn from.
+    assert found["auc"]["against_logistic"]["values"][1] == 0.5
+    assert run("info", out).code == 0
+    assert run("report", out, labelled, "--out", normal / "page.html").code == 0
+    found = run("monitor", normal / "s.csv", "--model", out, "--limit", 0.1, "--json")
+    assert found.code == 0, found.err
+    (batch,) = found.json["batches"]
+    assert batch["n_against"] == np.sum(flagged & (written["y"] == negative))
+
+
+def test_alert_budgets_and_selections_need_no_outliers(run, normal):
+    for options in (["--promise", "alerts=0.1"], ["--max-fdr", "0.2"]):
+        words = ["fit", normal / "plain.csv", "--model", "outliers", "--out", normal / "b.aucuba"]
+        found = run(*words, *options)
+        assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "message"),
+    [
+        ("good.csv", [], "name the label that outliers will have with --pos-label"),
+        ("good.csv", ["--positive", "good"], "has only outliers (good)"),
+        ("plain.csv", ["--positive", "bad"], "--pos-label needs --target"),
+        ("plain.csv", ["--target", "outcome"], "There is no column 'outcome' for --target"),
+        ("plain.csv", ["--promise", "tpr=0.8"], "needs at least 14 held-out positives, got 0"),
+    ],
+)
+def test_normal_rows_that_do_not_suffice(run, normal, file, options, message):
+    words = ["--model", "outliers", "--out", normal / "x.aucuba"]
+    words += [] if "--promise" in options else ["--promise", "fpr=0.1"]
+    found = run("fit", normal / file, *words, *options)
+    assert found.code == 2
+    assert message in found.err
+
+
 def test_triage_by_predictive_values(fit):
     triage = fit("--triage", "ppv=0.7, npv=0.95")[1].model[-1]
     assert (triage.min_ppv, triage.min_npv, triage.max_fpr) == (0.7, 0.95, None)

@@ -76,7 +76,7 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     model: str = of_model(
         "linear; svc: convex losses; aum: for the whole curve; scorecard: a few conditions with whole "
         "points; stack: several models combined, slow and strong; outliers: an isolation forest of the "
-        "negative rows, with --promise; or changepoint.",
+        "negative rows, which may be all, with --promise; or changepoint.",
         "NAME",
         default="linear",
     )

@@ -165,7 +165,11 @@ class Plan:
             else:
                 fit_with_progress(bar, self.classifier, X, table.y, **fit_params)
             baseline = LogisticRegression(C=self.logistic_C, max_iter=1000)
-            baseline.fit(prepared, table.y, sample_weight=table.rows.weight)
+            if table.rows.positive.any():
+                baseline.fit(prepared, table.y, sample_weight=table.rows.weight)
+            else:
+                # Of normal rows alone it learns nothing: the same score for every row.
+                baseline.fit(prepared[[0, 0]], [0, 1])
         first = prepare.steps[:1] if of_named else prepare.steps
         model = Pipeline([*first, ("model", self.classifier)])
         return model, Pipeline([*prepare.steps, ("model", baseline)])

@@ -16,7 +16,7 @@ from aucuba._base._warnings import warn_user
 from aucuba._roc._flagged import FlaggedRows
 from aucuba._rows._sample import Sample
 from aucuba.cli._command_options import FitOptions
-from aucuba.cli._console import Problems, TableError
+from aucuba.cli._console import Problems, TableError, print_note
 from aucuba.cli._fit_record import FitRecord
 from aucuba.cli._formats import Kept
 from aucuba.cli._options import LabelledOptions, Range
@@ -54,23 +54,36 @@ class LabelledTable:
 
     @classmethod
     def read(cls, options: FitOptions) -> LabelledTable:
-        """Read a file and find its schema; all problems of the file are one error."""
+        """Read a file and find its schema; all problems of the file are one error.
+
+        A detector needs no outliers: where no row has that label, or none has a label, all are normal.
+        """
         file, categories = options.file(), options.category or []
         text = {*split_names(categories, categories), *split_names(categories, ())}
         label = DEFAULT_TARGET if options.target is None else options.target
         table = file.read(Kept(tuple(text), verbatim=(label,)))
+        is_detector = options.model == "outliers"
+        is_named = options.target is not None or table.matrix is not None
+        if is_detector and not is_named and label not in table.names:
+            options.refuse("needs --target, the column of labels", "pos_label")
+            print_note(
+                f"{file.path.name} has no column {label!r}, and --target names no other: no row counts "
+                "as an outlier, and every column is a feature."
+            )
+            table = replace(table, frame=table.frame.assign(**{label: "0"}))
         roles = Roles.from_options(table, options)
         problems = Problems()
         with problems.collected():
             schema = Schema.from_table(table, roles.names, roles.categories)
         with problems.collected():
             target = roles.read_target(table)
-            labels = Labels.from_column(target, options.pos_label)
+            labels = Labels.from_column(target, options.pos_label, is_detector)
         with problems.collected():
             others = roles.read_others(table)
         problems.raise_any()
         rows = as_sample(others.assign(positive=labels.is_positive(target)))
-        check_rows(rows, labels, roles)
+        if not is_detector or rows.positive.any():
+            check_rows(rows, labels, roles)
         return cls(rows, schema.features(table), file, labels, roles, schema)
 
     @property

@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"0|-?[1-9]\d*")
 # Columns with one value per row, by option, and the name of such a value.
 _UNITS = {"qid": "query", "groups": "group", "time": "time"}
+# What the other label of a single class is called if that class is normal.
+_NEGATIVES = {"0": "1", "false": "true"}
 # Labels with equal keys are equal; keys sort numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
 
@@ -42,16 +44,21 @@ class Labels:
     others: tuple[str, ...]
 
     @classmethod
-    def from_column(cls, column: pd.Series, pos_label: str | None) -> Labels:
+    def from_column(
+        cls, column: pd.Series, pos_label: str | None, may_lack_positives: bool = False
+    ) -> Labels:
         """Find the labels in a column of text, and which is positive if none is named.
 
         Of two numbers the larger is positive, of two texts the unmistakable one, such as yes.
+        ``may_lack_positives`` takes a single label for the negative one.
         """
         texts: dict[_Key, str] = {}
         for text in column.unique():
             texts.setdefault(_key(text), text)
         present = sorted(texts)
         shown = _listed([texts[key] for key in present])
+        if may_lack_positives and len(present) == 1:
+            return cls._beside_normal(texts[present[0]], pos_label, column.name)
         if pos_label is not None and _key(pos_label) not in texts:
             raise TableError(
                 f"--pos-label {pos_label} is not among the labels of {column.name!r}: {shown}."
@@ -67,6 +74,22 @@ class Labels:
             )
         chosen = _likely_positive(present, column.name) if pos_label is None else _key(pos_label)
         return cls(texts[chosen], tuple(texts[key] for key in present if key != chosen))
+
+    @classmethod
+    def _beside_normal(cls, only: str, pos_label: str | None, column: Any) -> Labels:
+        """Name the label of outliers where all rows have the same one."""
+        opposite = {_key(one): other for one, other in _NEGATIVES.items()}
+        positive = opposite.get(_key(only)) if pos_label is None else pos_label
+        if positive is None:
+            raise TableError(
+                f"The target {column!r} has only one class ({only}). If these rows are normal, name "
+                "the label that outliers will have with --pos-label."
+            )
+        if _key(positive) == _key(only):
+            raise TableError(
+                f"The target {column!r} has only outliers ({only}); normal rows are needed."
+            )
+        return cls(positive, (only,))
 
     @property
     def negative(self) -> str:
