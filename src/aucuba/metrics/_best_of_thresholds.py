@@ -64,9 +64,11 @@ def best_limits(
     chosen = own + _FAR * spread >= np.max(own - _FAR * spread)
     largest = np.concatenate([(one[:, chosen] / spread[chosen]).max(axis=1) for one in drawn()])
     level = 1 - study.percentile(tail)
-    most = float(np.quantile(largest, level, method="higher"))
     # Student's t over few clusters, as in the level.
     single = float(norm.ppf(level))
+    # No resample moves a threshold that separates all rows: the band is at least as wide as one
+    # for a single threshold.
+    most = max(float(np.quantile(largest, level, method="higher")), single)
     rates = _Rates(curve, values, own, *_units(study))
     below = np.maximum(most * spread, rates.reach(-most))
     above = np.maximum(single * spread, rates.reach(single))
@@ -94,12 +96,15 @@ class _Rates:
 
     def reach(self, n_errors: float) -> FloatArray:
         """Return how far the limits at so many standard errors lie below (if negative) or above."""
-        curve, tail = self.curve, float(norm.sf(abs(n_errors)))
+        # Over rates without spread any distance is many standard errors; the tail stays a number.
+        curve, tail = self.curve, max(float(norm.sf(abs(n_errors))), np.finfo(float).tiny)
         share = curve.true_positive[-1] / (curve.true_positive[-1] + curve.false_positive[-1])
+        # Neither class vanishes, however heavy the other one is.
+        share = np.clip(share, _TINY, 1 - _TINY)
         moved = [(one, curve.fpr, share) for one in _limits(curve.tpr, self.n_positives, tail)]
         moved += [(curve.tpr, one, share) for one in _limits(curve.fpr, self.n_negatives, tail)]
         if np.isfinite(self.n_rows):
-            ends = wilson_interval(share, self.n_rows, tail)
+            ends = np.clip(wilson_interval(share, self.n_rows, tail), _TINY, 1 - _TINY)
             moved += [(curve.tpr, curve.fpr, float(one)) for one in ends]
         side = np.sign(n_errors)
         apart = [side * (self._values_at(*one) - self.own) for one in moved]

@@ -138,17 +138,18 @@ def of_detection_cost(
     miss = prior * check_positive_number(cost_miss, "cost_miss")
     alarm = (1.0 - prior) * check_positive_number(cost_false_alarm, "cost_false_alarm")
     least = min(miss, alarm)
-    limits = (0.0, max(miss, alarm) / least)
     if threshold == "best":
+        # Flagging all rows or none costs 1.
 
         def at_vertices(curve: RocCurve, n_rows: int) -> FloatArray:
             return np.asarray((miss * (1.0 - curve.tpr) + alarm * curve.fpr) / least)
 
-        return _best("detection_cost", at_vertices, smaller_is_better=True, limits=limits)
+        return _best("detection_cost", at_vertices, smaller_is_better=True, limits=(0.0, 1.0))
     limit = np.log(alarm / miss) if threshold == "bayes" else check_threshold(threshold)
     # A mean over rows of which the prior is the share of positives.
     costs = {"fn": miss / prior / least, "fp": alarm / (1.0 - prior) / least}
     cells = CellRatio(float(limit), costs)
+    limits = (0.0, (miss + alarm) / least)
     cost = _at_threshold("detection_cost", cells, smaller_is_better=True, limits=limits)
     # The prior is part of the measure: it is known, and not that of the rows or of a query.
     return replace(cost.at_prevalence(prior), has_a_prevalence=False)

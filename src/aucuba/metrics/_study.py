@@ -84,7 +84,8 @@ class Study:
         if self.cluster is None:
             return np.inf
         sizes = np.bincount(self.cluster, self.samples[0].weights).astype(np.float64)
-        return effective_rows(sizes) - 1
+        # One cluster that outweighs all others leaves next to none, and quantiles must stay finite.
+        return max(effective_rows(sizes) - 1, 0.05)
 
     @cached_property
     def by_query(self) -> FloatArray:
