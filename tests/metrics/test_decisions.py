@@ -11,6 +11,7 @@ from scipy.special import expit
 from scipy.stats import ks_2samp
 from sklearn import metrics as sk
 
+from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._average_precision import average_precision_bias
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
@@ -285,6 +286,28 @@ def test_a_band_over_thresholds_allows_for_the_choice():
         score_interval("youden", y, score, method="bootstrap")
     with pytest.raises(ValueError, match="is for the best of all thresholds"):
         score_interval("auc", y, score, method="simultaneous")
+
+
+@pytest.mark.parametrize("name", ["youden", "kolmogorov_smirnov", "f_measure"])
+def test_the_best_threshold_of_a_perfect_scorer_is_not_certain(name):
+    y = np.arange(120) < 40
+    found = score_interval(name, y, y + np.linspace(0, 0.5, 120), **QUICK)
+    assert found.low < 0.97 < found.value == found.high == 1
+
+
+def test_one_heavy_row_leaves_the_limits_of_a_best_threshold_numbers():
+    y, score = np.arange(20) < 10, np.arange(20) % 7
+    weight = np.where(np.arange(20) == 3, 1e25, 1.0)
+    with pytest.warns(FewRowsWarning):
+        found = score_interval("youden", y, score, sample_weight=weight, **QUICK)
+    assert 0 <= found.low < found.high <= 1
+
+
+def test_a_detector_that_is_always_wrong_costs_both_errors():
+    y = np.arange(80) < 40
+    found = score_interval("detection_cost", y, np.where(y, -9.0, 9.0), target_prior=0.3)
+    assert found.value == pytest.approx(1 / 0.3)
+    assert found.low < found.value <= found.high <= 1 / 0.3 + 1e-12
 
 
 def test_net_benefit_needs_probabilities():
