@@ -302,7 +302,9 @@ def test_a_measure_of_ones_own():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"metric": "roc_auc"}, "metric must be one of 'partial_auc'.*Did you mean .*'auc'"),
+        ({"metric": "roc_auc"}, r"metric must be one of 'partial_auc'.*Did you mean 'auc'\?$"),
+        ({"metric": "pAUC"}, r"Did you mean 'partial_auc'\?$"),
+        ({"metric": "tpr_at_fp"}, "Did you mean 'tpr_at_fpr' or "),
         ({"metric": "tpr_at_fpr"}, "missing 1 required keyword-only argument: 'fpr'"),
         ({"metric": "bedroc", "beta": 3}, "unexpected keyword argument 'beta'"),
         ({"metric": "bedroc", "method": "delong"}, "needs placement values"),
@@ -311,6 +313,7 @@ def test_a_measure_of_ones_own():
         ({"metric": "partial_auc", "method": "conservative"}, "is for 'tpr_at_fpr'"),
         ({"metric": "partial_auc", "sampling": "rows"}, "sampling must be one of"),
         ({"metric": "partial_auc", "alternative": "up"}, "alternative must be one of"),
+        ({"metric": "partial_auc", "alternative": "grater"}, r"Did you mean 'greater'\?$"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, message):
@@ -416,6 +419,56 @@ def test_planning_from_values_is_planning_from_a_large_pilot():
         sample_size_for("auc", values=0.8, half_width=0.05, groups=[0, 1])
     with pytest.raises(ValueError, match="Give the labels and scores of a pilot, or the values"):
         sample_size_for("auc", half_width=0.05)
+
+
+@pytest.mark.parametrize(
+    ("auc", "ratio", "positives"),
+    [(0.6, 0.5, 202), (0.6, 1, 135), (0.6, 2, 102), (0.7, 0.5, 49), (0.7, 2, 25), (0.8, 1, 14)],
+)
+def test_one_auc_is_planned_against_chance_as_in_the_literature(auc, ratio, positives):
+    """Obuchowski, Lieber and Wians (2004), Table 4, as pROC prints it: one-sided 5 %, power 90 %."""
+    test = {"values": auc, "difference": auc - 0.5, "confidence": 0.9}
+    got = sample_size_for("auc", ratio=ratio, power=0.9, **test)
+    assert got.n_positives == pytest.approx(positives, abs=1, rel=0.035)
+    rows = {"n_positives": got.n_positives, "n_negatives": got.n_negatives}
+    assert power_of("auc", **test, **rows) == pytest.approx(0.9, abs=0.02)
+
+
+def test_one_auc_has_the_power_that_proc_prints():
+    test = {"values": 0.73, "difference": 0.23, "n_positives": 41, "n_negatives": 72}
+    assert power_of("auc", **test) == pytest.approx(0.9897, abs=0.005)
+    # Against .96, where an AUC varies less.
+    assert power_of("auc", **test | {"difference": -0.23}) > power_of("auc", **test)
+    inside = power_of("auc", **test | {"difference": 0.13}, margin=0.1)
+    assert inside == pytest.approx(power_of("auc", **test), abs=1e-6)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize("pair", [(0.75, 0.7), (0.8, 0.75), (0.85, 0.75), (0.85, 0.85)])
+def test_two_aucs_are_planned_as_by_hanley_and_mcneil(pair, correlation):
+    """Their formula (1982, 1983; MedCalc's) has exponential scores; we have normal ones."""
+    first, second = (one / (2 - one) + 2 * one**2 / (1 + one) - 2 * one**2 for one in pair)
+    variance = first + second - 2 * correlation * np.sqrt(first * second)
+    margin = 0.0 if pair[0] > pair[1] else 0.05
+    z = stats.norm.ppf([0.975, 0.8]).sum()
+    want = z**2 * variance / (pair[0] - pair[1] + margin) ** 2
+    got = sample_size_for(
+        "auc", values=pair, correlation=correlation, ratio=1, power=0.8, margin=margin
+    )
+    assert got.n_positives == pytest.approx(want, rel=0.1)
+
+
+def test_the_design_effect_of_a_pilot_is_that_of_the_formula():
+    rng = np.random.default_rng(28)
+    groups = np.repeat(np.arange(800), 4)
+    y = np.repeat(rng.permutation(np.repeat([0, 1], 400)), 4)
+    shared = np.repeat(rng.normal(size=800), 4)
+    score = np.sqrt(0.3) * shared + np.sqrt(0.7) * rng.normal(size=y.size) + 1.5 * y
+    goal = {"half_width": 0.03, "ratio": 1}
+    alone, clustered = (
+        sample_size_for("auc", y, score, groups=one, **goal).n_positives for one in (None, groups)
+    )
+    assert clustered / alone == pytest.approx(1 + 3 * 0.3, rel=0.1)
 
 
 def test_planning_for_non_inferiority_and_clusters():

@@ -7,7 +7,8 @@ that names what was seen and what to do. Nothing is clipped or repaired silently
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -78,9 +79,18 @@ def check_k(k: Any) -> int:
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     """Check one of a few names."""
     if not isinstance(value, str) or value not in choices:
-        options = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {options}, got {value!r}.")
+        options = ", ".join(map(repr, choices))
+        raise ValueError(
+            f"{name} must be one of {options}, got {value!r}.{did_you_mean(value, choices)}"
+        )
     return value
+
+
+def did_you_mean(value: Any, choices: Collection[str], cutoff: float = 0.6) -> str:
+    """Ask for the choices that look like a value, with a space before; nothing if none does."""
+    name = str(value)
+    near = [name] if name in choices else get_close_matches(name, choices, cutoff=cutoff)
+    return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def binary_target(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from aucuba._base._validation import (
     check_fraction,
     check_k,
     check_positive_number,
+    did_you_mean,
 )
 from aucuba._roc._curve import (
     RocCurve,
@@ -95,9 +95,8 @@ def bind(name: str, params: Mapping[str, Any]) -> RocMeasure:
     known = MEASURES | ALIASES
     if not isinstance(name, str) or name not in known:
         plain = str(name).removesuffix("_score")
-        near = [plain] if plain in known else get_close_matches(plain, known, cutoff=0.5)
-        meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         options = ", ".join(map(repr, known))
+        meant = did_you_mean(_MEANT.get(plain.lower(), plain), known, cutoff=0.5)
         raise ValueError(f"metric must be one of {options}, got {name!r}.{meant}")
     own = dict(params)
     target = own.pop("target_prevalence", None)
@@ -400,4 +399,16 @@ ALIASES: dict[str, Callable[..., RocMeasure]] = {
     "lift": _enrichment_factor,
     "sensitivity_at_specificity": _sensitivity_at_specificity,
     "specificity_at_sensitivity": _specificity_at_sensitivity,
+}
+
+# Names that are asked for by mistake; parameters or scales may differ, so they are no aliases.
+_MEANT = {
+    "pauc": "partial_auc",
+    "roc_auc": "auc",
+    "auroc": "auc",
+    "auprc": "average_precision",
+    "pr_auc": "average_precision",
+    "eer": "equal_error_rate",
+    "f1": "f_measure",
+    "ks": "kolmogorov_smirnov",
 }

@@ -88,8 +88,9 @@ def sample_size_for(
     y_score_b : array-like of shape (n_samples,), default=None
         Scores of a second scorer on the same rows: the study then compares the two in pairs.
     values : float or (float, float), default=None
-        Instead of a pilot: the value expected of a scorer, or of two whose difference is tested.
-        Variances are those of normal scores of equal spread with these values.
+        Instead of a pilot: the value expected of a scorer, tested against a known value that differs
+        by ``difference``, or of two scorers whose difference is tested. Variances are those of normal
+        scores of equal spread with these values.
     correlation : float, default=0.0
         Of the two estimates, with two ``values``: 0 for independent samples; scorers of the same rows
         often have 0.3 to 0.7.
@@ -105,8 +106,9 @@ def sample_size_for(
     ratio : float, default=None
         Negatives per positive in the study; by default as in the pilot, 1 without one.
     groups : array-like of shape (n_samples,), default=None
-        Clusters of the pilot's rows: variances grow by the design effect found there. Plans from
-        ``values`` are multiplied by a design effect that you know.
+        Clusters of the pilot's rows: variances grow by the design effect found there. Without a
+        pilot multiply both numbers by the design effect :math:`1 + (k - 1) r` of clusters of k rows
+        with intraclass correlation r.
     confidence : float, default=0.95
         Level of the interval, or one minus that of the test.
     pos_label : label, default=None
@@ -130,23 +132,30 @@ def sample_size_for(
     SampleSize(n_positives=2043, n_negatives=20430)
     >>> sample_size_for("auc", values=(0.85, 0.75), ratio=1, power=0.8, correlation=0.5)
     SampleSize(n_positives=74, n_negatives=74)
+
+    An AUC of 0.7 against chance, for a one-sided test at 5 %:
+
+    >>> sample_size_for("auc", values=0.7, difference=0.2, power=0.9, confidence=0.9)
+    SampleSize(n_positives=33, n_negatives=33)
     """
     level = check_level(confidence)
     rows = y_true, y_score, y_score_b, groups, pos_label
     plan = _Plan.of(metric, metric_params, values, correlation, rows)
     per_positive = plan.ratio if ratio is None else check_positive_number(ratio, "ratio")
     z = float(norm.ppf((1 + level) / 2))
+    # Of one positive and its share of the negatives.
+    spread = np.sqrt(plan.variances(per_positive, random_state).of(1.0, per_positive))
     if half_width is not None and power is None and difference is None and margin == 0:
         width = max(z, plan.errors_in_width(level, random_state))
-        error = check_positive_number(half_width, "half_width") / width
+        errors = width * spread / check_positive_number(half_width, "half_width")
     elif half_width is None and power is not None:
         reached = check_fraction(power, "power", low_open=True, high_open=True)
-        error = plan.distance(difference, margin) / (z + float(norm.ppf(reached)))
+        distance = plan.distance(difference, margin)
+        null = plan.null_error(difference, margin, 1.0, per_positive) or spread
+        errors = (z * null + float(norm.ppf(reached)) * spread) / distance
     else:
         raise ValueError("Give half_width, or power and difference.")
-    # Of one positive and its share of the negatives.
-    variance = plan.variances(per_positive, random_state).of(1.0, per_positive)
-    n_positives = max(2, int(np.ceil(variance / error**2)))
+    n_positives = max(2, int(np.ceil(errors**2)))
     return SampleSize(n_positives, max(2, int(np.ceil(n_positives * per_positive))))
 
 
@@ -201,11 +210,12 @@ def power_of(
     plan = _Plan.of(metric, metric_params, values, correlation, rows)
     m = check_positive_number(n_positives, "n_positives", integer=True)
     n = check_positive_number(n_negatives, "n_negatives", integer=True)
-    variance = plan.variances(n / m, random_state).of(m, n)
-    distance = plan.distance(difference, margin) / np.sqrt(variance)
+    error = np.sqrt(plan.variances(n / m, random_state).of(m, n))
+    distance = plan.distance(difference, margin)
     z = norm.ppf((1 + check_level(confidence)) / 2)
-    other_side = 0.0 if margin else norm.cdf(-z - distance)
-    return float(norm.sf(z - distance) + other_side)
+    critical = z * (plan.null_error(difference, margin, m, n) or error)
+    other_side = 0.0 if margin else norm.cdf((-critical - distance) / error)
+    return float(norm.sf((critical - distance) / error) + other_side)
 
 
 @dataclass(frozen=True)
@@ -233,8 +243,8 @@ class _Plan:
             if groups is not None:
                 raise ValueError(
                     "groups are clusters of a pilot's rows, and values come without rows. Leave groups "
-                    "out and multiply both numbers by the design effect: 1 + (m - 1) r for clusters of "
-                    "m rows with intraclass correlation r."
+                    "out and multiply both numbers by the design effect: 1 + (k - 1) r for clusters of "
+                    "k rows with intraclass correlation r."
                 )
             measure = bind(metric, params)
             measure.check_plannable()
@@ -274,6 +284,19 @@ class _Plan:
         if difference is None:
             raise ValueError("Give difference, the true difference that the test should find.")
         return check_positive_number(abs(difference), "difference")
+
+    def null_error(self, difference: float | None, margin: float, m: float, n: float) -> float:
+        """Standard error at the value that one expected value is tested against; 0 for two values.
+
+        An interval by ``method="auto"`` ends at the value that a test would just not reject, with the
+        variance there; a difference of two scorers has the variance found.
+        """
+        if len(self.values) != 1:
+            return 0.0
+        better = -1.0 if self.measure.smaller_is_better else 1.0
+        side = better if margin else float(difference or 0.0)
+        refuted = self.values[0] - np.copysign(self.distance(difference, margin), side)
+        return float(np.sqrt(self._of_value(float(refuted), n / m).of(m, n)))
 
     def errors_in_width(self, level: float, random_state: Any) -> float:
         """Half of the width of the pilot's own interval, in standard errors; 0 if it is not needed.
