@@ -219,6 +219,9 @@ class TestDates:
         np.testing.assert_array_equal(scores["far"], scores["near"])
         done = run("evaluate", trained / "t.csv.aucuba", trained / "later.csv", "--json")
         assert done.json["data"]["outside"] == 60
+        later.iloc[:1].to_csv(trained / "one.csv", index=False)
+        one = run(*words[:2], trained / "one.csv", "--out", trained / "s.csv")
+        assert "1 of 1 rows lies outside" in one.err
         page = trained / "page.html"
         run("report", trained / "t.csv.aucuba", trained / "later.csv", "--out", page)
         assert "60 of 60 rows lie outside the training range" in page.read_text()

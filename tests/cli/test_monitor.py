@@ -124,6 +124,28 @@ def test_batches_of_time_that_cannot_be(tmp_path, capsys, options, message):
     assert message in capsys.readouterr().err
 
 
+def test_a_model_brings_its_target_and_its_promise(tmp_path, frame, capsys):
+    frame = pd.concat([frame] * 4, ignore_index=True)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    model, scored = tmp_path / "model.aucuba", tmp_path / "scored.csv"
+    fit = ["--target", "outcome", "--pos-label", "bad", "--promise", "alerts=0.2", "--cv", 0]
+    assert run("fit", tmp_path / "rows.csv", *fit, "--no-probe", "--out", model) == 0
+    assert run("predict", model, tmp_path / "rows.csv", "--id", "outcome", "--out", scored) == 0
+    named = ["--rate", "alerts", "--limit", 0.2, "--target", "outcome", "--labels", "good", "bad"]
+    capsys.readouterr()
+    found = []
+    for options in (named, ["--model", model], ["--model", model, "--limit", 0.02]):
+        assert run("monitor", scored, *options, "--json") == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1] != found[2]
+    # A state keeps the limit that it began with.
+    state = ["--state", tmp_path / "state.json"]
+    assert run("monitor", scored, "--model", model, "--limit", 0.02, *state) == 0
+    assert run("monitor", scored, "--model", model, *state) == 0
+    assert run("monitor", scored, "--model", model, "--rate", "fpr") == 2
+    assert "or the --model that promised it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -127,6 +127,16 @@ def test_refusals(model, words):
         to_sql(model.fit(X, Y))
 
 
+def test_columns_that_are_no_numbers_are_refused_in_words():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X).assign(kind=np.where(Y, "a", "b")).rename(columns=str)
+    model = make_pipeline(ColumnPreparer(), LogisticRegression()).fit(frame, Y)
+    with pytest.raises(
+        ValueError, match=r"^Columns of categories or dates cannot be written as SQL"
+    ):
+        to_sql(model)
+
+
 def test_a_wrong_number_of_names():
     with pytest.raises(ValueError, match="2 names; the model has 4 columns"):
         to_sql(LogisticRegression().fit(X, Y), columns=["a", "b"])

@@ -64,7 +64,7 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         "aucuba fit train.csv --target fraud --max-fpr 0.01 --out model.aucuba",
         "aucuba fit train.csv --target fraud --model stack --drop id --out m.aucuba",
         "aucuba fit train.csv --target fraud --promise fpr=0.01 --time date --out m",
-        "aucuba fit train.csv --target fraud --max-fdr 0.1 --out m",
+        "aucuba fit train.csv --target fraud --max-fdr 0.1 --out s",
     )
     out: Path = option("The model file to write.", "MODEL", default=MISSING)
     pos_label: str | None = of_columns(
@@ -228,6 +228,10 @@ class ReportOptions(PrevalenceOptions, RangeOptions, SegmentOptions, LabelledOpt
     the node features, and graph if there are several graphs.
     """
 
+    examples = (
+        "aucuba report model.aucuba test.csv --out report.html",
+        "aucuba report model.aucuba test.csv --by customer --out by.html",
+    )
     model: Path = _model_file()
     out: Path = option("The page to write.", "report.html", default=MISSING)
     ledger: Path | None = option(
@@ -252,8 +256,17 @@ class MonitorOptions(FileOptions):
     with --late-labels adds the labels.
     """
 
-    limit: float | None = option("The promised limit, such as 0.05.", shown="that of --state")
-    rate: str | None = option("What was promised: fpr, tpr, precision or alerts.", shown="fpr")
+    examples = (
+        "aucuba predict m new.csv --id fraud,date --out scored.csv",
+        "aucuba monitor scored.csv --model m --time date --every week",
+        "aucuba monitor scored.csv --model m --state state.json",
+    )
+    limit: float | None = option(
+        "The promised limit, such as 0.05.", shown="that of --state or --model"
+    )
+    rate: str | None = option(
+        "What was promised: fpr, tpr, precision or alerts.", shown="fpr, or that of --model"
+    )
     target: str = option("Column of true labels.", "COLUMN", default="y")
     flag: str = option("Column of predicted labels.", "COLUMN", default="predicted")
     labels: tuple[str, str] | None = option(
@@ -261,7 +274,9 @@ class MonitorOptions(FileOptions):
         "NEGATIVE POSITIVE",
         shown="0 1, false true, or an unmistakable word such as fraud",
     )
-    model: Path | None = option("Take the labels from this file of `aucuba fit`.", "MODEL")
+    model: Path | None = option(
+        "Take labels, target and promise from this file of `aucuba fit`.", "MODEL"
+    )
     batch: str | None = option("Rows with the same value form a batch, such as a day.", "COLUMN")
     groups: str | None = option("Groups, such as patients: each counts once per batch.", "COLUMN")
     state: Path | None = option("Keep the state here between runs.", "FILE.json")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from aucuba._base._dates import as_times
 from aucuba._base._files import check_place, only_writer, written_atomically
 from aucuba._base._typing import AnyArray
 from aucuba._base._validation import check_choice
+from aucuba._roc._flagged import stated_limits
 from aucuba.cli._command_options import MonitorOptions
 from aucuba.cli._console import Grid, emit
 from aucuba.cli._fit_record import load_fitted
@@ -31,6 +34,8 @@ _Rows = tuple[Any, ...]
 
 def run(options: MonitorOptions) -> None:
     """Check a promised rate on the batches of a file."""
+    if options.model is not None:
+        options = _with_model(options, options.model)
     # A state that does not fit is an error before the file is read.
     watched, state = _monitor(options), options.state
     if state is not None:
@@ -45,6 +50,20 @@ def run(options: MonitorOptions) -> None:
                 draft.write_text(watched.to_json() + "\n", encoding="utf-8")
     said = {"status": watched.status, "reason": watched.reason, "changed": watched.changed}
     emit({**said, "batches": shown}, _grid(shown), repr(watched), as_json=options.json)
+
+
+def _with_model(options: MonitorOptions, path: Path) -> MonitorOptions:
+    """Take from a model what the options leave out: its target, and for a new state its promise."""
+    saved, record = load_fitted(path)
+    promised = [one for one in stated_limits(saved.model[-1]) if one.promised and not one.target]
+    is_new = options.state is None or not options.state.exists()
+    if is_new and options.limit is None and len(promised) == 1:
+        rate = {"alert_rate": "alerts"}.get(promised[0].rate, promised[0].rate)
+        if options.rate in (None, rate):
+            options = replace(options, limit=promised[0].limit, rate=rate)
+    if "target" not in options.given:
+        options = replace(options, target=record.target)
+    return options
 
 
 def _read(options: MonitorOptions) -> Table:
@@ -159,7 +178,10 @@ def _monitor(options: MonitorOptions) -> RateMonitor:
     state = options.state
     if state is None or not state.exists():
         if "limit" not in given:
-            raise ValueError("--limit is needed: the rate that was promised, such as 0.05.")
+            raise ValueError(
+                "--limit is needed: the rate that was promised, such as 0.05, or the --model that "
+                "promised it."
+            )
         if "label_horizon" in given and options.every is not None:
             given["cohort"] = options.every
         return RateMonitor(**given)

@@ -215,9 +215,10 @@ class FarRows:
         ranges, most = self.ranges(), self._by_column.most_common(_MOST_NAMED)
         shown = [f"{name!r} {n} (trained on {ranges[name]})" for name, n in most if n]
         more = ", ..." if sum(n > 0 for n in self._by_column.values()) > len(shown) else ""
+        lie = "lies" if self.n_rows == 1 else "lie"
         return (
-            f"{self.n_rows} of {self._n_read} rows lie outside the training range, widened by half its "
-            f"width on either side: {', '.join(shown)}{more}. The model has seen no such "
+            f"{self.n_rows} of {self._n_read} rows {lie} outside the training range, widened by half "
+            f"its width on either side: {', '.join(shown)}{more}. The model has seen no such "
             "rows, and rates that were set or promised in training may not hold for them."
         )
 

@@ -190,7 +190,10 @@ def _transformed(step: Any, parts: list[str]) -> list[str]:
             if len(places) and part != "drop":
                 listed += _transformed(part, [parts[place] for place in places])
         return listed
-    raise ValueError(f"{type(step).__name__} cannot be written as SQL; use columns of numbers.")
+    what = type(step).__name__
+    if isinstance(step, PlainColumns):
+        what = "Columns of categories or dates"
+    raise ValueError(f"{what} cannot be written as SQL; use columns of numbers.")
 
 
 def _check_names(columns: list[str], table: str) -> None:
