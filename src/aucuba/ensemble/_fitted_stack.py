@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from aucuba._base._estimator import Classes
 from aucuba._base._parallel import draw_seed, one_thread
 from aucuba._base._typing import AnyArray, ArrayLike, FloatArray
 from aucuba._base._validation import as_table
@@ -53,9 +54,15 @@ class FittedStack(RegionEnsemble):
         return Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
 
     def _adopt_stack(
-        self, fits: list[FittedMember], blend: StackedBlend, sample: Sample, region: Region
+        self,
+        fits: list[FittedMember],
+        blend: StackedBlend,
+        sample: Sample,
+        region: Region,
+        classes: Classes,
     ) -> None:
         """Set the members, their blend, its threshold and its report on the scored rows."""
+        self.classes_, self.pos_label_ = classes
         self.members_ = [(fit.name, fit.model) for fit in fits]
         self.plan_ = [{"member": fit.name, **fit.settings} for fit in fits]
         self.coef_, self.intercept_ = blend.blend.coef, blend.blend.intercept
@@ -64,6 +71,12 @@ class FittedStack(RegionEnsemble):
         self._adopt_threshold(blend.log_odds, sample, region.upper_limit)
         scores = np.column_stack([fit.scores for fit in fits])
         self.report_ = blend.report([fit.name for fit in fits], scores, sample, region)
+
+    def _adopt_scores(self, scores: FloatArray, distilled: dict[str, float] | None = None) -> None:
+        """Set the out-of-fold scores of the members and, of a student, what they lose."""
+        self.oof_scores_ = scores
+        if distilled is not None:
+            self.distilled_ = distilled
 
     def member_scores(self, X: Any) -> FloatArray:
         """Score rows by every member.
@@ -187,7 +200,6 @@ class FittedStack(RegionEnsemble):
         check_distillable(X, n_synthetic)
         student = clone(self)
         table, kept, classes = make_table(student, X, y, None, groups, time)
-        student.classes_, student.pos_label_ = classes
         base, seed = student_for(estimator, X), draw_seed(random_state)
         folds = partition(cv, kept, seed)
 
@@ -207,7 +219,8 @@ class FittedStack(RegionEnsemble):
         )
         student.set_params(estimators=[("student", base)], plan=None, time_limit=None)
         blend = StackedBlend.from_one_member(scores[1:].T, sample, folds.splits_of_scores())
-        student._adopt_stack([fit], blend, sample, region)
-        student.oof_scores_ = folds.among_rows(scores[1:].T, np.nan)
-        student.distilled_ = loss_of_student(scores, sample, region)
+        student._adopt_stack([fit], blend, sample, region, classes)
+        student._adopt_scores(
+            folds.among_rows(scores[1:].T, np.nan), loss_of_student(scores, sample, region)
+        )
         return student

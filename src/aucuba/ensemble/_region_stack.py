@@ -235,7 +235,6 @@ class RegionStack(FittedStack):
         check_strength(self.strength)
         max_rows = check_max_rows(self.max_rows)
         table, kept, classes = make_table(self, X, y, sample_weight, groups, time)
-        self.classes_, self.pos_label_ = classes
         weighted = table.sample.weight is not None or max_rows is not None
         named = NamedMembers(table.X, region.for_training(table.sample), self.strength)
         members = chosen_members(self.estimators, self.preset, self.plan, named, weighted=weighted)
@@ -262,8 +261,8 @@ class RegionStack(FittedStack):
         blend = StackedBlend.from_scores(
             scores, runner.scored, folds.splits_of_scores(), for_region, trained_on or region
         )
-        self._adopt_stack(fits, blend, runner.scored, region)
-        self.oof_scores_ = runner.among_all(scores)
+        self._adopt_stack(fits, blend, runner.scored, region, classes)
+        self._adopt_scores(runner.among_all(scores))
         return self
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

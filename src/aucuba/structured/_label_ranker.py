@@ -6,26 +6,31 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, column_or_1d
+from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._base._callbacks import fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
-from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._validation import (
+    check_choice,
+    check_positive_number,
+    labels_of_rows,
+    one_per_row,
+)
 from aucuba.solvers import Solution
 from aucuba.structured._checks import check_edges, check_size_of_features
 from aucuba.structured._inference import RankingBatch
 from aucuba.structured._measures import Measure, as_measure
 from aucuba.structured._risk import StructuredRisk
 from aucuba.structured._terms import AgreementTerms, LabelTerms, Terms
-from aucuba.structured._training import Training, store
+from aucuba.structured._training import TrainedEstimator, Training
 
 
-class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
+class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
     r"""Rank the labels of every sample, relevant ones first.
 
     .. math::
@@ -135,9 +140,9 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         training = Training.from_estimator(self, ("agree", "together"))
         self._check_graph_parameters()
         with fresh_fit(self):
-            X, y = validate_data(self, X, y, multi_output=True, dtype=np.float64)
+            X = validate_data(self, X, dtype=np.float64)
             check_size_of_features(X, "X")
-            relevant = self._indicators(y.toarray() if issparse(y) else y)
+            relevant = self._indicators(y.toarray() if issparse(y) else y, len(X))
             self.label_pairs_ = self._pairs(relevant)
             kept = relevant.any(axis=1) & ~relevant.all(axis=1)
             if not kept.any():
@@ -191,19 +196,22 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         if isinstance(self.label_graph, str):
             check_choice(self.label_graph, "label_graph", ("cooccurrence",))
 
-    def _indicators(self, y: AnyArray) -> AnyArray:
+    def _indicators(self, y: Any, n_rows: int) -> AnyArray:
         """Return the Boolean label matrix and remember the classes."""
-        check_classification_targets(y)
-        self.multilabel_ = y.ndim == 2 and y.shape[1] > 1
+        table = np.asarray(y)
+        self.multilabel_ = table.ndim == 2 and table.shape[1] > 1
         if self.multilabel_:
-            values = np.unique(y)
-            if not np.isin(values, (0, 1)).all():
+            one_per_row(table[:, 0], n_rows, "y")
+            if not np.isin(table, (0, 1)).all():
+                values = np.unique(table.astype(str))
                 raise ValueError(
                     f"y must be an indicator matrix of zeros and ones, got {values[:5]}."
                 )
-            self.classes_ = np.arange(y.shape[1])
-            return np.asarray(y, dtype=bool)
-        self.classes_, number = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+            self.classes_ = np.arange(table.shape[1])
+            return table.astype(bool)
+        labels = labels_of_rows(y, n_rows, type(self).__name__)
+        check_classification_targets(labels)
+        self.classes_, number = np.unique(labels, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
                 f"y has only one class, {self.classes_[0]!r}; at least two are needed."
@@ -248,7 +256,7 @@ class StructuredLabelRanker(CallbackSupport, ClassifierMixin, BaseEstimator):
         table = table.reshape(n_labels, -1)
         self.coef_ = table[:, :n_features]
         self.intercept_ = table[:, -1] if self.fit_intercept else np.zeros(n_labels)
-        store(self, solution)
+        self._adopt_run(solution)
 
     def _features(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._callbacks import CallbackSupport, fit_monitor, with_callbacks
+from aucuba._base._callbacks import fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import one_blas_thread
 from aucuba._base._typing import BoolArray, FloatArray
@@ -36,12 +35,12 @@ from aucuba.structured._terms import (
     from_states,
     to_states,
 )
-from aucuba.structured._training import Training, store
+from aucuba.structured._training import TrainedEstimator, Training
 
 _PAIR_SCORES = ("agree", "together", "states")
 
 
-class StructuredRanker(CallbackSupport, BaseEstimator):
+class StructuredRanker(TrainedEstimator):
     r"""Rank the items of graphs by a model trained for their mean AUC.
 
     .. math::
@@ -210,7 +209,7 @@ class StructuredRanker(CallbackSupport, BaseEstimator):
                 )
                 solution, start = training.solve(risk, self._signed(data), monitor)
             self._adopt(solution.coef, data)
-            store(self, solution)
+            self._adopt_run(solution)
             self.start_objective_ = start
             self.n_skipped_ = len(listed) - len(kept)
         solution.raise_interrupt()

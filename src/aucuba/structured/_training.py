@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from aucuba._base._callbacks import logged
+from aucuba._base._callbacks import CallbackSupport, logged
 from aucuba._base._parallel import draw_seed
 from aucuba._base._typing import BoolArray, FloatArray, Monitor
 from aucuba._base._validation import check_choice, check_positive_number
@@ -100,11 +101,13 @@ class Training:
         return blocks.solve(risk, start, report)
 
 
-def store(estimator: Any, solution: Solution) -> None:
-    """Set the attributes that describe how a fit ended."""
-    estimator.objective_, estimator.gap_ = solution.objective, solution.gap
-    estimator.status_, estimator.n_iter_ = str(solution.status), solution.n_iter
-    estimator.history_ = solution.history
+class TrainedEstimator(CallbackSupport, BaseEstimator):
+    """An estimator that tells how its training ended."""
+
+    def _adopt_run(self, solution: Solution) -> None:
+        self.objective_, self.gap_ = solution.objective, solution.gap
+        self.status_, self.n_iter_ = str(solution.status), solution.n_iter
+        self.history_ = solution.history
 
 
 def _in_stage(monitor: Monitor | None, stage: str) -> Monitor | None:
