@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     GroupShuffleSplit,
     RepeatedStratifiedKFold,
     ShuffleSplit,
+    StratifiedGroupKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
     check_cv,
@@ -207,10 +208,13 @@ def drawn_within_classes(
     return np.sort(np.concatenate(drawn))
 
 
-def group_folds(groups: Any, n_folds: int, seed: int | None = None) -> list[Split]:
-    """Make folds of whole groups, shuffled where a seed is given."""
-    folds = GroupKFold(n_folds, shuffle=seed is not None, random_state=seed)
-    return list(folds.split(groups, groups=groups))
+def group_folds(
+    groups: Any, n_folds: int, seed: int | None = None, *, y: AnyArray | None = None
+) -> list[Split]:
+    """Make folds of whole groups, shuffled where a seed is given, stratified where labels are."""
+    kind: Any = GroupKFold if y is None else StratifiedGroupKFold
+    folds = kind(n_folds, shuffle=seed is not None, random_state=seed)
+    return list(folds.split(groups, y, groups=groups))
 
 
 def halvings(y: AnyArray, n_repeats: int, seed: int, groups: Any = None) -> list[Split]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted
@@ -21,7 +20,14 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._base._validation import check_choice, identifiers
 from aucuba._rows._sample import RankingSample, Sample
-from aucuba._rows._splits import Split, held_out_split, require_unseen, splits_by
+from aucuba._rows._splits import (
+    Split,
+    group_folds,
+    held_out_split,
+    is_number,
+    require_unseen,
+    splits_by,
+)
 
 # Rows that are scored twice, and how far their scores may differ, as a fraction of the range.
 _FEW, _APART = 5, 1e-4
@@ -50,10 +56,11 @@ def held_out_splits(
             "time chooses the latest rows to be held out, so that cv must be the fraction of rows to "
             f"hold out, such as 0.5; got cv={cv!r}."
         )
-    if sample.group is not None and isinstance(cv, Integral) and int(cv) >= 2:
-        cv, groups = StratifiedGroupKFold(int(cv)), sample.group
-    also = "'prefit', a fraction of rows to hold out such as 0.5, "
-    splits = splits_by(cv, X, y, groups, also=also)
+    if sample.group is not None and is_number(cv) and int(cv) >= 2:
+        splits = group_folds(sample.group, int(cv), y=y)
+    else:
+        also = "'prefit', a fraction of rows to hold out such as 0.5, "
+        splits = splits_by(cv, X, y, groups, also=also)
     require_unseen(splits, sample.group)
     if np.bincount(np.concatenate([test for _, test in splits])).max(initial=0) > 1:
         raise ValueError(
