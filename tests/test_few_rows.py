@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from aucuba._roc._region import Region
 from aucuba._rows._sample import Sample
 from aucuba.ensemble._table import log_odds
 from aucuba.metrics import partial_auc_score, score_interval
-from aucuba.risks import make_risk
+from aucuba.risks import HingeDifference, make_risk
 
 NARROW, N_NEGATIVES = (0.0, 0.05), 80
 # Ten of eighty negatives.
@@ -36,6 +37,7 @@ AS_ASKED = {
     "structural": aucuba.PartialAUCSVC(NARROW, loss="structural"),
     "tight": aucuba.PartialAUCSVC(NARROW, loss="tight"),
     "kernel": aucuba.PartialAUCSVC(NARROW, loss="structural", kernel="rbf"),
+    "tight_dc": aucuba.PartialAUCSVC((0.05, 0.1), loss="tight_dc"),
 }
 
 
@@ -126,7 +128,8 @@ def test_svms_solve_what_was_asked_and_only_warn(name):
     assert "the range covers only 4 negatives" in text
     if name == "kernel":
         return
-    risk = make_risk(model.loss, Sample(y == 1), Region.from_params(NARROW))
+    make = HingeDifference.from_region if name == "tight_dc" else partial(make_risk, model.loss)
+    risk = make(Sample(y == 1), Region.from_params(model.fpr_range))
     coef = model.coef_[0]
     objective = coef @ coef / 2 + model.C * risk.value_and_gradient(X @ coef)[0]
     assert model.objective_ == pytest.approx(objective)

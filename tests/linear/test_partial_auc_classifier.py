@@ -355,6 +355,10 @@ BAD_SVC = [
         {"loss": "tight_dc", "fpr_range": (0.1, 0.3), "solver": "cutting_plane"},
         "loss='tight_dc' is solved by bundle methods, got solver='cutting_plane'",
     ),
+    (
+        {"loss": "tight_dc", "fpr_range": (0.1, 0.3), "rtol": 0.1},
+        r"ends by tol alone, got rtol=0\.1; leave rtol out, or use loss='tight'",
+    ),
     ({"loss": "tight", "kernel": "rbf", "gamma": -1}, "gamma must be a number above 0"),
     ({"loss": "tight", "kernel": "rbf", "gamma": "auto"}, "gamma must be one of 'scale'"),
     ({"kernel": "rbf", "n_components": 0}, "n_components must be"),

@@ -51,7 +51,7 @@ class ConvexFit:
     ) -> Solution:
         """Fit from a given start."""
         if self.loss == "tight_dc":
-            dc = DCSolver(self.C, self.tol, self.max_iter, self.rtol)
+            dc = DCSolver(self.C, self.tol, self.max_iter, rtol=None)
             difference = HingeDifference.from_region(sample, region)
             return dc.solve(design, difference, start=start.model, monitor=monitor)
         risk = make_risk(self.loss, sample, region)
@@ -93,7 +93,7 @@ def convergence_advice(
             f"{solution.relative_gap:.2g} (rtol={rtol})"
         )
         if loss == "tight_dc":
-            reached = f"before a round of it reached tol={tol:g} and rtol={rtol}"
+            reached = f"before a round of it reached tol={tol:g}"
         return ConvergenceAdvice(
             f"Rounding errors stopped the fit {reached}.",
             Remedy("centre and scale the columns of X", "pipeline"),

@@ -22,6 +22,9 @@ from aucuba.linear._kernel import KERNELS, MAX_KERNEL_ROWS, Kernel, check_kernel
 from aucuba.risks import Sample
 from aucuba.solvers import Solution, Start
 
+# The default; "tight_dc" takes no other.
+_RTOL = 1e-3
+
 
 class PartialAUCSVC(RegionClassifier):
     r"""Linear or kernel support vector machine for a region of the ROC curve.
@@ -72,7 +75,7 @@ class PartialAUCSVC(RegionClassifier):
         "tight_dc" this is the gap of each convex problem, and the decrease below which rounds end.
     rtol : float or None, default=1e-3
         The fit must also reach a gap ``(objective - lower bound) / objective`` below ``rtol``; None
-        switches this off.
+        switches this off. Not for "tight_dc", which ends by ``tol`` alone.
     max_iter : int, default=1000
         Limit on iterations.
     warm_start : bool, default=False
@@ -147,7 +150,7 @@ class PartialAUCSVC(RegionClassifier):
         fpr_weight: FprWeight = None,
         solver: str = "bundle",
         tol: float = 1e-3,
-        rtol: float | None = 1e-3,
+        rtol: float | None = _RTOL,
         max_iter: int = 1000,
         warm_start: bool = False,
         pos_label: Any = None,
@@ -250,6 +253,11 @@ class PartialAUCSVC(RegionClassifier):
             raise ValueError(
                 f"loss='tight_dc' is solved by bundle methods, got solver={self.solver!r}; use "
                 "solver='bundle'."
+            )
+        if self.loss == "tight_dc" and self.rtol not in (None, _RTOL):
+            raise ValueError(
+                "loss='tight_dc' certifies no gap and ends by tol alone, got "
+                f"rtol={self.rtol!r}; leave rtol out, or use loss='tight'."
             )
         if self.kernel != "linear":
             check_positive_number(self.n_components, "n_components", integer=True)
