@@ -20,12 +20,14 @@ from sklearn.svm import SVC
 
 import aucuba
 from aucuba import FewRowsWarning
+from aucuba._base import _warnings
 from aucuba._base._warnings import Advice, ConvergenceAdvice, FewRowsAdvice, ScaleAdvice
 from aucuba.changepoint import IntervalRegression, IntervalRegressionCV, segment
 from aucuba.changepoint import SupervisedChangepointDetector as Detector
 from aucuba.metrics import RocSketch, partial_auc_score, score_interval
 from aucuba.persistence import load_model, save_model
 from aucuba.structured import StructuredRanker
+from aucuba.threshold import RateMonitor
 from tests.estimators import graphs, intervals, rows, signals
 
 RANGE = (0.0, 0.2)
@@ -198,17 +200,30 @@ def test_a_fit_warns_at_the_users_line(name, call):
     assert_points_here(caught, case.category, case.says)
 
 
+# Joblib starts its processes anew after each error, which takes seconds.
+ONE_PER_CLASS = {case.category: name for name, case in reversed(IN_FIT.items())}.values()
+
+
+def test_every_class_of_warning_has_a_case():
+    ours = {one for one in vars(_warnings).values() if isinstance(one, type)}
+    ours = {
+        one for one in ours if issubclass(one, Warning) and one.__module__ == _warnings.__name__
+    }
+    assert len(ours) == 5
+    assert ours <= {case.category for case in IN_FIT.values()}
+
+
 class TestInParallel:
     """Processes of joblib print their warnings; nothing but an exception comes back from them."""
 
-    @pytest.mark.parametrize("name", ["scales", "wider region", "iterations", "promise"])
+    @pytest.mark.parametrize("name", IN_FIT)
     def test_a_process_cannot_warn_its_caller(self, name):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             cross_validate(IN_FIT[name], n_jobs=2)
         assert not caught
 
-    @pytest.mark.parametrize("name", ["scales", "wider region", "iterations", "promise"])
+    @pytest.mark.parametrize("name", ONE_PER_CLASS)
     def test_a_warning_made_an_error_arrives_with_its_class(self, name):
         case = IN_FIT[name]
         with warnings.catch_warnings():
@@ -307,6 +322,12 @@ def few_in_a_sketch(_):
     RocSketch(RANGE).update(y, score).interval()
 
 
+def labels_after_their_count(_):
+    monitor = RateMonitor(0.8, "tpr", label_horizon=3)
+    monitor.update([None], [0], event_time=[0], as_of=7)
+    monitor.update_labels([1], [0], event_time=[0], label_time=[3], as_of=7)
+
+
 def small_segment(_):
     y, score = scored()
     score_interval("partial_auc", y, score, by=np.arange(y.size) < 190, fpr_range=(0.0, 0.5))
@@ -330,6 +351,7 @@ OUTSIDE_FIT = {
     "features": (features_unknown, UserWarning, "no finite value"),
     "selection": (small_selection, FewRowsWarning, "score above every held-out negative"),
     "sketch": (few_in_a_sketch, FewRowsWarning, "The uncertainty rests on"),
+    "late labels": (labels_after_their_count, UserWarning, "labels were made in time"),
     "segments": (small_segment, FewRowsWarning, "have too few rows of a class"),
     "equal samples": (
         lambda _: segment([1, 1, 1, 5, 5, 2, 2, 2]),
@@ -362,3 +384,45 @@ class TestModelFiles:
         with pytest.warns(UserWarning, match="was fitted with scikit-learn") as caught:
             load_model(path)
         assert_points_here(caught, UserWarning, "was fitted with scikit-learn")
+
+
+def test_commands_warn_at_the_line_that_calls_them(tmp_path, monkeypatch, capsys):
+    """Every place of the command line that warns; the program prints the texts alone."""
+    for package in ("pandas", "pyarrow", "rich", "typer"):
+        pytest.importorskip(package)
+    from aucuba.cli import main
+
+    X, y = table(n_negatives=200, n_positives=100)
+    columns = {
+        "a": X[:, 0],
+        "far": X[:, 1],
+        "leak": y + 0.25,
+        "comma": [f"{value:.2f}".replace(".", ",") for value in X[:, 2]],
+        "text": [f"number {row}" for row in range(y.size)],
+        "y": y,
+    }
+    train, other, model = (tmp_path / name for name in ("train.csv", "other.csv", "m.aucuba"))
+    write_csv(train, columns)
+    write_csv(other, columns | {"far": 1e3 * X[:, 1]})
+    caught = []
+    monkeypatch.setattr("aucuba.cli._app.warning_text", lambda one: caught.append(one) or "said")
+    words = "--target y --pos-label 1 --cv 0 --fpr-range 0 0.2 --no-probe"
+    assert main(["fit", str(train), *words.split(), "--out", str(model)]) == 0
+    assert main(["evaluate", str(model), str(train)]) == 0
+    assert main(["evaluate", str(model), str(other)]) == 0
+    assert main(["predict", str(model), str(other), "--out", str(tmp_path / "scores.csv")]) == 0
+    assert capsys.readouterr().err.count("said")
+    for says in (
+        "gives the target away",
+        "decimal commas",
+        "different texts",
+        "contains training rows",
+        "lie outside the training range",
+    ):
+        assert_points_here(caught, UserWarning, says)
+
+
+def write_csv(path, columns):
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join(f'"{cell}"' for cell in row) for row in [tuple(columns), *rows]]
+    path.write_text("\n".join(lines))

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from sklearn.exceptions import ConvergenceWarning
 
 # Packages that stand between a user's line and the library: a meta-estimator or a callback wrapper of
-# scikit-learn, a scheduler, a decorator. "runpy" starts the worker processes of joblib.
+# scikit-learn, a scheduler, a decorator, a command. "runpy" starts the worker processes of joblib.
 _BETWEEN = frozenset(
     {
         *("aucuba", "dask", "distributed", "joblib", "numba", "sklearn", "threadpoolctl"),
         *("asyncio", "concurrent", "contextlib", "functools", "multiprocessing", "runpy"),
-        "threading",
+        *("click", "threading", "typer"),
     }
 )
 
