@@ -52,12 +52,12 @@ def padded_totals(draw, runs, widest, seeds):
     """Weights of the runs in every resample, shape (n_resamples, 2, widest), on the device."""
     seeds, n_slots = cupy.asarray(seeds), 2 * runs.n_runs
     total, weight = cupy.zeros((seeds.size, n_slots)), draw.sample.weights
-    if draw.cluster is not None:
-        n_units = int(draw.cluster.max()) + 1
+    if draw.group is not None:
+        n_units = int(draw.group.max()) + 1
         count = cupy.zeros((seeds.size, n_units))
         _launch("draw", n_units, seeds, np.uint64(0), np.arange(n_units), np.ones(n_units),
                 np.int32(n_units), np.int32(n_units), count)  # fmt: skip
-        _launch("spread", weight.size, count, draw.cluster, runs.slot, weight,
+        _launch("spread", weight.size, count, draw.group, runs.slot, weight,
                 np.int32(weight.size), np.int32(n_units), np.int32(n_slots), total)  # fmt: skip
     else:
         for number, rows in enumerate(draw._parts):

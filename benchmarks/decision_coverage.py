@@ -157,7 +157,7 @@ def simulate(cell: Cell, block: int, part: str) -> Counter:
                 if measure.sampling != unit or part != part_of(measure, method):
                     continue
                 one = risks if measure.of_probabilities else sample
-                sampling = unit if cluster is None else "clusters"
+                sampling = unit if cluster is None else "groups"
                 study = Study(measure, [one], sampling, cluster)
                 found = interval_of(
                     study, 0.95, study.choose(method), "two-sided", N_RESAMPLES, number

@@ -106,7 +106,7 @@ def simulate(
         }
         studies = {
             name: [
-                Study(one, [sample], unit if cluster is None else "clusters", cluster)
+                Study(one, [sample], unit if cluster is None else "groups", cluster)
                 for sample, cluster in zip(samples, clusters, strict=True)
             ]
             for name, one in chosen.items()
@@ -174,7 +174,7 @@ def _values_of_resamples(studies, unit, rng, on_device):
 def _totals(study, runs, widest, unit, rng, on_device):
     """Weights of the runs in every resample, shape (n_resamples, 2, widest)."""
     one = study.samples[0]
-    draw = Draw(one, unit == "by_class" and study.cluster is None, study.cluster)
+    draw = Draw(one, unit == "by_class" and study.group is None, study.group)
     seeds = rng.integers(2**64, size=N_RESAMPLES, dtype=np.uint64)
     if on_device:
         from benchmarks._coverage_device import padded_totals
@@ -209,7 +209,7 @@ def _evaluate(chosen, totals, n_rows, on_device):
 def _cluster_rates(studies, rng):
     """Rates at the fixed threshold over resampled clusters."""
     for study in studies:
-        one, cluster = study.samples[0], study.cluster
+        one, cluster = study.samples[0], study.group
         n_clusters = int(cluster.max()) + 1
         flagged = one.score >= THRESHOLD
         parts = {

@@ -38,8 +38,8 @@ def test_methods_that_rest_on_what_was_seen_say_so():
             score_interval("partial_auc", y, score, method=method, n_resamples=20)
 
 
-def test_weights_and_clusters_count_as_effective_rows():
-    """Forty positives of which two carry the weight are two, and so are clusters around a large one."""
+def test_weights_and_groups_count_as_effective_rows():
+    """Forty positives of which two carry the weight are two, and so are groups around a large one."""
     rng = np.random.default_rng(2)
     y = np.arange(440) < 40
     score = rng.normal(size=440) + 2 * y
@@ -48,9 +48,7 @@ def test_weights_and_clusters_count_as_effective_rows():
     with pytest.warns(FewRowsWarning, match="rests on 2.08 positives"):
         score_interval("partial_auc", y, score, sample_weight=weight)
     groups = np.where(np.arange(440) % 11 > 2, 0, 1 + np.arange(440) % 39)
-    with pytest.warns(
-        FewRowsWarning, match=r"Only 1.88 clusters are drawn, counted as if of equal"
-    ):
+    with pytest.warns(FewRowsWarning, match=r"Only 1.88 groups are drawn, counted as if of equal"):
         score_interval("partial_auc", y, score, groups=groups)
 
 
@@ -84,14 +82,14 @@ def test_a_difference_without_spread_is_open(method):
     assert (one.low, one.difference, one.high, one.p_value) == (0.0, 0.0, 0.0, 1.0)
 
 
-def test_bootstrap_tests_of_few_clusters_have_students_tails():
+def test_bootstrap_tests_of_few_groups_have_students_tails():
     """The p-value of a difference that lies q resampling errors from 0 is that of Student's t."""
     rng = np.random.default_rng(3)
     y, groups = np.arange(600) % 4 == 0, np.arange(600) % 12
     base = rng.normal(size=600) + y
     a, b = base + rng.normal(size=600), base + rng.normal(size=600)
     params = {"rate": "tpr", "threshold": 1.0, "n_resamples": 2000, "random_state": 0}
-    clustered = compare_scores("rate_at_threshold", y, a, b, groups=groups, **params)
+    grouped = compare_scores("rate_at_threshold", y, a, b, groups=groups, **params)
     study = Study.resampled
     kept = {}
 
@@ -105,9 +103,9 @@ def test_bootstrap_tests_of_few_clusters_have_students_tails():
     gaps = kept["draws"][0] - kept["draws"][1]
     n_beyond = min(np.sum(gaps <= 0), np.sum(gaps >= 0)) + 1
     q = stats.norm.isf(n_beyond / 2001)
-    assert clustered.p_value == pytest.approx(2 * stats.t.sf(q / np.sqrt(12 / 11), 11))
+    assert grouped.p_value == pytest.approx(2 * stats.t.sf(q / np.sqrt(12 / 11), 11))
     level = stats.norm.cdf(np.sqrt(12 / 11) * stats.t.ppf(0.025, 11))
-    assert (clustered.low, clustered.high) == pytest.approx(
+    assert (grouped.low, grouped.high) == pytest.approx(
         tuple(np.quantile(gaps, [level, 1 - level]))
     )
 

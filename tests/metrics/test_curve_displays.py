@@ -76,11 +76,11 @@ def test_one_threshold_needs_no_adjustment():
     )
     assert jointly.high - jointly.low == pytest.approx(pointwise.high - pointwise.low, rel=0.03)
     copies = np.repeat(np.arange(y.size), 3)
-    clusters = decision_curve(
+    groups = decision_curve(
         y[copies], first[copies], thresholds=[0.2], groups=copies, band="pointwise"
     )
     alone = decision_curve(y, first, thresholds=[0.2], band="pointwise")
-    assert clusters[0].high == pytest.approx(alone[0].high, rel=1e-3)
+    assert groups[0].high == pytest.approx(alone[0].high, rel=1e-3)
     with pytest.raises(ValueError, match="thresholds is empty"):
         decision_curve(y, first, thresholds=[])
 

@@ -158,8 +158,8 @@ def test_effects_are_derivatives(name):
 def test_standard_error_by_influence_is_that_of_resamples():
     rng = np.random.default_rng(1)
     y = rng.random(3000) < 0.2
-    score, cluster = rng.normal(size=3000) + y, np.arange(3000) // 5
-    for given_ in ({}, {"groups": cluster}, {"sampling": "by_class"}):
+    score, group = rng.normal(size=3000) + y, np.arange(3000) // 5
+    for given_ in ({}, {"groups": group}, {"sampling": "by_class"}):
         found = [
             score_interval("average_precision", y, score, method=method, **given_, **QUICK)
             for method in ("influence", "bootstrap")

@@ -158,13 +158,13 @@ def test_limits_of_a_rate_are_those_of_both_classes():
         assert (found.method, found.sampling, found.n_resamples) == ("exact", "by_class", 0)
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "bootstrap"}, {"clusters": True}])
+@pytest.mark.parametrize("options", [{}, {"method": "bootstrap"}, {"groups": True}])
 def test_what_no_row_shows_may_still_be_rare(options):
     """No false alarm among 300 negatives does not show a precision at one positive per thousand."""
     y = np.repeat([1, 0], [60, 300])
     score = y + np.linspace(0, 0.1, y.size)
     options = dict(options)
-    if options.pop("clusters", False):
+    if options.pop("groups", False):
         options["groups"] = np.arange(y.size) % 90
     params = {"rate": "precision", "threshold": 0.5, "target_prevalence": 0.001}
     options |= {"n_resamples": 50, "random_state": 0}

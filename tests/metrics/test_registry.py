@@ -123,7 +123,9 @@ def test_scores_without_a_common_scale_are_not_compared_by_aum():
         lambda: power_of("aum", y, score, -score, n_positives=9, n_negatives=9, difference=1.0),
         lambda: make_metric_scorer("aum"),
     ):
-        with pytest.raises(ValueError, match=r"units of the score.*same_scale=True"):
+        with pytest.raises(
+            ValueError, match=r"^'aum' cannot tell which of two models.*same_scale=True"
+        ):
             refused()
     with pytest.raises(ValueError, match="No sample size can be planned for 'aum'"):
         sample_size_for("aum", y, score, half_width=1.0, rate=False)

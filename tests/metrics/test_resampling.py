@@ -129,11 +129,11 @@ def test_drawn_rows_are_the_plain_loops(weighted):
     np.testing.assert_allclose(by_class[rows.positive], want[rows.positive])
 
 
-def test_clusters_are_drawn_whole_and_a_still_class_stays():
+def test_groups_are_drawn_whole_and_a_still_class_stays():
     rows = sample(4, weighted=True)
-    cluster = np.arange(rows.n_rows) % 9
-    weight = Draw(rows, by_class=False, cluster=cluster).weights(np.uint64(5)) / rows.weights
-    count = np.array([weight[cluster == one] for one in range(9)], dtype=object)
+    group = np.arange(rows.n_rows) % 9
+    weight = Draw(rows, by_class=False, group=group).weights(np.uint64(5)) / rows.weights
+    count = np.array([weight[group == one] for one in range(9)], dtype=object)
     assert all(np.ptp(one) < 1e-12 for one in count)
     assert sum(one[0] for one in count) == pytest.approx(9)
     still = Draw(rows, by_class=True, still=True).weights(np.uint64(5))
@@ -185,27 +185,27 @@ def test_resamples_follow_random_state():
 
 def test_resamples_of_one_class_only_are_refused():
     rows = RankingSample(np.array([True, False]), np.array([1.0, 1.0]), score=np.array([1.0, 0.0]))
-    draw = Draw(rows, by_class=False, cluster=np.array([0, 1]))
+    draw = Draw(rows, by_class=False, group=np.array([0, 1]))
     assert bootstrap(MEASURES[0], [rows], draw, 5, 0).shape == (1, 5)
-    alone = Draw(rows, by_class=False, cluster=np.array([0, 0]))
+    alone = Draw(rows, by_class=False, group=np.array([0, 0]))
     assert bootstrap(MEASURES[0], [rows], alone, 5, 0).tolist() == [[1.0] * 5]
     never = replace(draw, sample=Sample(np.array([True, True])))
     with pytest.raises(ValueError, match="rows of one class only"):
         bootstrap(MEASURES[0], [replace(rows, positive=np.array([True, True]))], never, 5, 0)
 
 
-def test_bca_in_clusters_of_one_row_is_that_of_rows():
-    """With one row per cluster the acceleration is that of rows; random rows are then drawn."""
+def test_bca_in_groups_of_one_row_is_that_of_rows():
+    """With one row per group the acceleration is that of rows; random rows are then drawn."""
     rng = np.random.default_rng(7)
     y = np.arange(300) < 60
     score = rng.normal(size=300) + y
     options = {"method": "bca", "alpha": 20.0, "random_state": 0, "n_resamples": 200}
     rows = score_interval("rie", y, score, **options)
-    clusters = score_interval("rie", y, score, groups=np.arange(300), **options)
+    groups = score_interval("rie", y, score, groups=np.arange(300), **options)
     # Student's t with 299 degrees of freedom is a little wider than the normal law.
-    assert (clusters.low, clusters.high) == pytest.approx((rows.low, rows.high), rel=0.01)
-    assert clusters.low < rows.low < rows.high < clusters.high
-    assert clusters.sampling == "clusters"
+    assert (groups.low, groups.high) == pytest.approx((rows.low, rows.high), rel=0.01)
+    assert groups.low < rows.low < rows.high < groups.high
+    assert groups.sampling == "groups"
 
 
 def test_memory_stays_that_of_a_few_vectors():

@@ -53,7 +53,7 @@ def test_a_segment_has_the_interval_of_its_rows_at_the_joint_level(name):
         assert one.method == alone.method
 
 
-def test_clusters_that_cross_segments_take_bonferronis_level():
+def test_groups_that_cross_segments_take_bonferronis_level():
     y, score, by = rows()
     crossing = np.arange(y.size) // 5
     inside = np.unique(by, return_inverse=True)[1] * 1000 + crossing
@@ -90,7 +90,7 @@ def test_small_segments_stay_with_their_width():
     found = {one.name: one for one in rates}["none positive"]
     assert found.value == np.mean(score[:8] >= 0.5)
     assert 0 < found.high - found.low < 1
-    # Nor does an operating point that all segments share; clusters of one segment are known.
+    # Nor does an operating point that all segments share; groups of one segment are known.
     with pytest.warns(FewRowsWarning):
         points = operating_point(y, score, by=by, fpr=0.1, groups=np.arange(y.size) // 2)
     limits = {one.name: one for one in points}["none positive"].intervals["fpr"]
@@ -245,7 +245,7 @@ def test_only_counted_rows_are_permuted_and_classes_stay():
     assert not np.array_equal(drawn[y == 0], first[y == 0])
 
 
-def test_clusters_move_whole_or_permute_inside():
+def test_groups_move_whole_or_permute_inside():
     y, score, _ = rows()
     groups = np.arange(600) // 6
     by = groups % 3
@@ -264,7 +264,7 @@ def test_clusters_move_whole_or_permute_inside():
         assert sorted(drawn[groups == one]) == sorted(crossing[groups == one])
 
 
-def test_the_spread_of_a_rate_and_of_clusters_by_hand():
+def test_the_spread_of_a_rate_and_of_groups_by_hand():
     y, score, by = rows()
     params = {"rate": "tpr", "threshold": 1.0}
     spread = _Spread(segments_of("rate_at_threshold", y, score, by, params=params))

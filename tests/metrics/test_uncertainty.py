@@ -99,12 +99,12 @@ def test_paired_and_independent_tests_by_components():
 
 
 @pytest.mark.filterwarnings("ignore:Intervals by method='delong' are too narrow")
-def test_clusters_widen_and_equal_rows_do_not():
+def test_groups_widen_and_equal_rows_do_not():
     rng = np.random.default_rng(3)
     y, score = sample(3)
     rows = score_interval("partial_auc", y, score, method="delong")
     alone = score_interval("partial_auc", y, score, groups=np.arange(y.size), method="delong")
-    assert alone.sampling == "clusters"
+    assert alone.sampling == "groups"
     assert alone.high - alone.low == pytest.approx(rows.high - rows.low, rel=0.02)
     five = np.tile(np.arange(y.size), 5)
     copied = score_interval("partial_auc", y[five], score[five], groups=five, method="delong")
@@ -115,7 +115,7 @@ def test_clusters_widen_and_equal_rows_do_not():
         "partial_auc", y[five], score[five], groups=five, method="bootstrap", random_state=0
     )
     assert boot.high - boot.low == pytest.approx(copied.high - copied.low, rel=0.15)
-    with pytest.warns(UserWarning, match="Only 4 clusters are drawn"):
+    with pytest.warns(UserWarning, match="Only 4 groups are drawn"):
         score_interval("partial_auc", y, score, groups=rng.integers(0, 4, y.size))
 
 
@@ -142,7 +142,7 @@ def test_one_query_is_refused():
     y, score = sample()
     with pytest.raises(ValueError, match="qid names one query"):
         score_interval("partial_auc", y, score, qid=np.zeros(y.size))
-    with pytest.raises(ValueError, match="groups names one cluster"):
+    with pytest.raises(ValueError, match="groups names one group"):
         score_interval("partial_auc", y, score, groups=np.zeros(y.size))
     with pytest.raises(ValueError, match="Give qid or groups, not both"):
         score_interval("partial_auc", y, score, groups=y, qid=y)
@@ -415,7 +415,7 @@ def test_planning_from_values_is_planning_from_a_large_pilot():
     assert 369 <= alone.n_positives <= 480  # 369 without the threshold's part
     with pytest.raises(ValueError, match=r"No normal scores have a partial_auc of 1.2"):
         sample_size_for("auc", values=1.2, half_width=0.05)
-    with pytest.raises(ValueError, match=r"^groups are clusters of a pilot's rows"):
+    with pytest.raises(ValueError, match=r"^groups are those of a pilot's rows"):
         sample_size_for("auc", values=0.8, half_width=0.05, groups=[0, 1])
     with pytest.raises(ValueError, match="Give the labels and scores of a pilot, or the values"):
         sample_size_for("auc", half_width=0.05)
@@ -471,7 +471,7 @@ def test_the_design_effect_of_a_pilot_is_that_of_the_formula():
     assert clustered / alone == pytest.approx(1 + 3 * 0.3, rel=0.1)
 
 
-def test_planning_for_non_inferiority_and_clusters():
+def test_planning_for_non_inferiority_and_groups():
     y, score = sample(24, 300, 900)
     other = score + 0.3 * np.random.default_rng(25).normal(size=y.size)
     plain = sample_size_for("auc", y, score, other, power=0.9, difference=0.02)
@@ -483,7 +483,7 @@ def test_planning_for_non_inferiority_and_clusters():
     power = power_of("auc", y, score, other, margin=0.02, **given)
     # Only one of the two tails counts.
     assert 0 < power < power_of("auc", y, score, other, difference=0.02, **given)
-    # Five copies of every row as a cluster: five times the rows are needed.
+    # Five copies of every row as a group: five times the rows are needed.
     five = np.tile(np.arange(y.size), 5)
     for name, params in (("auc", {}), ("tpr_at_fpr", {"fpr": 0.1, "random_state": 0})):
         alone = sample_size_for(name, y, score, half_width=0.03, **params)
@@ -528,7 +528,7 @@ def test_what_is_too_few_is_named():
         score_interval("equal_error_rate", y, score, **quick)
 
 
-def test_auto_names_what_suits_clusters():
+def test_auto_names_what_suits_groups():
     y, score = sample(14, 120, 480)
     options = {"n_resamples": 50, "random_state": 0}
     many = score_interval("partial_auc", y, score, groups=np.arange(600) % 60, **options)
@@ -538,8 +538,8 @@ def test_auto_names_what_suits_clusters():
     assert many.n_resamples == few.n_resamples == 0
 
 
-def test_percentiles_of_few_clusters_are_wider():
-    """With C clusters the level is that of sqrt(C / (C - 1)) quantiles of Student's t."""
+def test_percentiles_of_few_groups_are_wider():
+    """With C groups the level is that of sqrt(C / (C - 1)) quantiles of Student's t."""
     y, score = sample(15, 120, 480)
     groups = np.arange(600) % 12
     study = make_study(

@@ -41,8 +41,8 @@ class RegionComparison:
         The rows; queries count alike.
     scores : ndarray or tensor of shape (n_scorers, n_rows)
     region : Region
-    cluster : ndarray of int, default=None
-        Number of each row's cluster, where clusters are the independent units of the errors.
+    group : ndarray of int, default=None
+        Number of each row's group, where groups are the independent units of the errors.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class RegionComparison:
         sample: Sample,
         scores: Vector,
         region: Region,
-        cluster: IntArray | None = None,
+        group: IntArray | None = None,
     ) -> None:
-        self.sample, self.scores, self.region, self.cluster = sample, scores, region, cluster
+        self.sample, self.scores, self.region, self.group = sample, scores, region, group
 
     @staticmethod
     def compares_there(sample: Sample, region: Region) -> bool:
@@ -79,19 +79,19 @@ class RegionComparison:
                 return error_of_mean(gaps)
             return self._within_the_only_query(a, b)
         influence = self._influence(a) - self._influence(b)
-        if self.cluster is None:
+        if self.group is None:
             return standard_error(self.sample, influence, meaning="replication")
-        return standard_error(self.sample, influence, meaning="sampling", cluster=self.cluster)
+        return standard_error(self.sample, influence, meaning="sampling", group=self.group)
 
     def _within_the_only_query(self, a: int, b: int) -> float:
         """Compute the standard error over rows: one query tells nothing of a spread over queries."""
         rows = np.flatnonzero(self.sample.rankable[self.sample.query])
         alone = self.sample.as_one_query(rows)
         scores = self.scores[[a, b]][:, rows]
-        cluster = self.cluster
-        if cluster is not None:
-            cluster = np.unique(cluster[rows], return_inverse=True)[1]
-        return RegionComparison(alone, scores, self.region, cluster).error(0, 1)
+        group = self.group
+        if group is not None:
+            group = np.unique(group[rows], return_inverse=True)[1]
+        return RegionComparison(alone, scores, self.region, group).error(0, 1)
 
     def lead(self, a: int, b: int) -> Lead:
         """Compute how far scorer a is above scorer b, with the paired standard error."""

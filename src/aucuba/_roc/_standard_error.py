@@ -9,7 +9,7 @@ A statistic with influence :math:`c_i` of row i has the variance, summed over th
 with n rows in the class and the influences centred within it. *Replication*: a row of weight k stands
 for k independent rows; estimators use it, since their fits must not tell weights from copies.
 *Sampling*: a row is one independent unit whatever its weight, as in a bootstrap that draws rows;
-metrics and reports use it. Where whole clusters are the units, their summed terms take the place of
+metrics and reports use it. Where whole groups are the units, their summed terms take the place of
 the rows' over both classes.
 """
 
@@ -32,7 +32,7 @@ def standard_error(
     influence: FloatArray,
     *,
     meaning: WeightMeaning,
-    cluster: IntArray | None = None,
+    group: IntArray | None = None,
 ) -> float:
     """Compute the standard error of a statistic of two classes from its influences.
 
@@ -45,8 +45,8 @@ def standard_error(
     meaning : {"replication", "frequency", "sampling"}
         What a weight means; see above. "frequency" is replication with the divisors W - 1, so that the
         error is that of the copied rows in "sampling".
-    cluster : ndarray of int, default=None
-        Number of each row's cluster, 0, 1, ... without gaps, where clusters are the units
+    group : ndarray of int, default=None
+        Number of each row's group, 0, 1, ... without gaps, where groups are the units
         (``"sampling"`` only).
     """
     if meaning != "sampling":
@@ -57,8 +57,8 @@ def standard_error(
             variance += float(part @ centred**2 / divisor) if divisor > 0 else np.inf
         return float(np.sqrt(variance))
     terms = row_terms(sample, influence)
-    if cluster is not None:
-        sums = np.bincount(cluster, terms)
+    if group is not None:
+        sums = np.bincount(group, terms)
         return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
     # One row has no spread to learn from.
     counts = [int(rows.sum()) for rows in _classes(sample)]

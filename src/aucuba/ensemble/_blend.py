@@ -187,7 +187,7 @@ class StackedBlend:
         rows = []
         for name, column, coef in columns:
             placed = region_placements(sample, column, region)
-            error = standard_error(sample, placed.influence, meaning=meaning, cluster=sample.group)
+            error = standard_error(sample, placed.influence, meaning=meaning, group=sample.group)
             rows.append(
                 {
                     "member": name,

@@ -64,7 +64,7 @@ def best_limits(
     chosen = own + _FAR * spread >= np.max(own - _FAR * spread)
     largest = np.concatenate([(one[:, chosen] / spread[chosen]).max(axis=1) for one in drawn()])
     level = 1 - study.percentile(tail)
-    # Student's t over few clusters, as in the level.
+    # Student's t over few groups, as in the level.
     single = float(norm.ppf(level))
     # No resample moves a threshold that separates all rows: the band is at least as wide as one
     # for a single threshold.

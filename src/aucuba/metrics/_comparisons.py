@@ -177,7 +177,7 @@ def compare_scores(
         as in `score_interval`. `largest_gap` with both scores tests whether the lead differs between
         segments.
     y_true_b, sample_weight_b, groups_b : array-like, default=None
-        Labels, weights and clusters of a second, independent sample.
+        Labels, weights and groups of a second, independent sample.
     reference : str, default=None
         With several scorers: compare each of the others with this one only.
     margin : float, default=0.0

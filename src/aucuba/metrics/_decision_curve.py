@@ -2,7 +2,7 @@ r"""Net benefit over thresholds, of one model or of the difference of two, with 
 
 The net benefit at a threshold is a mean over rows, so the contributions of the rows at all thresholds
 give its standard errors and their correlations. The band holds at all thresholds together: it reaches
-as many standard errors as the largest of correlated normal variables seldom exceeds (max-t). Clusters
+as many standard errors as the largest of correlated normal variables seldom exceeds (max-t). Groups
 are summed first.
 """
 
@@ -139,7 +139,7 @@ def decision_curve(
     largest = None
     if band == "simultaneous":
         largest = _largest(studies, second)
-        # Student's t over few clusters has longer tails by the same ratio.
+        # Student's t over few groups has longer tails by the same ratio.
         reach *= float(np.quantile(largest, level) / norm.ppf((1 + level) / 2))
     found = []
     for study, value, gap, error in zip(studies, values, apart, errors, strict=True):
@@ -174,8 +174,8 @@ def _largest(studies: list[Study], second: int | None) -> FloatArray:
     effects = []
     for study in studies:
         effect = study.effects[0] - (0.0 if second is None else study.effects[second])
-        if study.cluster is not None:
-            effect = np.bincount(study.cluster, effect).astype(np.float64)
+        if study.group is not None:
+            effect = np.bincount(study.group, effect).astype(np.float64)
         size = float(np.sqrt(effect @ effect))
         effects.append(effect / size if size > _NO_SPREAD else np.zeros_like(effect))
     correlation = np.array([[a @ b for b in effects] for a in effects])

@@ -113,7 +113,7 @@ def needs_draws(study: Study, method: str) -> bool:
     if method != "wilson":
         return method in ("bootstrap", "bca")
     if study.measure.is_rate:
-        return study.cluster is not None
+        return study.group is not None
     if study.measure.cells is not None:
         return False
     region = study.measure.region
@@ -164,9 +164,9 @@ def _limits_around(
     if draws is None:
         return _model_limits(study, value, study.error(), own_tail)
     error = float(draws.std())
-    if study.cluster is not None:
+    if study.group is not None:
         error *= float(np.sqrt(1 + 1 / study.degrees_of_freedom))
-    find = _limits_of_clustered_rate if study.measure.is_rate else _model_limits
+    find = _limits_of_grouped_rate if study.measure.is_rate else _model_limits
     low, high = find(study, value, error, own_tail)
     # The model may not hold; resamples then show more spread.
     drawn = _percentiles(study, "bootstrap", value, tail, draws)
@@ -245,9 +245,9 @@ def _sum_of_rates(
 def _model_limits(study: Study, value: float, error: float, tail: float) -> tuple[float, float]:
     """Limits with the variance of the normal model at the limit."""
     one = study.samples[0]
-    most = 1.0 if study.cluster is None else one.n_rows / (study.degrees_of_freedom + 1)
+    most = 1.0 if study.group is None else one.n_rows / (study.degrees_of_freedom + 1)
     measure = study.measure
-    if study.cluster is None and study.sampling != measure.sampling:
+    if study.group is None and study.sampling != measure.sampling:
         measure = replace(measure, sampling="random" if study.sampling == "random" else "by_class")
     if measure.sampling == "random":
         rows = np.inf, study.n_effective()
@@ -274,10 +274,10 @@ def model_limits(
     return floor + size * low, floor + size * high
 
 
-def _limits_of_clustered_rate(
+def _limits_of_grouped_rate(
     study: Study, value: float, error: float, tail: float
 ) -> tuple[float, float]:
-    """Binomial limits of the rows that a rate of clustered rows counts for (Korn and Graubard 1998)."""
+    """Binomial limits of the rows that a rate of grouped rows counts for (Korn and Graubard 1998)."""
     one, params = study.samples[0], study.measure.params
     behind = one.weights[rows_behind(one, params["rate"], params["threshold"])]
     n, most = study.degrees_of_freedom + 1, effective_rows(behind) if behind.size else 1.0

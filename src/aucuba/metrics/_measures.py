@@ -68,7 +68,7 @@ _AS_FRACTION = (
     "fraction, and the precision at k divided by the prevalence."
 )
 _SCORE_UNITS = (
-    "it is measured in units of the score, and doubling all scores doubles it. Bring the scorers to "
+    "it is measured in units of the score, and doubling all scores doubles it. Bring the scores to "
     "one scale (all log-odds, say) and confirm it with same_scale=True."
 )
 

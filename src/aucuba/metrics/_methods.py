@@ -51,7 +51,7 @@ def _effects_suffice(study: Study) -> bool:
 def _has_two_rates(study: Study) -> bool:
     """Whether the value is a sum of two rates at a threshold, over independent rows."""
     cells = study.measure.cells
-    return cells is not None and cells.is_mean and study.cluster is None
+    return cells is not None and cells.is_mean and study.group is None
 
 
 def _reason_against(study: Study, method: str, difference: bool) -> str:
@@ -76,7 +76,7 @@ def _reason_against(study: Study, method: str, difference: bool) -> str:
         f"needs a smooth measure, and {name!r} jumps with its threshold": (
             method == "bca" and not measure.is_smooth
         ),
-        "needs independent rows or clusters, not queries": (
+        "needs independent rows or groups, not queries": (
             method in ("bca", "wilson") and is_of_queries
         ),
         f"needs to know how the variance of {name!r} changes with its value": (
@@ -86,8 +86,8 @@ def _reason_against(study: Study, method: str, difference: bool) -> str:
         f"{name!r} comes from the rows, and its uncertainty must count": (
             method == "exact" and not measure.is_rate
         ),
-        "needs independent rows, not clusters": (
-            method in ("exact", "conservative") and study.cluster is not None
+        "needs independent rows, not groups": (
+            method in ("exact", "conservative") and study.group is not None
         ),
         "counts rows and takes no sample_weight": method == "conservative" and weighted,
         f"is for 'tpr_at_fpr', got {name!r}": method == "conservative" and name != "tpr_at_fpr",
@@ -100,7 +100,7 @@ def _best(study: Study) -> str:
         return "delong"
     if study.measure.at_vertices is not None:
         return "simultaneous"
-    if study.measure.is_rate and study.cluster is None:
+    if study.measure.is_rate and study.group is None:
         return "exact"
     if _has_two_rates(study):
         return "wilson"
@@ -116,4 +116,4 @@ def _best_of_difference(study: Study) -> str:
         return "influence" if _effects_suffice(study) else "bootstrap"
     enough = min(study.deciding()) >= _FEWEST_FOR_NORMAL
     is_large = study.samples[0].n_rows >= _ROWS_FOR_NORMAL and enough
-    return "delong" if is_large or study.cluster is not None else "bootstrap"
+    return "delong" if is_large or study.group is not None else "bootstrap"

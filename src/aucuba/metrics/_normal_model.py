@@ -88,7 +88,7 @@ class NormalModel:
             Numbers of negatives and positives, or of rows in all as the second.
         tail : float
         most : float, default=1.0
-            How often a cluster may count its rows: the largest design effect.
+            How often a group may count its rows: the largest design effect.
         """
         known = np.clip(self.value, _TINY, 1 - _TINY)
         spread = self.variance[:, 0] / rows[0] + self.variance[:, 1] / rows[1]

@@ -106,8 +106,8 @@ def sample_size_for(
     ratio : float, default=None
         Negatives per positive in the study; by default as in the pilot, 1 without one.
     groups : array-like of shape (n_samples,), default=None
-        Clusters of the pilot's rows: variances grow by the design effect found there. Without a
-        pilot multiply both numbers by the design effect :math:`1 + (k - 1) r` of clusters of k rows
+        Groups of the pilot's rows: variances grow by the design effect found there. Without a
+        pilot multiply both numbers by the design effect :math:`1 + (k - 1) r` of groups of k rows
         with intraclass correlation r.
     confidence : float, default=0.95
         Level of the interval, or one minus that of the test.
@@ -242,8 +242,8 @@ class _Plan:
         if values is not None:
             if groups is not None:
                 raise ValueError(
-                    "groups are clusters of a pilot's rows, and values come without rows. Leave groups "
-                    "out and multiply both numbers by the design effect: 1 + (k - 1) r for clusters of "
+                    "groups are those of a pilot's rows, and values come without rows. Leave groups "
+                    "out and multiply both numbers by the design effect: 1 + (k - 1) r for groups of "
                     "k rows with intraclass correlation r."
                 )
             measure = bind(metric, params)
@@ -305,7 +305,7 @@ class _Plan:
         than first-order errors say, so the plan scales the interval of the pilot.
         """
         study = self.pilot
-        if study is None or len(study.samples) > 1 or study.cluster is not None:
+        if study is None or len(study.samples) > 1 or study.group is not None:
             return 0.0
         if study.measure.region is not None or study.measure.prevalence is not None:
             return 0.0
@@ -355,9 +355,9 @@ def _of_pilot(study: Study, ratio: float, random_state: Any) -> _Variances:
         terms = row_terms(rows, influence)
         of = [float((terms[one] * one.sum()).var(ddof=1)) for one in (positive, ~positive)]
         found = _Variances(of[0], of[1])
-        if study.cluster is None:
+        if study.group is None:
             return found
-        alone = replace(study, sampling="by_class", cluster=None)
+        alone = replace(study, sampling="by_class", group=None)
         return found.scaled((study.error(0, second) / alone.error(0, second)) ** 2)
     samples = study.samples
     if study.measure.sampling == "random":
@@ -369,11 +369,11 @@ def _of_pilot(study: Study, ratio: float, random_state: Any) -> _Variances:
         gap = _gap(bootstrap(study.measure, samples, draw, _RESAMPLES, random_state))
         of.append(float(gap.var()) * rows.class_weight(positive=is_positive))
     found = _Variances(of[0], of[1], _of_prevalence(study.measure, samples, ratio))
-    if study.cluster is None:
+    if study.group is None:
         return found
     spread = []
-    for cluster in (study.cluster, None):
-        draw = Draw(rows, by_class=False, cluster=cluster)
+    for group in (study.group, None):
+        draw = Draw(rows, by_class=False, group=group)
         values = bootstrap(study.measure, study.samples, draw, _RESAMPLES, random_state)
         spread.append(float(_gap(values).var()))
     return found.scaled(spread[0] / spread[1])

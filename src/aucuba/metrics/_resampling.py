@@ -1,4 +1,4 @@
-"""Resamples of rows, clusters or queries, and the values of measures on them."""
+"""Resamples of rows, groups or queries, and the values of measures on them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Draw:
         Class and weight of the rows that stand for the population.
     by_class : bool
         Draw either class in its own number; else draw rows of both together.
-    cluster : ndarray of int or None
-        Number of each row's cluster, where whole clusters are drawn.
+    group : ndarray of int or None
+        Number of each row's group, where whole groups are drawn.
     frequency : bool
         Whether a weight is a number of equal rows, each drawn by itself; else a drawn row keeps its
         weight.
@@ -46,7 +46,7 @@ class Draw:
 
     sample: Sample
     by_class: bool
-    cluster: IntArray | None = None
+    group: IntArray | None = None
     frequency: bool = False
     still: bool | None = None
 
@@ -56,8 +56,8 @@ class Draw:
 
     def summed_by(self, slot: IntArray, n_slots: int) -> Resample:
         """Return a function that draws once and sums the weights of the rows by slot."""
-        if self.cluster is not None:
-            return self._of_clusters(slot, n_slots)
+        if self.group is not None:
+            return self._of_groups(slot, n_slots)
         if self.frequency and self.sample.weight is not None:
             return self._of_copies(slot, n_slots)
         return self._of_rows(slot, n_slots)
@@ -82,17 +82,17 @@ class Draw:
 
         return resample
 
-    def _of_clusters(self, slot: IntArray, n_slots: int) -> Resample:
+    def _of_groups(self, slot: IntArray, n_slots: int) -> Resample:
         from aucuba.metrics._loops import count_drawn, sum_units
 
-        assert self.cluster is not None
-        cluster, weight = self.cluster, self.sample.weights
-        units = np.arange(int(cluster.max()) + 1, dtype=np.int32)
+        assert self.group is not None
+        group, weight = self.group, self.sample.weights
+        units = np.arange(int(group.max()) + 1, dtype=np.int32)
 
         def resample(seed: np.uint64) -> FloatArray:
             count, total = np.zeros(units.size), np.zeros(n_slots)
             count_drawn(seed, units, count)
-            sum_units(count, cluster, slot, weight, total)
+            sum_units(count, group, slot, weight, total)
             return total
 
         return resample
@@ -190,6 +190,6 @@ def _good_totals(
         else:
             n_failed += 1
     raise ValueError(
-        f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or clusters) of "
+        f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or groups) of "
         "both classes are needed for a bootstrap."
     )

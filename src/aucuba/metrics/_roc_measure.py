@@ -171,7 +171,7 @@ class RocMeasure:
         """Refuse to compare the values of two scorers where they have no common scale."""
         if self.incomparable:
             raise ValueError(
-                f"Two scorers cannot be compared by {self.name!r}: {self.incomparable}"
+                f"{self.name!r} cannot tell which of two models is better: {self.incomparable}"
             )
 
     def check_plannable(self) -> None:

@@ -106,13 +106,13 @@ def score_interval(
     by : array-like of shape (n_samples,), default=None
         Segment of each row (a region, a device, an age group): one value and interval per segment. The
         intervals hold jointly with ``confidence``: each has the level ``confidence ** (1 / K)`` of K
-        segments, or ``1 - (1 - confidence) / K`` where clusters cross them. Small segments stay, with
+        segments, or ``1 - (1 - confidence) / K`` where groups cross them. Small segments stay, with
         wide intervals. `largest_gap` tests whether segments differ.
     qid : array-like of shape (n_samples,), default=None
         Query of each row. The value is a mean over queries, and queries are what is drawn.
     groups : array-like of shape (n_samples,), default=None
-        Cluster of each row (a patient, an account): rows of one cluster may depend on each other, and
-        whole clusters are drawn.
+        Group of each row (a patient, an account), in statistics a cluster: rows of one group may depend
+        on each other, and whole groups are drawn.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows. A drawn row keeps its weight.
     weight_kind : {"sampling", "frequency"}, default="sampling"

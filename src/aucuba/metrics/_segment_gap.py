@@ -76,7 +76,7 @@ def largest_gap(
 
     The test permutes the labels of the segments among the rows that count: rows of a class among
     themselves for measures of the ROC curve, the negatives for a false positive rate, all rows for
-    measures that depend on the prevalence. Clusters move whole; within clusters that cross segments the
+    measures that depend on the prevalence. Groups move whole; within groups that cross segments the
     labels of rows are permuted. "Most" is counted in standard errors, so that a small segment does not
     win by its noise.
 
@@ -149,35 +149,35 @@ def _copied(segments: Segments) -> Segments:
         return segments
     rows = np.repeat(np.arange(weight.size), weight.astype(np.intp))
     samples = [replace(one.take(rows), weight=None) for one in study.samples]
-    cluster = None if study.cluster is None else study.cluster[rows]
-    study = replace(study, samples=samples, cluster=cluster, frequency=False)
+    group = None if study.group is None else study.group[rows]
+    study = replace(study, samples=samples, group=group, frequency=False)
     return replace(segments, study=study, index=segments.index[rows])
 
 
 class _Permutations:
-    """Labels of segments permuted among the rows that count, with clusters whole."""
+    """Labels of segments permuted among the rows that count, with groups whole."""
 
     def __init__(self, segments: Segments) -> None:
         study = segments.study
-        self._index, self._cluster = segments.index, study.cluster
+        self._index, self._group = segments.index, study.group
         counted = _counted(study)
         n_rows = self._index.size
         stratum = np.zeros(n_rows, dtype=np.intp)
         if not study.measure.is_rate and study.measure.sampling == "by_class":
             stratum = study.samples[0].y
         nested = np.zeros(n_rows, dtype=bool)
-        if self._cluster is not None:
-            size = np.bincount(self._cluster)
+        if self._group is not None:
+            size = np.bincount(self._group)
             first = np.full(size.size, n_rows, dtype=np.intp)
-            np.minimum.at(first, self._cluster, self._index)
+            np.minimum.at(first, self._group, self._index)
             last = np.zeros(size.size, dtype=np.intp)
-            np.maximum.at(last, self._cluster, self._index)
-            # A cluster moves whole if all of its rows lie in one segment; another permutes inside.
+            np.maximum.at(last, self._group, self._index)
+            # A group moves whole if all of its rows lie in one segment; another permutes inside.
             is_nested = first == last
-            nested = is_nested[self._cluster]
-            counts = np.bincount(self._cluster, counted) > 0
+            nested = is_nested[self._group]
+            counts = np.bincount(self._group, counted) > 0
             self._whole, self._label = np.flatnonzero(is_nested & counts), first
-            stratum = stratum + 2 * self._cluster
+            stratum = stratum + 2 * self._group
         inside = np.flatnonzero(counted & ~nested)
         self._nested = np.flatnonzero(nested & counted)
         self._inside = inside[np.argsort(stratum[inside], kind="stable")]
@@ -189,10 +189,10 @@ class _Permutations:
         shuffled = np.lexsort((rng.random_sample(self._inside.size), self._stratum))
         index[self._inside] = self._index[self._inside[shuffled]]
         if self._nested.size:
-            assert self._cluster is not None
+            assert self._group is not None
             label = self._label.copy()
             label[self._whole] = rng.permutation(label[self._whole])
-            index[self._nested] = label[self._cluster[self._nested]]
+            index[self._nested] = label[self._group[self._nested]]
         return index
 
 
@@ -266,8 +266,8 @@ def _units(part: Study) -> list[tuple[float, float]]:
     one = part.samples[0]
     terms = [_terms(part, scorer) for scorer in range(len(part.samples))]
     term = terms[0] - terms[1] if len(terms) > 1 else terms[0]
-    if part.cluster is not None:
-        sums = np.bincount(part.cluster, term)
+    if part.group is not None:
+        sums = np.bincount(part.group, term)
         return [(float(np.sum(sums**2)) * sums.size**2, float(sums.size))]
     if part.measure.is_rate:
         groups = [_counted(part)]

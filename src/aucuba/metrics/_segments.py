@@ -63,25 +63,25 @@ class Segments:
         return [self._part(self.rows_of(number)) for number in range(len(self.names))]
 
     def _part(self, rows: BoolArray) -> Study:
-        cluster = self.study.cluster
-        if cluster is not None:
-            cluster = np.unique(cluster[rows], return_inverse=True)[1]
+        group = self.study.group
+        if group is not None:
+            group = np.unique(group[rows], return_inverse=True)[1]
         samples = [one.take(rows) for one in self.study.samples]
-        return replace(self.study, samples=samples, cluster=cluster)
+        return replace(self.study, samples=samples, group=group)
 
     @property
     def are_independent(self) -> bool:
-        """Whether no cluster has rows in two segments."""
-        cluster = self.study.cluster
-        if cluster is None:
+        """Whether no group has rows in two segments."""
+        group = self.study.group
+        if group is None:
             return True
-        pairs = np.unique(np.stack([cluster, self.index]), axis=1)
-        return int(pairs.shape[1]) == int(cluster.max()) + 1
+        pairs = np.unique(np.stack([group, self.index]), axis=1)
+        return int(pairs.shape[1]) == int(group.max()) + 1
 
     def level(self, confidence: float) -> float:
         """Return the level of one interval at which those of all segments hold jointly.
 
-        The product rule is exact for independent segments; where clusters cross them, Bonferroni's
+        The product rule is exact for independent segments; where groups cross them, Bonferroni's
         bound holds whatever their dependence.
         """
         n_segments = len(self.names)
@@ -118,12 +118,12 @@ class Segments:
 
 
 def is_measurable(part: Study) -> bool:
-    """Tell whether a segment has an interval: rows of both classes, or a rate, and two clusters."""
+    """Tell whether a segment has an interval: rows of both classes, or a rate, and two groups."""
     one = part.samples[0]
     has_both = bool(one.positive.any() and not one.positive.all())
-    if part.cluster is None:
+    if part.group is None:
         return has_both or _is_of_one_class(part)
-    return has_both and int(part.cluster.max()) > 0
+    return has_both and int(part.group.max()) > 0
 
 
 def value_of(part: Study, scorer: int = 0) -> float:

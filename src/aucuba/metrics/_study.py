@@ -52,10 +52,10 @@ class Study:
     measure : RocMeasure
     samples : list of RankingSample
         Equal rows, one per scorer.
-    sampling : {"by_class", "random", "queries", "clusters"}
+    sampling : {"by_class", "random", "queries", "groups"}
         The units that are drawn.
-    cluster : ndarray of int or None
-        Number of each row's cluster.
+    group : ndarray of int or None
+        Number of each row's group.
     frequency : bool
         Whether weights are numbers of equal rows.
     label : label or None
@@ -65,7 +65,7 @@ class Study:
     measure: RocMeasure
     samples: list[RankingSample]
     sampling: str
-    cluster: IntArray | None = None
+    group: IntArray | None = None
     frequency: bool = False
     label: Any = None
 
@@ -78,13 +78,13 @@ class Study:
 
     @cached_property
     def degrees_of_freedom(self) -> float:
-        """Infinite unless the units are queries or clusters; clusters count by their weight."""
+        """Infinite unless the units are queries or groups; groups count by their weight."""
         if self.sampling == "queries":
             return float(self.by_query.shape[1] - 1)
-        if self.cluster is None:
+        if self.group is None:
             return np.inf
-        sizes = np.bincount(self.cluster, self.samples[0].weights).astype(np.float64)
-        # One cluster that outweighs all others leaves next to none, and quantiles must stay finite.
+        sizes = np.bincount(self.group, self.samples[0].weights).astype(np.float64)
+        # One group that outweighs all others leaves next to none, and quantiles must stay finite.
         return max(effective_rows(sizes) - 1, 0.05)
 
     @cached_property
@@ -100,7 +100,7 @@ class Study:
     def percentile(self, tail: float) -> float:
         """Return the level of resamples that corresponds to a tail of the estimate's distribution.
 
-        The variance over resamples of C clusters is (C - 1)/C of the true one, and their tails are
+        The variance over resamples of C groups is (C - 1)/C of the true one, and their tails are
         normal instead of Student's t; the level corrects both (Hesterberg 2015).
         """
         df = self.degrees_of_freedom
@@ -129,13 +129,13 @@ class Study:
             influence = influence - self.influences[second]
         if self.frequency:
             return standard_error(sample, influence, meaning="frequency")
-        return standard_error(sample, influence, meaning="sampling", cluster=self.cluster)
+        return standard_error(sample, influence, meaning="sampling", group=self.group)
 
     def _error_of(self, effect: FloatArray) -> float:
         """Standard error of a statistic from the first-order effects of its rows."""
         one = self.samples[0]
-        if self.cluster is not None:
-            sums = np.bincount(self.cluster, effect)
+        if self.group is not None:
+            sums = np.bincount(self.group, effect)
             return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
         if self.sampling == "by_class":
             totals = [one.class_weight(positive=positive) for positive in (False, True)]
@@ -177,14 +177,14 @@ class Study:
     def acceleration(self) -> float:
         r"""Skewness of the estimate of the first scorer, for BCa.
 
-        ``a = sum l^3 / (6 (sum l^2)^{3/2})`` with l the first-order effects of the rows or clusters.
+        ``a = sum l^3 / (6 (sum l^2)^{3/2})`` with l the first-order effects of the rows or groups.
         """
         one = self.samples[0]
         if self.measure.effects is not None:
             effect = self.effects[0]
         else:
             effect = row_terms(one, self.influences[0])
-        units = effect if self.cluster is None else np.bincount(self.cluster, effect)
+        units = effect if self.group is None else np.bincount(self.group, effect)
         spread = float(np.sum(units**2))
         return float(np.sum(units**3) / (6 * spread**1.5)) if spread > 0 else 0.0
 
@@ -196,9 +196,9 @@ class Study:
 
     @property
     def draw(self) -> Draw:
-        """How a fresh sample of rows or clusters would be drawn."""
+        """How a fresh sample of rows or groups would be drawn."""
         rows = Sample(self.samples[0].positive, self.samples[0].weight)
-        return Draw(rows, self.sampling == "by_class", self.cluster, self.frequency)
+        return Draw(rows, self.sampling == "by_class", self.group, self.frequency)
 
     def choose(self, method: str, *, difference: bool = False) -> str:
         """Resolve "auto" to a method for one value or for differences; refuse one that does not fit."""
@@ -206,7 +206,7 @@ class Study:
 
     @property
     def fewest(self) -> float:
-        """Number of queries or clusters, or of deciding rows of the rarer class."""
+        """Number of queries or groups, or of deciding rows of the rarer class."""
         if np.isfinite(self.degrees_of_freedom):
             return self.degrees_of_freedom + 1
         return min(self.deciding())
@@ -251,7 +251,7 @@ class Study:
 
     def warn_if_few_for(self, method: str) -> None:
         """Warn if positives are too few for limits that rest on those seen alone."""
-        if method not in ("delong", "bca") or self.sampling not in ("by_class", "clusters"):
+        if method not in ("delong", "bca") or self.sampling not in ("by_class", "groups"):
             return
         n_positives = self.n_effective(positive=True)
         few = method == "delong" and FEWEST_POSITIVES <= n_positives < _POSITIVES_FOR_NORMAL
@@ -273,7 +273,7 @@ class Study:
 
 
 def _as_if(sampling: str) -> str:
-    return ", counted as if of equal size" if sampling == "clusters" else ""
+    return ", counted as if of equal size" if sampling == "groups" else ""
 
 
 def few_rows(
@@ -315,7 +315,7 @@ def make_study(
     if len(samples) > 1:
         measure.check_comparable()
     if qid is not None and groups is not None:
-        raise ValueError("Give qid or groups, not both: either queries or clusters are drawn.")
+        raise ValueError("Give qid or groups, not both: either queries or groups are drawn.")
     frequency = weight_kind == "frequency"
     if frequency and sample_weight is not None:
         weight = samples[0].weights
@@ -331,14 +331,14 @@ def make_study(
         if study.by_query.shape[1] < 2:
             raise ValueError("Only one query counts; the uncertainty of their mean needs two.")
         return study
-    cluster = query_index(groups, np.size(np.asarray(y_true)), "groups")
-    if cluster is not None:
+    group = query_index(groups, np.size(np.asarray(y_true)), "groups")
+    if group is not None:
         if sample_weight is not None:
             kept = np.asarray(sample_weight) > 0
-            cluster = np.unique(cluster[kept], return_inverse=True)[1]
-        if int(cluster.max()) < 1:
-            raise ValueError("groups names one cluster; at least two are needed.")
-        return Study(measure, samples, "clusters", cluster, frequency, pos_label)
+            group = np.unique(group[kept], return_inverse=True)[1]
+        if int(group.max()) < 1:
+            raise ValueError("groups names one group; at least two are needed.")
+        return Study(measure, samples, "groups", group, frequency, pos_label)
     unit = measure.sampling if sampling == "auto" else sampling
     return Study(measure, samples, unit, frequency=frequency, label=pos_label)
 

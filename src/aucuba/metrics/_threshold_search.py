@@ -221,5 +221,5 @@ def _per_stratum(
 def _measured(segments: Segments, name: str, **params: Any) -> Segments:
     """Return the segments with another measure and the sampling that it asks for."""
     measure, study = bind(name, params), segments.study
-    unit = study.sampling if study.cluster is not None else measure.sampling
+    unit = study.sampling if study.group is not None else measure.sampling
     return replace(segments, study=replace(study, measure=measure, sampling=unit))
