@@ -178,6 +178,8 @@ def write_table():
         "nothing; its metric log-loss, or the partial AUC of the region. In brackets the processor",
         "seconds of a fit, ours on one thread with nothing remembered between fits (split 0).",
         f"{finished}.",
+        "Our cells are of commit 9d2a9f4 and before; the rule that weighs a lead has changed since",
+        "(`one_comparison.md`).",
         "",
         *markdown(comparison_rows(values, pairs)),
         "",
