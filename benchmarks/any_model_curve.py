@@ -110,7 +110,8 @@ def main() -> None:
             "# Quality against cost",
             __doc__.rsplit("\n\n", 1)[1].replace("\n", " ").strip(),
             f"{n_cells} cells are common to all methods below; those of the stacks are of commit "
-            "9d2a9f4 and before, and the rule that weighs a lead has changed since (`one_comparison.md`).",
+            "9d2a9f4 and before, and the rule that weighs a lead has changed since "
+            "(`one_comparison.md`).",
             markdown_table(["method", "mean pAUC x 100", "cost"], rows),
         ]
     )

@@ -54,8 +54,8 @@ PLAIN = "LightGBM"
 # Empty once all rows are of the same version.
 REMARK = (
     "The cells are of commit 7364dff, those of PartialAUCClassifierCV but on kdd of 55c1918; the "
-    "rule that weighs a lead has changed since (`one_comparison.md`): on kdd its blend went by steps, on "
-    "the other tables by a probability."
+    "rule that weighs a lead has changed since (`one_comparison.md`): on kdd its blend went by steps, "
+    "on the other tables by a probability."
 )
 
 
