@@ -21,10 +21,10 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from aucuba._base._warnings import FewRowsWarning
-from aucuba._rows._sample import RankingSample
 from aucuba.metrics import compare_scores, decision_curve, largest_gap, power_of
 from aucuba.metrics._confidence_band import precision_band
 from aucuba.metrics._measures import bind
+from aucuba.metrics._study import make_study
 from benchmarks._coverage_cells import Cell
 from benchmarks.decision_coverage import run
 from reproductions.tables import markdown_table, write_signed
@@ -147,7 +147,7 @@ def of_bands(size, rng) -> Counter:
     y, scores, _ = draw(rng, *size, noises=(0.0,))
     share = size[0] / sum(size)
     recall, low, high = precision_band(
-        RankingSample.from_arrays(y, scores[0]),
+        make_study("average_precision", {}, y, [scores[0]]),
         (0.0, 1.0),
         kind="simultaneous",
         confidence=0.95,

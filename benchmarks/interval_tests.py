@@ -23,10 +23,10 @@ import numpy as np
 from scipy.stats import norm
 
 from aucuba._base._warnings import FewRowsWarning
-from aucuba._rows._sample import RankingSample
 from aucuba.metrics import compare_scores, power_of, sample_size_for, score_interval
 from aucuba.metrics._confidence_band import confidence_band
 from aucuba.metrics._measures import bind, evaluate
+from aucuba.metrics._study import make_study
 from benchmarks._coverage_cells import SHIFT, Cell
 from reproductions.tables import markdown_table, write_signed
 
@@ -129,7 +129,7 @@ def simulate_band(row, rng):
     m, n, low, high = row
     y, score, _ = draw_scores(rng, m, n)
     band = confidence_band(
-        RankingSample.from_arrays(y, score),
+        make_study("auc", {}, y, [score]),
         (low, high),
         kind="simultaneous",
         confidence=0.95,

@@ -85,6 +85,72 @@ def test_classes_are_resampled_together():
     assert once.high - once.low == pytest.approx(wide.high - wide.low, rel=0.35)
 
 
+def noise(seed, n=200):
+    rng = np.random.default_rng(seed)
+    return rng.choice(NAMES, size=n), rng.normal(size=(n, 3))
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_averages_of_best_thresholds_allow_for_the_choice(multi_class):
+    """The plain bootstrap finds information in scores that have none, in every sample."""
+    options = {"average": "macro", "multi_class": multi_class, **QUICK}
+    found = [score_by_class("youden", *noise(seed, 120), **options) for seed in range(15)]
+    assert sum(one.low > 0 for one in found) <= 2
+    assert all(one.method == "simultaneous" and one.low < one.value < one.high for one in found)
+    table = score_by_class("youden", *noise(0), **QUICK)
+    share = np.array([one.n_positives for one in table]) / 200
+    mean = score_by_class("youden", *noise(0), average="weighted", **QUICK)
+    assert mean.high == pytest.approx(share @ [one.high for one in table])
+
+
+def test_averages_that_no_resample_moves_have_limits():
+    y = np.repeat(NAMES, 20)
+    score = (y[:, None] == NAMES).astype(float)
+    found = score_by_class("auc", y, score, average="macro", **QUICK)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert 0.5 < found.low < 0.95
+
+
+def test_an_average_of_one_label_is_its_interval():
+    rng = np.random.default_rng(3)
+    y = rng.random(150) < 0.3
+    score = rng.normal(size=150) + y
+    for metric in ("auc", "average_precision"):
+        alone = score_interval(metric, y, score, method="bootstrap", sampling="random", **QUICK)
+        one = score_by_class(metric, y[:, None], score[:, None], average="macro", **QUICK)
+        assert (one.low, one.high) == pytest.approx((alone.low, alone.high))
+
+
+@pytest.mark.parametrize("metric", ["auc", "average_precision", "youden", "detection_cost"])
+def test_weights_of_classes_that_count_rows(metric):
+    rng, often = np.random.default_rng(4), {"n_resamples": 1000, "random_state": 0}
+    best = {"threshold": "best"} if metric == "detection_cost" else {}
+    y, score, _ = rows(80)
+    score = score.round(1)
+    weight = rng.integers(0, 12, y.size)
+    copies = np.repeat(np.arange(y.size), weight)
+    counted = {"sample_weight": weight, "weight_kind": "frequency"}
+    for average in ("macro", "weighted"):
+        options = {"average": average, **best, **often}
+        found = score_by_class(metric, y, score, **counted, **options)
+        want = score_by_class(metric, y[copies], score[copies], **options)
+        assert found.value == pytest.approx(want.value)
+        assert found.high - found.low == pytest.approx(want.high - want.low, rel=0.15)
+        few = score_by_class(metric, y, score, sample_weight=weight, **options)
+        assert few.high - few.low > 1.5 * (found.high - found.low)
+        # A row of weight 0 is none.
+        kept = weight > 0
+        same = score_by_class(metric, y[kept], score[kept], sample_weight=weight[kept], **options)
+        assert (few.low, few.high) == pytest.approx((same.low, same.high))
+    table = score_by_class(metric, y, score, **counted, **best, **often)
+    written = score_by_class(metric, y[copies], score[copies], **best, **often)
+    for one, other in zip(table, written, strict=True):
+        assert (one.n_rows, one.n_positives) == (other.n_rows, other.n_positives)
+        assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.15)
+    with pytest.raises(ValueError, match="whole-number weights"):
+        score_by_class(metric, y, score, sample_weight=weight / 3, weight_kind="frequency")
+
+
 @pytest.mark.parametrize(
     ("y", "score", "options", "message"),
     [

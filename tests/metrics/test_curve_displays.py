@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit
+from scipy.stats import norm
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve
@@ -11,13 +13,16 @@ from aucuba.metrics import (
     DecisionCurveDisplay,
     GainsDisplay,
     PrecisionRecallBandDisplay,
+    RocRegionDisplay,
     average_precision_score,
     compare_scores,
     decision_curve,
     gains_table,
     net_benefit_score,
+    score_interval,
 )
 from aucuba.metrics._confidence_band import precision_band
+from aucuba.metrics._study import make_study
 
 AT = np.linspace(0.05, 0.5, 10)
 
@@ -80,7 +85,7 @@ def test_one_threshold_needs_no_adjustment():
         y[copies], first[copies], thresholds=[0.2], groups=copies, band="pointwise"
     )
     alone = decision_curve(y, first, thresholds=[0.2], band="pointwise")
-    assert groups[0].high == pytest.approx(alone[0].high, rel=1e-3)
+    assert groups[0].high == pytest.approx(alone[0].high, rel=2e-3)
     with pytest.raises(ValueError, match="thresholds is empty"):
         decision_curve(y, first, thresholds=[])
 
@@ -93,15 +98,83 @@ def test_a_band_of_precision_holds_the_population_s():
     settings = {"confidence": 0.95, "n_resamples": 100, "random_state": 0}
     for _ in range(25):
         y = rng.random(400) < 0.2
-        sample = RankingSample.from_arrays(y, rng.normal(size=400) + shift * y)
-        recall, low, high = precision_band(sample, (0.2, 0.8), kind="simultaneous", **settings)
+        study = make_study("average_precision", {}, y, [rng.normal(size=400) + shift * y])
+        recall, low, high = precision_band(study, (0.2, 0.8), kind="simultaneous", **settings)
         precision, at, _ = precision_recall_curve(big.positive, big.score)
         true = np.interp(recall, at[::-1], precision[::-1])
         recalls_.append(np.all((low <= true) & (true <= high)))
-        _, narrow, _ = precision_band(sample, (0.2, 0.8), kind="pointwise", **settings)
+        _, narrow, _ = precision_band(study, (0.2, 0.8), kind="pointwise", **settings)
         assert np.all(narrow >= low - 1e-12)
     # Of 25 at 95 % 24 are expected, and fewer than 20 with a probability of 0.1 %.
     assert np.sum(recalls_) >= 20
+
+
+def counted():
+    """Rows with probabilities of few digits, and the copies that their weights stand for."""
+    rng = np.random.default_rng(3)
+    y, first, second = risks(3, 300)
+    first, second = first.round(1), second.round(1)
+    weight = rng.integers(1, 20, y.size)
+    copies = np.repeat(np.arange(y.size), weight)
+    return (y, first, second), weight, tuple(one[copies] for one in (y, first, second))
+
+
+@pytest.mark.parametrize("options", [{}, {"target_prevalence": 0.05}, {"standardized": True}])
+def test_frequencies_are_copies_for_decision_curves(options):
+    grouped, weight, rows = counted()
+    weighted = {"sample_weight": weight, "weight_kind": "frequency"}
+    for n_models in (2, 3):
+        found, want = (
+            decision_curve(*given[:n_models], thresholds=AT, **options, **more)
+            for given, more in ((grouped, weighted), (rows, {}))
+        )
+        for one, other in zip(found, want, strict=True):
+            limits = (one.difference, one.low, one.high, one.p_value)
+            assert limits == pytest.approx(
+                (other.difference, other.low, other.high, other.p_value), abs=1e-9
+            )
+
+
+def test_frequencies_are_copies_for_bands(plt):
+    (y, score, _), weight, (copied_y, copied_score, _) = counted()
+    settings = {"n_resamples": 400, "random_state": 0}
+    weighted = {"sample_weight": weight, "weight_kind": "frequency"}
+
+    def widths(y, score, **options):
+        pictures = (
+            PrecisionRecallBandDisplay.from_predictions(y, score, **settings, **options),
+            RocRegionDisplay.from_predictions(
+                y, score, confidence_band="pointwise", **settings, **options
+            ),
+        )
+        _, low, high = pictures[0].band
+        area = pictures[1].confidence_band
+        return [np.mean(high - low), np.mean(area.high - area.low)]
+
+    found = widths(y, score, **weighted)
+    assert found == pytest.approx(widths(copied_y, copied_score), rel=0.1)
+    # Of a row whose weight is one of sampling there is one, not ten.
+    assert np.all(np.array(widths(y, score, sample_weight=weight)) > 2 * np.array(found))
+
+
+def test_limits_of_a_good_model_allow_for_errors_that_few_rows_show():
+    """First-order effects of rows without an error have no spread."""
+    missed = beyond = 0
+    at, share = 0.1, 1 / 11
+    # The threshold of scores where the probability is 0.1, and the population's benefit there.
+    cut = (np.log(at / (1 - at)) - np.log(share / (1 - share)) + 3.3**2 / 2) / 3.3
+    rates = norm.sf(cut - 3.3), norm.sf(cut)
+    truth = rates[0] - (1 - share) / share * at / (1 - at) * rates[1]
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = np.arange(330) < 30
+        log_ratio = 3.3 * (rng.normal(size=330) + 3.3 * y) - 3.3**2 / 2
+        risk = expit(log_ratio + np.log(share / (1 - share)))
+        found = score_interval("net_benefit", y, risk, threshold=at, standardized=True)
+        (one,) = decision_curve(y, risk, thresholds=[at], standardized=True)
+        missed += not found.low <= truth <= found.high
+        beyond += not one.low <= truth <= one.high
+    assert max(missed, beyond) <= 6
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
 
-from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
     RocRegionDisplay,
     operating_point,
@@ -14,6 +13,7 @@ from aucuba.metrics import (
     tpr_at_fpr_score,
 )
 from aucuba.metrics._confidence_band import confidence_band
+from aucuba.metrics._study import make_study
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -136,10 +136,10 @@ def test_simultaneous_bands_are_wider_and_hold_everywhere():
         rng = np.random.default_rng(seed)
         y = np.repeat([0, 1], [300, 100])
         score = rng.normal(size=400) + 1.5 * y
-        sample = RankingSample.from_arrays(y, score)
+        study = make_study("auc", {}, y, [score])
         bands = [
             confidence_band(
-                sample, (0.0, 0.3), kind=kind, confidence=0.95, n_resamples=300, random_state=seed
+                study, (0.0, 0.3), kind=kind, confidence=0.95, n_resamples=300, random_state=seed
             )
             for kind in ("pointwise", "simultaneous")
         ]
@@ -156,9 +156,9 @@ def test_simultaneous_bands_are_wider_and_hold_everywhere():
 def test_bands_stay_open_where_no_resample_differs(kind):
     """All of 50 positives are found: the limit is not above that of 50 successes in 50 trials."""
     y = np.repeat([0, 1], [500, 50])
-    sample = RankingSample.from_arrays(y, y + np.linspace(0, 0.5, 550))
+    study = make_study("auc", {}, y, [y + np.linspace(0, 0.5, 550)])
     band = confidence_band(
-        sample, (0.0, 1.0), kind=kind, confidence=0.95, n_resamples=50, random_state=0
+        study, (0.0, 1.0), kind=kind, confidence=0.95, n_resamples=50, random_state=0
     )
     assert np.all(band.low[band.fpr > 0.1] <= 0.025 ** (1 / 50))
     assert np.all(band.high[band.fpr > 0.1] == 1.0)

@@ -7,9 +7,10 @@ least the best of these limits. For the upper limit nothing has to be searched: 
 best for the population is fixed, its value rarely lies above :math:`v_c + z s_c`, and the best of these
 is no less. Thresholds that are far from the best do not count.
 
-Where nearly all rows of a class lie on one side of a threshold, resamples show too little spread. Both
-limits are therefore no nearer than those from Wilson's limits of the TPR, of the FPR and, where rows of
-both classes are drawn together, of the prevalence (Zou and Donner 2008).
+Where nearly all rows of a class lie on one side of a threshold, resamples show too little spread, and
+so do first-order effects at a fixed one. All limits are therefore no nearer than those from Wilson's
+limits of the TPR, of the FPR and, where rows of both classes are drawn together, of the prevalence (Zou
+and Donner 2008).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def best_limits(
     # Two passes over equal draws keep a few vectors of thresholds in memory, not all resamples.
     spread = np.sqrt(sum(np.sum(one**2, axis=0) for one in drawn()) / n_draws)
     # A threshold without spread has few rows on one side; those of other thresholds bound it.
-    spread = np.maximum(spread, max(float(spread.max()) / np.sqrt(n_rows), _TINY))
+    spread = np.maximum(spread, max(float(spread.max()) / np.sqrt(study.n_effective()), _TINY))
     chosen = own + _FAR * spread >= np.max(own - _FAR * spread)
     largest = np.concatenate([(one[:, chosen] / spread[chosen]).max(axis=1) for one in drawn()])
     level = 1 - study.percentile(tail)
@@ -69,7 +70,7 @@ def best_limits(
     # No resample moves a threshold that separates all rows: the band is at least as wide as one
     # for a single threshold.
     most = max(float(np.quantile(largest, level, method="higher")), single)
-    rates = _Rates(curve, values, own, *_units(study))
+    rates = RateLimits(curve, values, own, *_units(study))
     below = np.maximum(most * spread, rates.reach(-most))
     above = np.maximum(single * spread, rates.reach(single))
     low, high = float(np.max((own - below)[chosen])), float(np.max((own + above)[chosen]))
@@ -83,9 +84,20 @@ def _units(study: Study) -> tuple[float, float, float]:
     return rows[0], rows[1], np.inf if is_by_class else sum(rows)
 
 
+def limits_at_threshold(study: Study, scorer: int = 0) -> RateLimits:
+    """Return the value at a fixed threshold with how far limits of its rates move it."""
+    measure, sample = study.measure, study.samples[scorer]
+    value = np.asarray(study.values[scorer])
+
+    def values(curve: RocCurve) -> FloatArray:
+        return np.asarray(measure.of_curve(curve, sample.n_rows))
+
+    return RateLimits(measure.summary(sample), values, value, *_units(study))
+
+
 @dataclass(frozen=True)
-class _Rates:
-    """The values at all vertices as functions of TPR, FPR and prevalence."""
+class RateLimits:
+    """Values as functions of TPR, FPR and prevalence: at all vertices, or at a fixed threshold."""
 
     curve: RocCurve
     values: Callable[[RocCurve], FloatArray]

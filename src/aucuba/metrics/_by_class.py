@@ -17,12 +17,13 @@ from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._intervals import ScoreInterval, interval_of
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw
-from aucuba.metrics._roc_measure import RocMeasure
 from aucuba.metrics._score_interval import NamedInterval, ScoreIntervals
-from aucuba.metrics._study import Study, check_draws, check_level
+from aucuba.metrics._study import Study, check_draws, check_level, count_copies
 
 AVERAGES = (None, "macro", "weighted")
 _MOST_TRIES = 1000
+# A spread of means below this is rounding.
+_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ def score_by_class(
     multi_class: str = "ovr",
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    weight_kind: str = "sampling",
     confidence: float = 0.95,
     n_resamples: int = 1000,
     random_state: Any = None,
@@ -53,7 +55,7 @@ def score_by_class(
 
     Parameters
     ----------
-    metric, sample_weight, confidence, random_state, **metric_params
+    metric, sample_weight, weight_kind, confidence, random_state, **metric_params
         As in `score_interval`.
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
         Classes; or for several labels per row an indicator of 0 and 1, with NaN where a label is not
@@ -74,7 +76,9 @@ def score_by_class(
     Returns
     -------
     ScoreIntervals or ScoreInterval
-        Intervals of classes hold jointly (Bonferroni).
+        Intervals of classes hold jointly (Bonferroni). That of an average of best values over all
+        thresholds (``"youden"``, ...), and of one that no resample moves, is the average of theirs: it
+        holds whatever the classes have in common, and is wider than it would have to be.
 
     Examples
     --------
@@ -96,28 +100,53 @@ def score_by_class(
         raise ValueError(f"average must be one of {AVERAGES}, got {average!r}.")
     measure, level = bind(metric, metric_params), check_level(confidence)
     n_draws = check_draws(n_resamples)
-    problems = _problems(y_true, y_score, multi_class, labels, sample_weight)
+    problems, weight = _problems(y_true, y_score, multi_class, labels, sample_weight)
+    frequency = count_copies(weight_kind, weight)
+    studies = [
+        Study(measure, [one.sample], measure.sampling, frequency=frequency) for one in problems
+    ]
+    if average is not None:
+        shares = np.array([one.share if average == "weighted" else 1.0 for one in problems])
+        shares /= shares.sum()
+        # Resamples of the best of all thresholds are as biased as the value.
+        if measure.at_vertices is None:
+            drawn = _resampled(problems, studies, weight, n_draws, random_state)
+            mean = _mean_of(studies, shares, drawn @ shares, level)
+            if mean is not None:
+                return mean
+    # Classes share rows, so that only Bonferroni's bound is safe.
+    jointly, found = 1 - (1 - level) / len(problems), []
+    for one, study in zip(problems, studies, strict=True):
+        method = study.choose("auto")
+        interval = interval_of(study, jointly, method, "two-sided", n_draws, random_state)
+        size = one.sample.weights if frequency else np.ones(one.sample.n_rows)
+        about = {"n_rows": round(size.sum()), "n_positives": round(size[one.sample.positive].sum())}
+        found.append(NamedInterval(**vars(interval), **about, name=one.name, unit="class"))
     if average is None:
-        # Classes share rows, so that only Bonferroni's bound is safe.
-        level = 1 - (1 - level) / len(problems)
-        found = []
-        for one in problems:
-            study = Study(measure, [one.sample], measure.sampling)
-            method = study.choose("auto")
-            interval = interval_of(study, level, method, "two-sided", n_draws, random_state)
-            positive = one.sample.positive
-            about = {"name": one.name, "n_rows": positive.size, "n_positives": int(positive.sum())}
-            found.append(NamedInterval(**vars(interval), **about, unit="class"))
         return ScoreIntervals(found)
-    shares = np.array([one.share if average == "weighted" else 1.0 for one in problems])
-    values = np.array([measure.value(one.sample) for one in problems])
-    value = float(np.average(values, weights=shares))
-    n_rows = max(int(one.rows[-1]) for one in problems) + 1
-    drawn = _resampled(measure, problems, n_rows, n_draws, random_state)
-    means = drawn @ shares / shares.sum()
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail], method="weibull")
-    return ScoreInterval(value, float(low), float(high), level, n_draws, "bootstrap", "random")
+    first = found[0]
+    value, low, high = (
+        float(shares @ [getattr(one, end) for one in found]) for end in ("value", "low", "high")
+    )
+    return ScoreInterval(value, low, high, level, first.n_resamples, first.method, first.sampling)
+
+
+def _mean_of(
+    studies: list[Study], shares: FloatArray, drawn: FloatArray, level: float
+) -> ScoreInterval | None:
+    """Return the mean with percentiles of its resamples; None if they are all equal."""
+    if np.ptp(drawn) <= _NO_SPREAD:
+        return None
+    measure, value = studies[0].measure, float(shares @ [study.values[0] for study in studies])
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], method="weibull")
+    if measure.bias is not None:
+        # As in one class: resamples around the value without its excess, of which each limit allows
+        # for the estimate that moves it outwards.
+        least, most = shares @ [study.excess() for study in studies]
+        moved = value - drawn.mean()
+        low, high = low + moved - most, high + moved - least
+    low, high = max(measure.limits[0], min(low, value)), min(measure.limits[1], max(high, value))
+    return ScoreInterval(value, float(low), float(high), level, drawn.size, "bootstrap", "random")
 
 
 def _problems(
@@ -126,8 +155,8 @@ def _problems(
     multi_class: str,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> list[_Problem]:
-    """Return every class, or ordered pair of classes, as rows of two classes."""
+) -> tuple[list[_Problem], FloatArray | None]:
+    """Return every class, or ordered pair of classes, as rows of two classes; and all weights."""
     score: FloatArray = np.asarray(on_host(y_score))
     if score.ndim != 2:
         raise ValueError(f"y_score must have one column per class, got shape {score.shape}.")
@@ -137,7 +166,7 @@ def _problems(
     if given.ndim == 2:
         if multi_class == "ovo":
             raise ValueError("multi_class='ovo' is for one class per row, not for several labels.")
-        return _of_indicator(given, score, labels, weight)
+        return _of_indicator(given, score, labels, weight), weight
     known = identifiers(given, "y_true", len(score))
     names = np.unique(known) if labels is None else np.asarray(labels)
     strange = set(np.unique(known).tolist()) - set(names.tolist())
@@ -151,11 +180,12 @@ def _problems(
     found, every = [], np.arange(len(score))
     places = list(enumerate(names.tolist()))
     if multi_class == "ovr":
-        return [_problem(name, every, known == name, score[:, k], weight) for k, name in places]
+        found = [_problem(name, every, known == name, score[:, k], weight) for k, name in places]
+        return found, weight
     for (k, name), (_, other) in permutations(places, 2):
         rows = np.flatnonzero((known == name) | (known == other))
         found.append(_problem((name, other), rows, known[rows] == name, score[rows, k], weight))
-    return found
+    return found, weight
 
 
 def _of_indicator(
@@ -181,6 +211,9 @@ def _of_indicator(
 def _problem(
     name: Any, rows: IntArray, positive: Any, score: FloatArray, weight: FloatArray | None
 ) -> _Problem:
+    if weight is not None:
+        kept = weight[rows] > 0
+        rows, positive, score = rows[kept], positive[kept], score[kept]
     if positive.all() or not positive.any():
         raise ValueError(
             f"{name!r} has {'no negative' if positive.all() else 'no positive'} row among those that "
@@ -197,19 +230,26 @@ def _problem(
 
 
 def _resampled(
-    measure: RocMeasure, problems: list[_Problem], n_rows: int, n_draws: int, random_state: Any
+    problems: list[_Problem],
+    studies: list[Study],
+    weight: FloatArray | None,
+    n_draws: int,
+    random_state: Any,
 ) -> FloatArray:
     """Compute the values of all problems on common resamples of the rows, one row per resample."""
-    rng = check_random_state(random_state)
-    draw = Draw(Sample(np.zeros(n_rows, dtype=bool)), by_class=False)
+    measure, rng = studies[0].measure, check_random_state(random_state)
+    n_rows = max(int(one.rows[-1]) for one in problems) + 1 if weight is None else weight.size
+    kept = np.arange(n_rows) if weight is None else np.flatnonzero(weight)
+    rows = Sample(np.zeros(kept.size, dtype=bool), None if weight is None else weight[kept])
+    draw = Draw(rows, by_class=False, frequency=studies[0].frequency)
     runs = [Runs.from_sample(one.sample, measure.cuts, measure.steps) for one in problems]
     found: list[list[float]] = []
+    size = np.zeros(n_rows)
     for _ in range(n_draws + _MOST_TRIES):
-        counts = draw.weights(np.uint64(rng.randint(2**64, dtype=np.uint64)))
+        size[kept] = draw.weights(np.uint64(rng.randint(2**64, dtype=np.uint64)))
         values = []
         for one, run in zip(problems, runs, strict=True):
-            size = counts[one.rows] * one.sample.weights
-            totals = np.bincount(run.slot, size, 2 * run.n_runs).astype(np.float64)
+            totals = np.bincount(run.slot, size[one.rows], 2 * run.n_runs).astype(np.float64)
             if not totals.reshape(2, -1).any(axis=1).all():
                 break
             values.append(float(measure.of_curve(run.curves(totals), one.rows.size)))

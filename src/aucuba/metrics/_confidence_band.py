@@ -12,9 +12,8 @@ from scipy.stats import norm
 from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_choice
 from aucuba._roc._curve import RocCurve, heights, roc_curve
-from aucuba._rows._sample import RankingSample
-from aucuba.metrics._resampling import Draw, resampled_curves
-from aucuba.metrics._study import check_draws, check_level
+from aucuba.metrics._resampling import resampled_curves
+from aucuba.metrics._study import Study, check_draws, check_level
 
 KINDS = ("pointwise", "simultaneous")
 _GRID = 201
@@ -30,7 +29,7 @@ class ConfidenceBand:
 
 
 def confidence_band(
-    sample: RankingSample,
+    study: Study,
     fpr_range: tuple[float, float],
     *,
     kind: str,
@@ -46,8 +45,8 @@ def confidence_band(
     """
     check_choice(kind, "confidence_band", KINDS)
     tail, n_draws = (1 - check_level(confidence)) / 2, check_draws(n_resamples)
-    rates = np.linspace(*fpr_range, _GRID)
-    drawn = resampled_curves(sample, Draw(sample, by_class=True), n_draws, random_state)
+    rates, sample = np.linspace(*fpr_range, _GRID), study.samples[0]
+    drawn = resampled_curves(sample, study.draw, n_draws, random_state)
     heights = np.array(
         [
             _height(fpr, tpr, rates)
@@ -57,7 +56,7 @@ def confidence_band(
     )
     curve = roc_curve(sample)
     own = _height(curve.fpr, curve.tpr, rates)
-    n_positives, n_negatives = int(sample.positive.sum()), int((~sample.positive).sum())
+    n_positives, n_negatives = (study.n_effective(positive=one) for one in (True, False))
     low, high = _limits(own, heights, n_positives, tail, kind)
     # At rates so low that the true threshold may lie above all negatives, the lower limit is 0.
     beyond = tail if kind == "pointwise" else tail / 10
@@ -66,7 +65,7 @@ def confidence_band(
 
 
 def precision_band(
-    sample: RankingSample,
+    study: Study,
     recall_range: tuple[float, float],
     *,
     kind: str,
@@ -77,10 +76,10 @@ def precision_band(
     """Compute recalls and the limits of the precision at each, over random rows, by bootstrap."""
     check_choice(kind, "confidence_band", KINDS)
     tail, n_draws = (1 - check_level(confidence)) / 2, check_draws(n_resamples)
-    n_positives = int(sample.positive.sum())
+    sample, n_positives = study.samples[0], study.n_effective(positive=True)
     lowest = max(recall_range[0], 1.0 / n_positives)
     recalls = np.linspace(min(lowest, recall_range[1]), recall_range[1], _GRID)
-    drawn = resampled_curves(sample, Draw(sample, by_class=False), n_draws, random_state)
+    drawn = resampled_curves(sample, study.draw, n_draws, random_state)
     precisions = np.array(
         [
             _precision(RocCurve(*pair, curves.threshold), recalls)

@@ -17,6 +17,7 @@ from aucuba._roc._points import n_ranked, precision_of
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._confidence_band import precision_band
 from aucuba.metrics._decision_curve import DecisionCurve, decision_curve
+from aucuba.metrics._study import make_study
 
 _FAINT = 0.2
 
@@ -66,6 +67,7 @@ class PrecisionRecallBandDisplay(EstimatorDisplay):
         *,
         recall_range: tuple[float, float] = (0.0, 1.0),
         sample_weight: ArrayLike | None = None,
+        weight_kind: str = "sampling",
         pos_label: Any = None,
         name: str | None = None,
         confidence_band: str | None = "simultaneous",
@@ -85,7 +87,7 @@ class PrecisionRecallBandDisplay(EstimatorDisplay):
             Name for the legend.
         confidence_band : {"pointwise", "simultaneous"} or None, default="simultaneous"
             Limits of the precision that hold at each recall alone, or at all recalls together.
-        confidence, n_resamples, random_state
+        weight_kind, confidence, n_resamples, random_state
             Settings of the band, as in `score_interval`; random rows are drawn.
         ax : matplotlib Axes, default=None
         **plot_params
@@ -96,12 +98,14 @@ class PrecisionRecallBandDisplay(EstimatorDisplay):
         PrecisionRecallBandDisplay
         """
         limits = check_fpr_range(recall_range, "recall_range")
-        sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
-        curve, band = roc_curve(sample), None
+        options = {"sample_weight": sample_weight, "pos_label": pos_label}
+        options["weight_kind"] = weight_kind
+        study = make_study("average_precision", {}, y_true, [y_score], **options)
+        curve, band = roc_curve(study.samples[0]), None
         if confidence_band is not None:
             settings = {"n_resamples": n_resamples, "random_state": random_state}
             settings |= {"kind": confidence_band, "confidence": confidence}
-            band = precision_band(sample, limits, **settings)
+            band = precision_band(study, limits, **settings)
         display = cls(
             recall=curve.tpr[1:],
             precision=precision_of(curve)[1:],

@@ -3,7 +3,8 @@ r"""Net benefit over thresholds, of one model or of the difference of two, with 
 The net benefit at a threshold is a mean over rows, so the contributions of the rows at all thresholds
 give its standard errors and their correlations. The band holds at all thresholds together: it reaches
 as many standard errors as the largest of correlated normal variables seldom exceeds (max-t). Groups
-are summed first.
+are summed first. That of one model reaches no less far than limits of its rates: where few rows err,
+their contributions show too little spread.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy.stats import norm
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice
+from aucuba.metrics._best_of_thresholds import limits_at_threshold
 from aucuba.metrics._confidence_band import KINDS
 from aucuba.metrics._study import Study, check_level, make_study
 
@@ -83,6 +85,7 @@ def decision_curve(
     band: str = "simultaneous",
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    weight_kind: str = "sampling",
     groups: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> DecisionCurve:
@@ -90,7 +93,7 @@ def decision_curve(
 
     Parameters
     ----------
-    y_true, sample_weight, groups, pos_label, confidence
+    y_true, sample_weight, weight_kind, groups, pos_label, confidence
         As in `score_interval`.
     y_prob : array-like of shape (n_samples,)
         Probabilities of the positive class.
@@ -118,12 +121,13 @@ def decision_curve(
     >>> ill = rng.random(2000) < risk
     >>> print(decision_curve(ill, risk, thresholds=[0.1, 0.3]))
     threshold  treat all  net benefit     low    high
-       0.1000     0.1167       0.1342  0.1138  0.1545
-       0.3000    -0.1357       0.0457  0.0285  0.0629
+       0.1000     0.1167       0.1342  0.1138  0.1549
+       0.3000    -0.1357       0.0457  0.0285  0.0630
     """
     check_choice(band, "band", KINDS)
     level, scores = check_level(confidence), [y_prob] if y_prob_b is None else [y_prob, y_prob_b]
     options = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
+    options["weight_kind"] = weight_kind
     params = {"standardized": standardized, "target_prevalence": target_prevalence}
     studies = [
         make_study("net_benefit", {"threshold": float(one), **params}, y_true, scores, **options)
@@ -143,6 +147,10 @@ def decision_curve(
         reach *= float(np.quantile(largest, level) / norm.ppf((1 + level) / 2))
     found = []
     for study, value, gap, error in zip(studies, values, apart, errors, strict=True):
+        below, above = reach * error, reach * error
+        if second is None:
+            rates = limits_at_threshold(study)
+            below, above = max(below, rates.reach(-reach)), max(above, rates.reach(reach))
         statistic = abs(gap) / error if error > _NO_SPREAD else 0.0
         p_value = float(2 * norm.sf(statistic))
         if largest is not None:
@@ -154,8 +162,8 @@ def decision_curve(
                 values=tuple(float(one) for one in value),
                 treat_all=_treating_all(study),
                 difference=float(gap),
-                low=float(gap - reach * error),
-                high=float(gap + reach * error),
+                low=float(gap - below),
+                high=float(gap + above),
                 p_value=p_value,
             )
         )
@@ -176,6 +184,9 @@ def _largest(studies: list[Study], second: int | None) -> FloatArray:
         effect = study.effects[0] - (0.0 if second is None else study.effects[second])
         if study.group is not None:
             effect = np.bincount(study.group, effect).astype(np.float64)
+        elif study.frequency:
+            # Each of k copies has the k-th part of the effect.
+            effect = effect / np.sqrt(study.samples[0].weights)
         size = float(np.sqrt(effect @ effect))
         effects.append(effect / size if size > _NO_SPREAD else np.zeros_like(effect))
     correlation = np.array([[a @ b for b in effects] for a in effects])

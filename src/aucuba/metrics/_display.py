@@ -20,6 +20,7 @@ from aucuba._rows._sample import RankingSample
 from aucuba.metrics._confidence_band import ConfidenceBand
 from aucuba.metrics._confidence_band import confidence_band as compute_band
 from aucuba.metrics._operating_points import OperatingPoint
+from aucuba.metrics._study import make_study
 
 # The lowest rate shown on normal-deviate axes.
 _LEAST = 1e-4
@@ -72,6 +73,7 @@ class RocRegionDisplay(EstimatorDisplay):
         *,
         fpr_range: tuple[float, float] = (0.0, 0.05),
         sample_weight: ArrayLike | None = None,
+        weight_kind: str = "sampling",
         pos_label: Any = None,
         name: str | None = None,
         confidence_band: str | None = None,
@@ -93,7 +95,7 @@ class RocRegionDisplay(EstimatorDisplay):
         confidence_band : {"pointwise", "simultaneous"} or None, default=None
             Draw limits of the TPR over ``fpr_range`` that hold at each rate alone, or at all rates
             together.
-        confidence, n_resamples, random_state
+        weight_kind, confidence, n_resamples, random_state
             Settings of the confidence band, as in `score_interval`.
         points : sequence of OperatingPoint, default=()
             Points to mark, with the limits of the confidence band at their rate if there is one.
@@ -106,12 +108,13 @@ class RocRegionDisplay(EstimatorDisplay):
         RocRegionDisplay
         """
         limits = check_fpr_range(fpr_range)
-        sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
-        fpr, tpr, value = _vertices(sample, limits)
+        options = {"sample_weight": sample_weight, "pos_label": pos_label}
+        study = make_study("auc", {}, y_true, [y_score], weight_kind=weight_kind, **options)
+        fpr, tpr, value = _vertices(study.samples[0], limits)
         band = None
         if confidence_band is not None:
             band = compute_band(
-                sample,
+                study,
                 limits,
                 kind=confidence_band,
                 confidence=confidence,

@@ -16,7 +16,7 @@ from aucuba._roc._points import RATES, vertex_of_threshold
 from aucuba._roc._prevalence import curve_through
 from aucuba._roc._standard_error import clopper_pearson, effective_rows, wilson_interval
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics._best_of_thresholds import best_limits
+from aucuba.metrics._best_of_thresholds import best_limits, limits_at_threshold
 from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._roc_measure import RocMeasure
@@ -130,10 +130,8 @@ def limits(
     """
     if study.measure.bias is None:
         return _limits_around(study, method, value, tail, draws)
-    copies = study.n_effective(positive=True), study.n_effective(positive=False)
-    excess = study.measure.bias(study.samples[0], copies if study.frequency else None)
     found = []
-    for one in excess:
+    for one in study.excess():
         centre = value - one
         moved = None if draws is None else draws - draws.mean() + centre
         found.append(_limits_around(study, method, centre, tail, moved))
@@ -174,7 +172,17 @@ def _limits_around(
 
 
 def _influence_limits(study: Study, value: float, tail: float) -> tuple[float, float]:
-    """Limits from first-order effects, on the logit scale between the ends of what is possible."""
+    """Limits from first-order effects; at a threshold no nearer than those of the rates there."""
+    low, high = _first_order_limits(study, value, tail)
+    if study.measure.cells is None:
+        return low, high
+    n_errors, rates = study.quantile(1 - tail), limits_at_threshold(study)
+    below, above = (float(rates.reach(one)) for one in (-n_errors, n_errors))
+    return min(low, value - below), max(high, value + above)
+
+
+def _first_order_limits(study: Study, value: float, tail: float) -> tuple[float, float]:
+    """Limits on the logit scale between the ends of what is possible."""
     measure, error = study.measure, study.error()
     # The spread of the effects is itself an estimate, from the rows of the rarer class above all.
     n_rarer = min(study.n_effective(positive=one) for one in (True, False))

@@ -174,6 +174,13 @@ class Study:
             return np.array_equal(one.score, other.score)
         return np.array_equal(one.ranked.blocks(), other.ranked.blocks())
 
+    def excess(self) -> tuple[float, float]:
+        """Estimate the mean excess of the first value over the population's, at least and at most."""
+        if self.measure.bias is None:
+            return 0.0, 0.0
+        copies = self.n_effective(positive=True), self.n_effective(positive=False)
+        return self.measure.bias(self.samples[0], copies if self.frequency else None)
+
     def acceleration(self) -> float:
         r"""Skewness of the estimate of the first scorer, for BCa.
 
@@ -306,7 +313,6 @@ def make_study(
 ) -> Study:
     """Validate rows, measure and units of an interval or a test."""
     check_choice(sampling, "sampling", ("auto", "by_class", "random"))
-    check_choice(weight_kind, "weight_kind", ("sampling", "frequency"))
     measure = _of_function(metric, params) if callable(metric) else bind(metric, params)
     samples = [
         RankingSample.from_arrays(y_true, score, sample_weight, qid, pos_label)
@@ -316,11 +322,7 @@ def make_study(
         measure.check_comparable()
     if qid is not None and groups is not None:
         raise ValueError("Give qid or groups, not both: either queries or groups are drawn.")
-    frequency = weight_kind == "frequency"
-    if frequency and sample_weight is not None:
-        weight = samples[0].weights
-        if np.any(weight != np.floor(weight)):
-            raise ValueError("weight_kind='frequency' needs whole-number weights: numbers of rows.")
+    frequency = count_copies(weight_kind, samples[0].weight)
     if qid is not None:
         if samples[0].query is not None and int(samples[0].query.max()) < 1:
             raise ValueError(
@@ -341,6 +343,15 @@ def make_study(
         return Study(measure, samples, "groups", group, frequency, pos_label)
     unit = measure.sampling if sampling == "auto" else sampling
     return Study(measure, samples, unit, frequency=frequency, label=pos_label)
+
+
+def count_copies(weight_kind: str, weight: FloatArray | None) -> bool:
+    """Tell whether a weight is a number of equal rows; refuse one that is then not whole."""
+    check_choice(weight_kind, "weight_kind", ("sampling", "frequency"))
+    frequency = weight_kind == "frequency"
+    if frequency and weight is not None and np.any(weight != np.floor(weight)):
+        raise ValueError("weight_kind='frequency' needs whole-number weights: numbers of rows.")
+    return frequency
 
 
 def check_level(confidence: Any) -> float:
