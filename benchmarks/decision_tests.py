@@ -54,6 +54,7 @@ TESTS = {
     ),
     "lift at 0.1": ("lift", {"fraction": 0.1, "n_resamples": 500}, False),
     "Youden": ("youden", {"n_resamples": 500}, False),
+    "Kolmogorov-Smirnov": ("kolmogorov_smirnov", {"n_resamples": 500}, False),
     "F1, best": ("f_measure", {"n_resamples": 500}, False),
     "detection cost, minimum": (
         "detection_cost",
