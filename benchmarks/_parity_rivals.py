@@ -1,6 +1,7 @@
-"""Values of fairlearn and scikit-plot on the rows of `benchmarks.parity`, in their own environment.
+"""Values of fairlearn, scikit-plot and dcurves on the rows of `benchmarks.parity`.
 
-Run as ``python _parity_rivals.py FOLDER`` by `benchmarks.parity`; prints name,value lines.
+Run as ``python _parity_rivals.py FOLDER`` by `benchmarks.parity`, in the environment of these packages;
+prints name,value lines.
 """
 
 import csv
@@ -17,7 +18,9 @@ def print_values() -> None:
         y = np.array([int(one["y"]) for one in rows])
         score = np.array([float(one["a"]) for one in rows])
         region = np.array([one["region"] for one in rows])
-        for name, value in [*_fairlearn(y, score, region), *_scikit_plot(y, score)]:
+        risk = np.array([float(one["risk"]) for one in rows])
+        found = *_fairlearn(y, score, region), *_scikit_plot(y, score), *_dcurves(y, risk)
+        for name, value in found:
             print(f"{name} {kind},{value:.17g}")
 
 
@@ -56,6 +59,22 @@ def _scikit_plot(y, score):
         yield f"scikit-plot gain {part}", float(np.interp(part, share, gains))
     low, span = score.min(), np.ptp(score)
     yield "scikit-plot ks", binary_ks_curve(y, (score - low) / span)[3]
+
+
+def _dcurves(y, risk):
+    try:
+        import pandas as pd
+        from dcurves import dca
+    except ImportError:
+        return
+    frame, at = pd.DataFrame({"y": y, "risk": risk}), [0.1, 0.2, 0.4]
+    for name, options in (("net benefit", {}), ("net benefit 0.05", {"prevalence": 0.05})):
+        found = dca(data=frame, outcome="y", modelnames=["risk"], thresholds=at, **options)
+        for threshold in at:
+            row = found[np.isclose(found["threshold"], threshold)].set_index("model")
+            yield f"dcurves {name} {threshold}", row.loc["risk", "net_benefit"]
+            if not options:
+                yield f"dcurves treat all {threshold}", row.loc["all", "net_benefit"]
 
 
 if __name__ == "__main__":

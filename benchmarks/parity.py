@@ -1,9 +1,10 @@
 """Our measures beside those of other packages on the same rows, cell by cell.
 
 Run with ``python -m benchmarks parity``. pROC, ROCR and base R run where ``Rscript`` is found (Debian's
-r-base-core, r-cran-proc, r-cran-rocr), fairlearn and scikit-plot in the environment that ``--rivals``
-names; what is not found is left out and named. scikit-learn and SciPy are here in any case, and NIST's
-detection cost and the net benefit are counted row by row from their published formulas.
+r-base-core, r-cran-proc, r-cran-rocr), fairlearn, dcurves and scikit-plot in the environment that
+``--rivals`` names (scikit-plot 0.3.7 needs numpy<2, scipy<1.12 and six); what is not found is left out
+and named. scikit-learn and SciPy are here in any case. precrec's measures, NIST's detection cost and
+R's net benefit are counted from their published formulas.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from aucuba._base._warnings import FewRowsWarning
 from aucuba.metrics import (
     average_precision_score,
     compare_scores,
+    decision_curve,
     detection_cost_score,
     enrichment_factor_score,
     expected_cost_score,
@@ -46,7 +48,7 @@ RESULTS = HERE / "results"
 KINDS = ("plain", "ties")
 # Deterministic values agree to the first, p-values and limits to the second.
 EXACT, TESTED = 1e-9, 1e-6
-PACKAGES = ("scikit-learn", "SciPy", "NIST", "pROC", "ROCR", "R", "fairlearn", "scikit-plot")
+PACKAGES = ("scikit-learn", "SciPy", "pROC", "ROCR", "R", "fairlearn", "dcurves", "scikit-plot")
 
 
 def rows(kind: str) -> dict[str, np.ndarray]:
@@ -100,6 +102,11 @@ def ours(of: dict[str, np.ndarray]) -> dict[str, tuple[str, float]]:
             'detection_cost_score(threshold="best")',
             detection_cost_score(y, a, threshold="best", **dcf),
         ),
+        "precrec's formula, spauc 0-0.1": (
+            "partial_auc_score(fpr_range=(0, 0.1))",
+            partial_auc_score(y, a, **region),
+        ),
+        "precrec's formula, best fscore": ("f_measure_score()", f_measure_score(y, a)),
         "pROC auc": ("partial_auc_score", partial_auc_score(y, a)),
         "pROC partial auc 0.9-1": (
             "partial_auc_score(fpr_range=(0, 0.1)) * 0.1",
@@ -141,7 +148,10 @@ def ours(of: dict[str, np.ndarray]) -> dict[str, tuple[str, float]]:
         ):
             shown = "".join(f", {key}={value}" for key, value in extra.items())
             value = net_benefit_score(y, risk, threshold=at, **extra)
-            found[f"R {theirs} {at:g}"] = (f"{call}{shown})", value)
+            for package in ("R", "dcurves"):
+                found[f"{package} {theirs} {at:g}"] = (f"{call}{shown})", value)
+        (point,) = decision_curve(y, risk, thresholds=[at])
+        found[f"dcurves treat all {at:g}"] = ("decision_curve", point.treat_all)
     table = {one.fraction: one.gain for one in gains_table(y, a)}
     for part in (0.1, 0.2, 0.5):
         found[f"scikit-plot gain {part:g}"] = ("gains_table", table[part])
@@ -171,6 +181,10 @@ def of_python(of: dict[str, np.ndarray]) -> dict[str, float]:
     y, a, weight = of["y"], of["a"], of["weight"]
     flagged = a >= 1
     prior, miss = 0.1, 2.0
+    fpr, tpr, _ = sk.roc_curve(y, a, drop_intermediate=False)
+    inside = np.append(fpr[fpr < 0.1], 0.1)
+    heights = np.append(tpr[fpr < 0.1], np.interp(0.1, fpr, tpr))
+    ranked = [a >= one for one in np.unique(a)]
 
     def cost(threshold: float) -> float:
         missed = np.mean(a[y == 1] < threshold)
@@ -189,6 +203,10 @@ def of_python(of: dict[str, np.ndarray]) -> dict[str, float]:
         "scikit-learn auc": sk.roc_auc_score(y, a),
         "scikit-learn max_fpr": sk.roc_auc_score(y, a, max_fpr=0.1),
         "scikit-learn error rate": sk.zero_one_loss(y, flagged),
+        "precrec's formula, spauc 0-0.1": sk.auc(inside, heights) / 0.1,
+        "precrec's formula, best fscore": max(
+            2 * np.sum(y[one]) / (np.sum(one) + np.sum(y)) for one in ranked
+        ),
         "SciPy ks": ks_2samp(a[y == 1], a[y == 0]).statistic,
         "NIST actual DCF": cost(np.log((1 - prior) / (prior * miss))),
         "NIST minimum DCF": min(cost(one) for one in [*np.unique(a), np.inf]),
@@ -241,8 +259,10 @@ def main() -> None:
         "# The same numbers as other packages",
         f"{len(lines)} cells on 80 + 520 rows, with and without ties; {worst} differ by more than "
         f"{EXACT:g} (deterministic values) or {TESTED:g} (limits and p-values).{missing} "
-        "precrec, dcurves and yardstick are not among Debian's packages; net benefit, its form for "
-        "case-control studies and NIST's detection cost are computed from the published formulas.",
+        "scikit-plot counts rows of equal score one by one in the order in which they stand, positives "
+        "first here; ours are spread evenly. precrec and yardstick are not among Debian's packages: "
+        "precrec's measures, NIST's detection cost and R's net benefit are computed from the published "
+        "formulas.",
         markdown_table(["reference", "rows", "aucuba", "ours", "theirs", "difference"], lines),
     ]
     write_signed(RESULTS / f"{NAME}.md", "\n\n".join(text), f"benchmarks {NAME}")
