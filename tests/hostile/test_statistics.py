@@ -130,7 +130,7 @@ def check_mutated_sketch(seed):
     if rng.random() < 0.1:
         place = int(rng.integers(len(text)))
         text = text[:place] + "".join(rng.choice(list('[{"0x,'), 3)) + text[place:]
-    sketch = refused_or_found(lambda: RocSketch.from_json(text), "not the JSON text of a RocSketch")
+    sketch = refused_or_found(lambda: RocSketch.from_json(text), "not the text of RocSketch")
     if sketch is None:
         return
     assert min(sketch.n_positives, sketch.n_negatives) >= 0
@@ -236,7 +236,7 @@ def test_deep_and_endless_texts_of_sketches_are_one_error():
     endless = {**good, "negative": {**good["negative"], "count": float("inf")}}
     impossible = {**good, "negative": {**good["negative"], "count": 1, "weight": 5.0}}
     for text in ("[" * 100_000, json.dumps(endless), json.dumps(impossible)):
-        with pytest.raises(ValueError, match="not the JSON text of a RocSketch"):
+        with pytest.raises(ValueError, match="not the text of RocSketch"):
             RocSketch.from_json(text)
 
 

@@ -232,7 +232,7 @@ def damaged(**changes):
         "",
         "[]",
         "{}",
-        damaged(version=2),
+        damaged(aucuba_sketch=2),
         damaged(capacity=-1),
         damaged(fpr_range=[0.5, 0.1]),
         damaged(score="AAAA"),
@@ -245,7 +245,7 @@ def damaged(**changes):
     ],
 )
 def test_a_damaged_text_is_one_error(text):
-    with pytest.raises(ValueError, match="not the JSON text of a RocSketch"):
+    with pytest.raises(ValueError, match="not the text of RocSketch"):
         RocSketch.from_json(text)
 
 

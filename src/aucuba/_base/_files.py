@@ -218,10 +218,17 @@ def _umask() -> int:
 
 
 @contextmanager
-def reading_text_of(name: str) -> Iterator[None]:
-    """Turn whatever damaged JSON text provokes into one error that names its class."""
+def reading_json(text: str | bytes, mark: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the content of a text of format 1; whatever damage provokes becomes one error.
+
+    ``mark`` is the key of the format's number, ``name`` the class whose ``to_json`` wrote the text.
+    nan and infinity, which JSON lacks and Python's reader takes, are damage too.
+    """
     try:
-        yield
+        content = json.loads(text, parse_constant=_refuse_constant)
+        if content.pop(mark) != 1:
+            raise ValueError("another format")
+        yield content
     except (
         AttributeError,
         IndexError,
@@ -232,11 +239,6 @@ def reading_text_of(name: str) -> Iterator[None]:
         ValueError,
     ) as error:
         raise ValueError(f"This is not the text of {name}.to_json: {error}.") from error
-
-
-def parsed_json(text: str) -> Any:
-    """Read JSON; nan and infinity, which it lacks and Python's reader takes, are errors."""
-    return json.loads(text, parse_constant=_refuse_constant)
 
 
 def _refuse_constant(name: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._arrays import on_host
+from aucuba._base._files import reading_json
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import (
     check_fpr_range,
@@ -30,8 +31,6 @@ from aucuba.metrics._stream import few_rows_of, sketch_labels
 from aucuba.metrics._study import check_level, few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
 
-_FORMAT = "aucuba.RocSketch"
-_VERSION = 1
 _EPS = np.finfo(np.float64).eps
 
 
@@ -292,8 +291,7 @@ class RocSketch:
         -------
         str
         """
-        state: dict[str, Any] = {"format": _FORMAT, "version": _VERSION, **self._params}
-        return json.dumps({**state, **self._rows.to_json()})
+        return json.dumps({"aucuba_sketch": 1, **self._params, **self._rows.to_json()})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RocSketch:
@@ -307,19 +305,11 @@ class RocSketch:
         -------
         RocSketch
         """
-        try:
-            state = json.loads(text)
-            if state["format"] != _FORMAT or state["version"] != _VERSION:
-                raise KeyError("format")
+        with reading_json(text, "aucuba_sketch", "RocSketch") as state:
             sketch = cls(
                 tuple(state["fpr_range"]), capacity=state["capacity"], labels=state["labels"]
             )
             sketch._rows = TopRows.from_json(sketch.capacity, state)
-        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise ValueError(
-                f"This is not the JSON text of a RocSketch of version {_VERSION} ({error}); write it "
-                "again with to_json."
-            ) from None
         return sketch
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils import check_random_state
 
-from aucuba._base._files import parsed_json, reading_text_of
+from aucuba._base._files import reading_json
 from aucuba._base._stream_labels import StreamLabels
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import (
@@ -120,10 +120,7 @@ class AuditPlan:
         AuditPlan
             The plan.
         """
-        with reading_text_of("AuditPlan"):
-            content = parsed_json(text)
-            if content.pop("aucuba_audit") != 1:
-                raise ValueError("another format")
+        with reading_json(text, "aucuba_audit", "AuditPlan") as content:
             rows = np.array(content["rows"], dtype=np.intp)
             least = tuple(np.inf if one is None else float(one) for one in content["least"])
             expected = content["expected"]

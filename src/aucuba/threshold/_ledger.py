@@ -10,7 +10,7 @@ from joblib import hash as hashed
 from sklearn.base import clone
 
 from aucuba._base._drawing import axes_for
-from aucuba._base._files import parsed_json, reading_text_of
+from aucuba._base._files import reading_json
 from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_fraction
 from aucuba.threshold._calendar import event_days, shown_day
@@ -228,10 +228,7 @@ class PromiseLedger:
         PromiseLedger
             A ledger that continues where the other stopped.
         """
-        with reading_text_of("PromiseLedger"):
-            content = parsed_json(text)
-            if content["aucuba_ledger"] != 1:
-                raise ValueError(f"format {content['aucuba_ledger']!r}")
+        with reading_json(text, "aucuba_ledger", "PromiseLedger") as content:
             ledger = cls(content["confidence"])
             for k, entry in enumerate(content["entries"], 1):
                 error = _part(ledger.confidence, k)

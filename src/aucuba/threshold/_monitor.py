@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._files import parsed_json, reading_text_of
+from aucuba._base._files import reading_json
 from aucuba._base._stream_labels import StreamLabels
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_choice, check_fraction
@@ -325,10 +325,7 @@ class RateMonitor(MonitorReport):
         RateMonitor
             A monitor that continues where the other stopped.
         """
-        with reading_text_of("RateMonitor"):
-            content = parsed_json(text)
-            if content["aucuba_monitor"] != 1:
-                raise ValueError(f"format {content['aucuba_monitor']!r}")
+        with reading_json(text, "aucuba_monitor", "RateMonitor") as content:
             monitor = cls(**content["parameters"])
             monitor._state.restore(content["state"])
             monitor._history = History.restored(content["state"]["history"])
