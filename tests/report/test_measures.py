@@ -1,6 +1,7 @@
 """Samples and the numbers that a page shows of them."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from sklearn.linear_model import LogisticRegression
 
 from aucuba.metrics import compare_scores, score_interval, tpr_at_fpr_score
 from aucuba.report import ScoredSample, classifier_report
-from aucuba.report._roc import roc_section
+from aucuba.report._roc import operating_point_section, roc_section, verdict_on
 from aucuba.report._scored_sample import region_measures
+from aucuba.report._statistics import precision_section
 from aucuba.report._svg import Axes
 from tests.report.helpers import random_scores, rng
 
@@ -48,6 +50,21 @@ def test_weighted_operating_point_is_that_of_copies():
     first, second = heavy.point_at_fpr(0.1)[0], copies.point_at_fpr(0.1)[0]
     assert (first.threshold, first.n_flagged) == (second.threshold, second.n_flagged)
     assert first.tpr == pytest.approx(second.tpr)
+
+
+def test_small_rates_and_large_counts_keep_their_digits():
+    y, score, _ = random_scores()
+    sample = ScoredSample(y, score, sample_weight=np.full(y.size, 10_000.0))
+    model = SimpleNamespace(predict_fpr_=0.0005)
+    body = operating_point_section(model, sample, (0.0, 0.0005), promise=True).body
+    assert re.findall(r'<th scope="row">(.*?)</th>', body)[:3] == ["0.05%", "0.1%", "1%"]
+    flagged = (score >= sample.point_at_fpr(0.2)[0].threshold).sum()
+    assert f"<td>{flagged}0,000</td>" in body
+    gains = precision_section(sample, ("this", "that"), 0).body
+    assert f"<td>{y.size * 10_000:,}</td>" in gains
+    said = verdict_on(model, sample)
+    assert re.search(r" \d+\.\d{4} % false alarms on these rows \[\d+\.\d{4}, \d+\.\d{4}\]", said)
+    assert said.count("at most 0.05 %") == 1
 
 
 def test_wilson_interval_inverts_the_score_test():

@@ -41,6 +41,18 @@ def p_text(p_value: float) -> str:
     return f"{p_value:.3f}" if p_value >= _SMALL else f"< {_SMALL:g}"
 
 
+def count_text(n: float) -> str:
+    """Write a number of rows, or their weight, with all its digits.
+
+    Examples
+    --------
+    >>> from aucuba._base._tables import count_text
+    >>> count_text(1234567.0), count_text(1500.25)
+    ('1,234,567', '1,500.2')
+    """
+    return f"{n:,.1f}".removesuffix(".0")
+
+
 class TabularResult:
     """Rows of a result as a table; a subclass says what they are.
 

@@ -9,6 +9,7 @@ from inspect import signature
 from typing import Any
 
 from aucuba import metrics
+from aucuba._base._tables import count_text
 from aucuba._roc._flagged import MIXED, RATE_NAMES, FlaggedRows, StatedLimit, stated_limits
 from aucuba._roc._prevalence import prevalence_text
 from aucuba.cli._console import Grid, print_note, with_interval
@@ -168,6 +169,6 @@ def points_grid(rows: Sequence[dict[str, Any]]) -> Grid:
             grid.add_line(*model, given, "", "", "", "", "", interval)
             continue
         rates = (f"{row[rate]:.4f}" for rate in ("fpr", "tpr", "precision"))
-        threshold, flagged = f"{row['threshold']:.6g}", f"{row['n_flagged']:g}"
+        threshold, flagged = f"{row['threshold']:.6g}", count_text(row["n_flagged"])
         grid.add_line(*model, f"{name} = {limit:g}", threshold, *rates, flagged, interval)
     return grid

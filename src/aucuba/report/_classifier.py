@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucuba._base._tables import p_text
+from aucuba._base._tables import count_text, p_text
 from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import check_fpr_range
 from aucuba._roc._flagged import promised_rate
@@ -207,7 +207,7 @@ def reason_section(
     """Say why some rows have their scores, the columns that raise them most first."""
     names = labels or sample.labels
     listed = [
-        [f"{row + 1:,}", f"{sample.score[row]:.4g}", names[int(sample.y[row])], "; ".join(texts)]
+        [f"{row + 1:,}", f"{sample.score[row]:.4f}", names[int(sample.y[row])], "; ".join(texts)]
         for row, texts in zip(rows, reasons.reasons, strict=True)
     ]
     text = (
@@ -243,7 +243,7 @@ def data_section(
     if sample.query is not None:
         entries["queries"] = f"{np.unique(sample.query).size:,}"
     if sample.weight is not None:
-        entries["total weight"] = f"{sample.weight.sum():g}"
+        entries["total weight"] = count_text(sample.weight.sum())
     remark = paragraph(note) if note else ""
     body = facts(entries | _kinds(X)) + remark + _missing(X, feature_names)
     return Section("data", "Data", body)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from aucuba._base._tables import escaped
+from aucuba._base._tables import count_text, escaped
 from aucuba._base._typing import IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._flagged import MIXED, RATE_NAMES, rate_text, stated_limits
@@ -137,12 +138,12 @@ def operating_point_section(
         at, low, high = sample.point_at_fpr(rate, target=target)
         rows.append(
             [
-                f"{rate:.1%}",
+                f"{100 * rate:.3g}%",
                 "none" if np.isinf(at.threshold) else f"{at.threshold:.4f}",
                 f"{at.fpr:.2%}",
                 f"{at.tpr:.1%} [{low:.1%}, {high:.1%}]",
                 "" if np.isnan(at.precision) else f"{at.precision:.1%}",
-                f"{at.n_flagged:.6g}",
+                count_text(at.n_flagged),
             ]
         )
     header = ["FPR at most", "score from", "FPR here", "TPR", "precision", "flagged"]
@@ -202,12 +203,14 @@ def verdict_on(model: Any, sample: ScoredSample) -> str:
     counted, sentences = sample.flagged(), []
     for one in stated_limits(model):
         found, here = one.verdict(counted), counted.rate(one.rate, one.target)
-        interval = f"[{100 * here.low:.1f}, {100 * here.high:.1f}]"
+        # One digit more than the limit has.
+        digits = max(1, 2 - math.floor(math.log10(100 * one.limit))) if one.limit > 0 else 2
+        value, *ends = (f"{100 * x:.{digits}f}" for x in (here.value, here.low, here.high))
         where = "" if one.target is None else f" at prevalence {prevalence_text(one.target)}"
         side = f"at {'most' if one.at_most else 'least'} {100 * one.limit:g} %"
         sentences.append(
-            f" At its own threshold {100 * here.value:.1f} % {_PROSE[one.rate]} on these rows "
-            f"{interval}, {'promised' if one.promised else 'set for'} {side}{where}: "
+            f" At its own threshold {value} % {_PROSE[one.rate]} on these rows "
+            f"[{', '.join(ends)}], {'promised' if one.promised else 'set for'} {side}{where}: "
             f"{'VIOLATED' if found == 'violated' else found}."
         )
     return "".join(sentences)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._tables import p_text
+from aucuba._base._tables import count_text, p_text
 from aucuba._base._typing import ArrayLike
 from aucuba._base._warnings import FewRowsWarning
 from aucuba.metrics import compare_scores, gains_table, largest_gap, score_interval
@@ -46,7 +46,7 @@ def precision_section(sample: ScoredSample, names: tuple[str, str], random_state
         [
             f"{row.fraction:.0%}",
             f"{row.threshold:.4f}",
-            f"{row.n_rows:g}",
+            count_text(row.n_rows),
             f"{row.gain:.1%}",
             f"{row.lift:.2f}",
             f"{row.precision:.1%}",
