@@ -48,6 +48,27 @@ _BIBTEX = {
   howpublished = {Preprint},
   year = {2024},
 }""",
+    "false_discovery": """\
+@article{bates2023testing,
+  title = {Testing for outliers with conformal p-values},
+  author = {Bates, Stephen and Cand{\\`e}s, Emmanuel and Lei, Lihua and Romano, Yaniv and
+            Sesia, Matteo},
+  journal = {The Annals of Statistics},
+  volume = {51},
+  number = {1},
+  pages = {149--178},
+  year = {2023},
+}""",
+    "audit": """\
+@article{waudbysmith2024estimating,
+  title = {Estimating means of bounded random variables by betting},
+  author = {Waudby-Smith, Ian and Ramdas, Aaditya},
+  journal = {Journal of the Royal Statistical Society B},
+  volume = {86},
+  number = {1},
+  pages = {1--27},
+  year = {2024},
+}""",
     "bundle": """\
 @article{franc2009optimized,
   title = {Optimized cutting plane algorithm for large-scale risk minimization},
@@ -66,7 +87,8 @@ def citation(*methods: str) -> str:
     Parameters
     ----------
     *methods : str
-        Any of "partial_auc", "full_auc", "binned_auc", "aum", "aum_line_search" and "bundle".
+        Any of "partial_auc", "full_auc", "binned_auc", "aum", "aum_line_search", "false_discovery",
+        "audit" and "bundle".
 
     Returns
     -------

@@ -293,4 +293,4 @@ def test_bad_labels_have_one_clear_error():
     text = ["bad"] * (n // 2) + ["ok"] * (n - n // 2)
     named = audit_interval(plan, text, labels=("ok", "bad"))
     assert named == audit_interval(plan, np.arange(n) < n // 2)
-    assert "tpr of the 60 rows of the plan" in named.sampling
+    assert str(named).endswith("(95% interval, betting; tpr of the 60 rows of the plan)")

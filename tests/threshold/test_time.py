@@ -7,9 +7,11 @@ from sklearn.linear_model import LogisticRegression
 
 from aucuba.threshold import (
     AlertBudgetClassifier,
+    FalseDiscoverySelector,
     FixedFPRClassifier,
     FixedPrecisionClassifier,
     FixedTPRClassifier,
+    TriageClassifier,
 )
 from tests.threshold.bases import FirstFeature
 
@@ -23,6 +25,7 @@ MODELS = [
     FixedTPRClassifier(FirstFeature(), 0.8, cv=0.4),
     FixedPrecisionClassifier(FirstFeature(), 0.5, 0.9, cv=0.4, random_state=0),
     AlertBudgetClassifier(FirstFeature(), 0.3, cv=0.4),
+    TriageClassifier(FirstFeature(), 0.1, 0.8, cv=0.4),
 ]
 
 
@@ -34,7 +37,18 @@ def test_the_latest_rows_set_the_threshold_and_the_earlier_ones_train(model):
     by_hand = sklearn.clone(model).set_params(estimator=model.estimator_, cv="prefit")
     by_hand.fit(X[late], Y[late])
     assert model.threshold_ == by_hand.threshold_
+    if isinstance(model, TriageClassifier):
+        assert model.thresholds_.tolist() == by_hand.thresholds_.tolist()
     assert model.n_units_ == by_hand.n_units_
+    assert model.guarantee_
+
+
+def test_the_latest_negatives_are_those_that_a_selection_compares_with():
+    model = FalseDiscoverySelector(FirstFeature(), 0.2, cv=0.4, random_state=0)
+    model.fit(X, Y, time=TIME)
+    late = np.sort(TIME)[N - 240] <= TIME
+    assert sorted(model.estimator_.rows_) == sorted(X[~late, 0])
+    assert model.calibration_scores_.tolist() == sorted(X[late & (Y == 0), 0])
     assert model.guarantee_
 
 

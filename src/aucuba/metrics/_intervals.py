@@ -31,6 +31,7 @@ class ScoreInterval:
     """A value with an interval, and how it was found.
 
     ``n_resamples`` is 0 where nothing was resampled; ``method`` and ``sampling`` name what was used.
+    ``about`` says which rows the value is about where that is not plain: those of an audit's plan.
     With ``alternative`` "greater" or "less" one limit is that of the measure itself, and the other has
     the whole error beyond it.
     """
@@ -43,6 +44,7 @@ class ScoreInterval:
     method: str = "bootstrap"
     sampling: str = "by_class"
     alternative: str = "two-sided"
+    about: str = ""
 
     def __str__(self) -> str:
         if self.alternative == "two-sided":
@@ -50,7 +52,8 @@ class ScoreInterval:
         else:
             bound = f"> {self.low:.4f}" if self.alternative == "greater" else f"< {self.high:.4f}"
             limits = f"{bound} (one-sided {self.confidence:.0%} limit"
-        return f"{self.value:.4f} {limits}, {self.method})"
+        about = f"; {self.about}" if self.about else ""
+        return f"{self.value:.4f} {limits}, {self.method}{about})"
 
 
 def interval_of(

@@ -237,7 +237,7 @@ def plan_audit(
     >>> plan.rows.size, round(plan.expected_half_width, 2)
     (1614, 0.12)
     >>> print(audit_interval(plan, y[plan.rows]))
-    0.8451 [0.6490, 0.9352] (95% interval, betting)
+    0.8451 [0.6490, 0.9352] (95% interval, betting; tpr of the 20,000 rows of the plan)
     >>> round(float((score > 2)[y].mean()), 4)
     0.8299
     """
@@ -298,7 +298,7 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     -------
     ScoreInterval
         ``value`` (each row weighted by 1 / probability; nan if no labelled row counts), ``low``,
-        ``high``.
+        ``high``; ``about`` and the print name the rate and the number of rows of the table.
     """
     positive, known = StreamLabels.named(labels).read(y, "y")
     if known.lack_a_positive:
@@ -330,8 +330,8 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     low, high = limits((each[0], each[1]), expected, error, plan.low_part)
     totals = [float((1.0 / probability[kind]).sum()) for kind in kinds]
     value = totals[0] / sum(totals) if sum(totals) else math.nan
-    about = f"audit: {plan.rate} of the {plan.n_rows} rows of the plan"
-    return ScoreInterval(value, low, high, plan.confidence, 0, "betting", about)
+    about = f"{plan.rate} of the {plan.n_rows:,} rows of the plan"
+    return ScoreInterval(value, low, high, plan.confidence, 0, "betting", "audit", about=about)
 
 
 def _probability(

@@ -48,7 +48,8 @@ def rows_needed(
         (0, 1).
     confidence : float or None, default=0.95
         The probability that the promise is kept, in (0, 1). None, for ``"fdr"`` only, promises the
-        rate on average over calibrations.
+        rate on average over calibrations, as :class:`FalseDiscoverySelector` does unless it is given a
+        confidence: pass None to plan for its default.
     prevalence : float, default=None
         Fraction of positives among the rows, in (0, 1). For precision the number assumes that every
         positive is flagged.
