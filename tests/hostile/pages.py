@@ -18,15 +18,20 @@ from sklearn.preprocessing import StandardScaler
 from aucuba import (
     AlertBudgetClassifier,
     AUMClassifier,
+    FalseDiscoverySelector,
     FixedFPRClassifier,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
     RegionReweighted,
+    RegionScorecard,
     RegionStack,
+    TriageClassifier,
+    explain_rows,
 )
 from aucuba.changepoint import Label, SupervisedChangepointDetector
 from aucuba.report import ScoredSample, changepoint_report, classifier_report, ranking_report
 from aucuba.structured import RankingGraph, StructuredRanker
+from aucuba.threshold import PromiseLedger
 
 pd = pytest.importorskip("pandas")
 
@@ -38,7 +43,10 @@ NAMES = [
     *("x" * 10_000, "<" * 500, "𝒂", "é", "עברית", "\u2028", "</svg>", "<svg/onload=alert(1)>"),
     *("\ud800", "\uffff", "\\u003c", "\n", ""),
 ]
-KINDS = ("linear", "cv", "aum", "fixed", "alerts", "reweighted", "stack", "changes", "graphs")
+KINDS = (
+    *("linear", "cv", "aum", "fixed", "alerts", "reweighted", "stack", "changes", "graphs"),
+    *("selector", "triage", "segments", "ledger", "card", "reasons"),
+)
 FORBIDDEN = set("\x00\x0b\u202e\u2066\u200f\x1b\x7f\x85\uffff\ud800")
 
 
@@ -80,7 +88,8 @@ def check_page(seed: int) -> None:
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
     hostile = rng.permutation(np.array(NAMES, dtype=object)).tolist()
-    build = {"changes": _changes, "graphs": _graphs}.get(kind, _classifier)
+    build = {"changes": _changes, "graphs": _graphs, "segments": _segments, "ledger": _ledger,
+             "card": _card, "reasons": _reasons}.get(kind, _classifier)  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = _fitted(kind)
@@ -126,8 +135,15 @@ def _fit(kind):
     X = rng.normal(size=(160, 4))
     y = (X[:, 0] + rng.normal(size=160) > 0.3).astype(int)
     scaled = make_pipeline(StandardScaler(), LogisticRegression())
+    if kind in ("card", "reasons"):
+        # Names of columns and categories are those of training.
+        return kind, X, y
     model = {
         "linear": lambda: PartialAUCClassifier((0.0, 0.3)),
+        "segments": lambda: PartialAUCClassifier((0.0, 0.3)),
+        "selector": lambda: FalseDiscoverySelector(scaled, 0.3, random_state=0),
+        "triage": lambda: TriageClassifier(scaled, 0.3, 0.3, random_state=0),
+        "ledger": lambda: FixedFPRClassifier(scaled, 0.3, random_state=0),
         "cv": lambda: PartialAUCClassifierCV((0.0, 0.3), cv=2, random_state=0),
         "aum": lambda: AUMClassifier(max_iter=20, random_state=0),
         "fixed": lambda: FixedFPRClassifier(scaled, [0.2, 0.4], random_state=0),
@@ -140,7 +156,49 @@ def _fit(kind):
     return model.fit(X, y), X, y
 
 
-def _classifier(fitted, names):
+def _segments(fitted, names):
+    by = np.array(names[9:12], dtype=object)[np.arange(len(fitted[2])) % 3]
+    return _classifier(fitted, names, by=by)
+
+
+def _ledger(fitted, names):
+    """A ledger from a file whose texts somebody changed."""
+    model, X, y = fitted
+    ledger = PromiseLedger()
+    ledger.calibrate(model, X, y, time=np.datetime64("2026-01-01") + np.arange(len(y)) // 2)
+    stored = json.loads(ledger.to_json())
+    stored["entries"][0] |= {"promise": names[9], "model_hash": names[10], names[11]: names[12]}
+    return _classifier(fitted, names, ledger=PromiseLedger.from_json(json.dumps(stored)))
+
+
+def _named(fitted, names):
+    """Rows of numbers and a category, all by these names; pandas holds no halves of characters."""
+    _, X, y = fitted
+    names = [name for name in names if name != "\ud800"]
+    frame = pd.DataFrame(X[:, :3])
+    frame["category"] = np.array(names[9:12], dtype=object)[(X[:, 3] > 0).astype(int) + y]
+    frame.columns = pd.Index(names[:4], dtype=object)
+    return frame, y
+
+
+def _card(fitted, names):
+    frame, y = _named(fitted, names)
+    model = RegionScorecard((0.0, 0.3), max_items=3, cv=2, random_state=0).fit(frame, y)
+    sample = ScoredSample(y, model.decision_function(frame))
+    return classifier_report(model, sample, X=frame, title=names[4], labels=(names[5], names[6]))
+
+
+def _reasons(fitted, names):
+    frame, y = _named(fitted, names)
+    model = RegionStack((0.0, 0.3), estimators=["linear"], cv=2, random_state=0).fit(frame, y)
+    sample = ScoredSample(y, model.decision_function(frame))
+    said = explain_rows(model, frame[:3], background=frame[3:30], n_walks=4)
+    return classifier_report(
+        model, sample, X=frame, reasons=(range(3), said), labels=(names[5], names[6])
+    )
+
+
+def _classifier(fitted, names, **options):
     model, X, y = fitted
     rows = X.copy()
     rows[::7, 0] = np.nan
@@ -157,7 +215,8 @@ def _classifier(fitted, names):
         title=names[4],
         labels=(names[5], names[6]),
         baseline_name=names[7],
-        note=names[8],
+        note=f"a {names[8]}",
+        **options,
     )
 
 

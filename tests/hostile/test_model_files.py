@@ -458,7 +458,8 @@ class TestArrays:
         Y = np.column_stack([y, y, X[:, 1] > 0, X[:, 2] > 0]).astype(int)
         model = StructuredLabelRanker(C=5.0, max_iter=3, tol=10.0).fit(X, Y)
         pairs = model.label_pairs_
-        for forged in (pairs + 10**6, pairs - 5, pairs + 0.5):
+        # A label in a pair with itself: the scores of rows never came.
+        for forged in (pairs + 10**6, pairs - 5, pairs + 0.5, pairs[:, [0, 0]]):
             model.label_pairs_ = forged
             refuse(model)
 

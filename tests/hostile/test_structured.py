@@ -10,6 +10,7 @@ from aucuba.structured import (
     RankingGraph,
     StructuredLabelRanker,
     StructuredRanker,
+    tv_scores,
 )
 from aucuba.structured._inference import RankingBatch
 from tests.hostile import graphs
@@ -106,3 +107,23 @@ def test_edges_of_a_graph_that_training_skips():
         model.fit([alone, joined], [[False, True], [True, True]])
     assert model.edge_coef_.tolist() == [0.0, 0.0]
     assert [score.size for score in model.decision_function([alone, joined])] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("unary", "coupling"),
+    [([1e308] * 5, [1.0] * 4), ([0.0] * 5, [1.7e308] * 4)],
+    ids=["blocks", "couplings"],
+)
+def test_sums_beyond_floats_are_refused(unary, coupling):
+    """The search for a cut between infinite sums never ended."""
+    with pytest.raises(ValueError, match=r"may add up to \S+; divide both"):
+        tv_scores(unary, [[0, 1], [0, 2], [0, 3], [0, 4]], coupling)
+
+
+def test_a_ranker_of_infinite_weights_refuses_to_score():
+    """Such as one from a forged file."""
+    data, labels = ranked_graphs()
+    model = StructuredRanker(C=10).fit(data, labels)
+    model.edge_coef_ = np.array([np.inf])
+    with pytest.raises(ValueError, match="add up to"):
+        model.decision_function(data)

@@ -156,6 +156,12 @@ def _check_shape(value: Any, words: list[str], dimensions: dict[str, int]) -> No
         demand(size == (int(word) if word.isdigit() else dimensions.setdefault(word, size)))
 
 
+def _check_label_pairs(part: Any, n_features: int) -> None:
+    """Expect pairs of different labels: no cut takes a label from itself, and the search never ends."""
+    pairs = part.label_pairs_
+    demand(np.all(pairs[:, 0] != pairs[:, 1]), "a label in a pair with itself")
+
+
 def _check_svc(part: Any, n_features: int) -> None:
     """Expect one weight per feature or, with a kernel, per kernel row."""
     rows = vars(part).get("kernel_rows_")
@@ -373,6 +379,7 @@ _TREE: tuple[str, Rule] = ("tree_", _check_tree)
 _RULES: dict[str, tuple[str, Rule]] = {
     "aucuba.PartialAUCSVC": ("intercept_", _check_svc),
     "aucuba.helper.portable_splines": ("bsplines_", _check_splines),
+    "aucuba.structured.StructuredLabelRanker": ("label_pairs_", _check_label_pairs),
     "sklearn.ensemble.ExtraTreesClassifier": _MEMBERS,
     "sklearn.ensemble.HistGradientBoostingClassifier": ("_predictors", _check_predictors),
     "sklearn.ensemble.IsolationForest": ("estimators_", _check_isolation),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._estimator import pipeline_steps
+from aucuba._base._tables import escaped
 from aucuba._roc._flagged import promised_rate
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._region_scorecard import RegionScorecard
@@ -141,7 +141,7 @@ class Scorecard:
         return (
             _html_table(["condition", "points"], rows)
             + _html_table(_RISK_HEADER, self._risk_cells())
-            + f"<p>{escape(self.decision)}</p>"
+            + f"<p>{escaped(self.decision)}</p>"
         )
 
     def to_markdown(self) -> str:
@@ -266,9 +266,9 @@ def _interval(row: dict[str, Any]) -> str:
 
 
 def _html_table(header: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in header)
+    head = "".join(f'<th scope="col">{escaped(one)}</th>' for one in header)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+        "<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
@@ -284,13 +284,13 @@ def _latex(text: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    escaped = str(name).replace('"', '""')
-    return f'"{escaped}"'
+    quoted = str(name).replace('"', '""')
+    return f'"{quoted}"'
 
 
 def _sql_text(value: str) -> str:
-    escaped = value.replace("'", "''")
-    return f"'{escaped}'"
+    quoted = value.replace("'", "''")
+    return f"'{quoted}'"
 
 
 def _sql(one: Condition) -> str:

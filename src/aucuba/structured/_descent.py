@@ -89,7 +89,7 @@ class Descent:
             n_iter=len(run.history),
             objective=state.best.objective,
             lower_bound=bound,
-            gap=(state.best.objective - bound) / self.C,
+            gap=max((state.best.objective - bound) / self.C, 0.0),
             history=run.history,
             # The second phase already counts on from the evaluations of the first.
         ).after(way.history, counts=("iteration", "seconds"))

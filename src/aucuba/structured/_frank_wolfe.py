@@ -62,7 +62,7 @@ class FrankWolfe:
             n_iter=len(run.history),
             objective=state.best_objective,
             lower_bound=bound,
-            gap=(state.best_objective - bound) / self.C,
+            gap=max((state.best_objective - bound) / self.C, 0.0),
             history=run.history,
         )
 

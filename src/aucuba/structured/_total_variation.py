@@ -10,6 +10,8 @@ from aucuba.structured._checks import check_couplings, check_edges, check_mass
 
 # Weights at the end of the range of floats are lost in every sum.
 _SMALLEST_WEIGHT = 1e-250
+# Sums of larger scores may overflow, and the search for a cut would never end.
+_LARGEST_SUM = 1e300
 
 
 def tv_scores(
@@ -69,6 +71,12 @@ def solve_variation(
     unary: FloatArray, pairs: IntArray, coupling: FloatArray, masses: FloatArray
 ) -> FloatArray:
     """Solve `tv_scores` on checked input."""
+    sums = [float(np.abs(one).max(initial=0.0)) * one.size for one in (unary, coupling)]
+    if not sum(sums) <= _LARGEST_SUM:
+        raise ValueError(
+            f"Scores of items and couplings of pairs may add up to {sum(sums):.3g}; divide both by one "
+            f"number, so that their sums stay below {_LARGEST_SUM:g}."
+        )
     weight = coupling / 2
     gain = unary + np.bincount(pairs.ravel(), np.repeat(weight, 2), minlength=unary.size)
     felt = weight > _SMALLEST_WEIGHT
