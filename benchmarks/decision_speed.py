@@ -16,7 +16,9 @@ from scipy.special import expit
 
 from aucuba.metrics import (
     average_precision_score,
+    decision_curve,
     detection_cost_score,
+    enrichment_factor_score,
     expected_cost_score,
     f_measure_score,
     gains_table,
@@ -59,6 +61,11 @@ def main() -> None:
         "detection cost, minimum": (4, lambda: detection_cost_score(y, score, **best)),
         "Youden": (4, lambda: youden_score(y, score)),
         "Kolmogorov-Smirnov": (4, lambda: kolmogorov_smirnov_score(y, score)),
+        "lift at 0.1": (4, lambda: enrichment_factor_score(y, score, fraction=0.1)),
+        "decision curve at one threshold, with band": (
+            10,
+            lambda: decision_curve(y, risk, thresholds=[0.1]),
+        ),
         "gains table": (4, lambda: gains_table(y, score)),
         "value recall": (4, lambda: value_recall(y, score, amount, fraction=0.1)),
         "average precision with interval": (

@@ -231,7 +231,7 @@ def test_mistakes_are_named():
             score_interval("rie", y, score, target_prevalence=wrong)
     with pytest.raises(ValueError, match="the ROC curve alone"):
         score_interval("auc", y, score, target_prevalence=0.1)
-    with pytest.raises(ValueError, match="pages of rows"):
+    with pytest.raises(ValueError, match="bin_sizes counts rows"):
         bind("binned_auc", {**PARAMS["binned_auc"], "target_prevalence": 0.1})
     with pytest.raises(ValueError, match="cannot be given with qid"):
         metrics.rie_score(y, score, qid=np.arange(y.size) % 4, target_prevalence=0.1)

@@ -38,9 +38,13 @@ def expected_average_precision(curve: RocCurve) -> FloatArray:
     and Najork 2008). Sums over j are differences of the digamma function, which continue the formula
     to weights that are not whole numbers.
     """
-    above, found = n_ranked(curve)[..., :-1], curve.true_positive[..., :-1]
     positives = np.diff(curve.true_positive)
-    size = positives + np.diff(curve.false_positive)
+    # Only blocks with positives count, in resamples as in the sample.
+    kept = np.flatnonzero(positives.any(axis=tuple(range(positives.ndim - 1))))
+    positives = positives[..., kept]
+    found, alarms = curve.true_positive[..., kept], curve.false_positive[..., kept]
+    above = found + alarms
+    size = positives + curve.false_positive[..., kept + 1] - alarms
     counted = np.where(size > 0, size, 1.0)
     harmonic = 1.0 / (above + 1)
     several = counted != 1

@@ -126,7 +126,9 @@ def value_recall(
 ) -> float:
     """Compute the part of the positives' total amount that the top fraction of all rows holds.
 
-    At a false positive rate the same is a weighted rate, with intervals and tests:
+    A few large amounts decide it, and rows that were not seen may hold larger ones, so no interval is
+    given. At a false positive rate the same is a weighted rate, with intervals and tests that count
+    effective rows:
     ``score_interval("tpr_at_fpr", y, score, fpr=0.01, sample_weight=np.where(y, amount, 1))``.
 
     Parameters

@@ -126,10 +126,8 @@ class RocMeasure:
         drawn by class.
         """
         if self.sampling == "by_class" or not self.has_a_prevalence:
-            raise ValueError(
-                f"target_prevalence has no meaning for {self.name!r}, a measure of "
-                f"{'pages of rows' if self.sampling == 'random' else 'the ROC curve alone'}."
-            )
+            reason = self.unplannable or "it is a measure of the ROC curve alone."
+            raise ValueError(f"target_prevalence has no meaning for {self.name!r}: {reason}")
         ends = target_range(target_prevalence)
         worst = np.max if self.smaller_is_better else np.min
         of_curve, effects, bias = self.of_curve, self.effects, self.bias

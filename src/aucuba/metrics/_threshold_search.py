@@ -38,12 +38,11 @@ class SegmentPoint(OperatingPoint):
     name: Any = None
     n_rows: int = 0
     n_positives: int = 0
-    unit: str = "segment"
     intervals: Mapping[str, ScoreInterval] = field(default_factory=dict)
 
 
 class OperatingPoints(TabularResult, tuple[SegmentPoint, ...]):
-    """Thresholds and what they do, one per segment or class; printed as a table.
+    """Thresholds and what they do, one per segment; printed as a table.
 
     ``to_frame()`` returns a pandas DataFrame, and a notebook shows the table by itself. Each entry has
     ``name``, ``n_rows``, ``n_positives``, what an `OperatingPoint` has, and ``intervals`` of rates.
@@ -52,10 +51,10 @@ class OperatingPoints(TabularResult, tuple[SegmentPoint, ...]):
     __slots__ = ()
 
     def table_rows(self) -> list[dict[str, Any]]:
-        """Return one mapping of names to values per segment or class."""
+        """Return one mapping of names to values per segment."""
         rows = []
         for one in self:
-            row = {one.unit: one.name, "rows": one.n_rows, "positives": one.n_positives}
+            row = {"segment": one.name, "rows": one.n_rows, "positives": one.n_positives}
             row |= {"threshold": one.threshold, "flagged": one.n_flagged}
             for rate in _RATES:
                 row[rate] = getattr(one, rate)
