@@ -127,6 +127,12 @@ class TestProbe:
         y = (np.abs(X[:, 0]) + 0.3 * rng.normal(size=n_rows) > 1.4).astype(int)
         return pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
 
+    @pytest.fixture
+    def no_clock(self, monkeypatch):
+        """However slow the machine, the probe is done."""
+        monkeypatch.setattr("aucuba.cli._fit_hints.time", SimpleNamespace(monotonic=lambda: 0.0))
+
+    @pytest.mark.usefixtures("no_clock")
     def test_trees_that_see_more_are_named(self, fit):
         options = ["--cv", "0", "--fpr-range", "0", "0.2"]
         done = fit(self.curved(), *options)
@@ -134,6 +140,7 @@ class TestProbe:
         assert "try --model stack" in done.out
         assert "try --model stack" not in fit(self.curved(), *options, "--no-probe").out
 
+    @pytest.mark.usefixtures("no_clock")
     def test_a_linear_table_names_none(self, run, fit, rows, tmp_path):
         done = fit(rows, "--cv", "0", "--fpr-range", "0", "0.3")
         assert "--model stack" not in done.out
