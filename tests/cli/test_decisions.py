@@ -211,7 +211,7 @@ def test_triage_by_predictive_values(fit):
         (["--max-fdr", 0.0001], "Hold out more, or allow a larger --max-fdr"),
         (["--triage", "fpr=0.1,fpr=0.2"], "names fpr twice"),
         (["--triage", "precision=0.1"], "--triage must be one of 'fpr', 'tpr', 'ppv', 'npv'"),
-        (["--triage", "fpr"], "such as fpr=0.01, got 'fpr'"),
+        (["--triage", "fpr"], "such as fpr=0.01 for 1 %, got 'fpr'"),
         (["--model", "outliers"], "does not apply to --model outliers"),
         (["--confidence", 0.9], "is for --promise, --triage and --max-fdr"),
     ],

@@ -146,6 +146,21 @@ class TestUnseen:
         assert evaluate(model, table(["a", "c"])).json["data"]["positives"] == 20
         rejected(evaluate(model, table(["a", "b", "d"])), "not trained with: d")
 
+    def test_every_command_takes_one_against_the_rest(self, run, fit, tmp_path):
+        rows = table(["a", "b", "c"], 300)
+        _, model = fit(rows, "--pos-label", "a", "--promise", "fpr=0.3")
+        train, scored = tmp_path / "train.csv", tmp_path / "scored.csv"
+        assert run("predict", model, train, "--id", "y", "--out", scored).code == 0
+        shown = pd.read_csv(scored)
+        assert set(shown["predicted"]) == {"a", "other"}
+        rate = (shown["predicted"] == "a")[shown["y"] != "a"].mean()
+        watched = run("monitor", scored, "--model", model, "--json").json["batches"][0]
+        assert (watched["n_counted"], watched["observed"]) == (200, pytest.approx(rate))
+        assert "at its threshold" in run("compare", model, model, train).out
+        page = tmp_path / "r.html"
+        assert run("report", model, train, "--out", page).code == 0
+        assert "<dt>positive (a)</dt><dd>100" in page.read_text()
+
     def test_binary_keeps_the_order_of_rows(self):
         labels = Labels("b", ("a", "c"))
         np.testing.assert_array_equal(

@@ -73,6 +73,12 @@ def test_the_threshold_is_that_of_rows_that_did_not_train(fitted, data):
     assert rates[promise] > limits[promise] - 0.02
 
 
+def test_recall_is_the_true_positive_rate(data, tmp_path):
+    options = ["--cv", 0, "--no-probe", "--target", "y", "--promise", "recall=0.8"]
+    assert run("fit", data, "--out", tmp_path / "m", *options) == 0
+    assert load_model(tmp_path / "m").model[-1].min_tpr == 0.8
+
+
 def test_the_held_out_half_trains_nothing(data, tmp_path):
     options = ["--cv", 0, "--no-probe", "--target", "y"]
     assert run("fit", data, "--out", tmp_path / "promised", *options, "--promise", "fpr=0.1") == 0
@@ -114,6 +120,7 @@ def test_fit_says_it(data, tmp_path, capsys):
     [
         (["--promise", "auc=0.1"], "--promise must be one of 'fpr', 'tpr', 'precision', 'alerts'"),
         (["--promise", "fpr"], "must read NAME=LIMIT, such as fpr=0.01"),
+        (["--promise", "1%"], "must read NAME=LIMIT, such as fpr=0.01 for 1 %, got '1%'"),
         (["--promise", "fpr=5"], "--promise must lie in (0, 1)"),
         (["--promise", "fpr=0.1", "--confidence", 1], "--confidence must lie in (0, 1)"),
         (["--promise", "fpr=0.0001"], "needs at least 29956 held-out negatives, got"),

@@ -113,13 +113,15 @@ def _of_rate(kind: Any, limit: float, model: Any, **params: Any) -> Any:
 
 
 def _limit(text: str, option: str, known: dict[str, Any]) -> tuple[str, float]:
-    """Read ``fpr=0.01``."""
-    name, _, value = (part.strip() for part in text.partition("="))
-    check_choice(name, option, tuple(known))
+    """Read ``fpr=0.01``; ``recall`` is ``tpr``, as in ``--at``."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    name = "tpr" if name == "recall" and "tpr" in known else name
+    if equals:
+        check_choice(name, option, tuple(known))
     try:
         limit = float(value)
     except ValueError:
         raise ValueError(
-            f"{option} must read NAME=LIMIT, such as fpr=0.01, got {text!r}."
+            f"{option} must read NAME=LIMIT, such as fpr=0.01 for 1 %, got {text!r}."
         ) from None
     return name, check_fraction(limit, option, low_open=True, high_open=True)
