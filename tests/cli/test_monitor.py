@@ -259,5 +259,10 @@ def test_days_without_rows_go_on(tmp_path, capsys):
     rows[:0].to_csv(log, index=False)
     assert run("monitor", log, *times, "2026-01-10") == 0
     assert json.loads(capsys.readouterr().out)["status"] == "ok"
+    times.remove("--json")
+    assert run("monitor", log, *times, "2026-01-11") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "batch counted waiting late observed" in shown
+    assert "ok over all counted rows since 2026-01-01" in shown
     assert run("monitor", log, "--limit", 0.3, "--json") == 2
     assert "log.csv has no rows" in capsys.readouterr().out

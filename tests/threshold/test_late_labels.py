@@ -187,6 +187,29 @@ def test_broken_comes_before_the_horizon():
     assert said.index("ok") > 20
 
 
+def test_early_evidence_comes_with_the_end_of_a_day_and_with_labels():
+    monitor = RateMonitor(0.1, label_horizon=30)
+    monitor.update([0] * 5 + [None] * 5, [1] * 10, event_time=[0] * 10, as_of=0)
+    assert monitor.log_evidence == 0
+    five = monitor.update([], [], event_time=[], as_of=1).log_evidence
+    assert five == pytest.approx(log_evidence_above(5.0, 5.0, 0.1))
+    monitor.update_labels([0] * 5, [1] * 5, event_time=[0] * 5, label_time=[1] * 5, as_of=1)
+    assert monitor.log_evidence == pytest.approx(log_evidence_above(10.0, 10.0, 0.1))
+
+
+def test_dates_as_text_are_those_of_numbers():
+    rng = np.random.default_rng(0)
+    day, flagged = rng.integers(0, 9, size=90), rng.random(90) < 0.3
+    first = np.datetime64("2026-01-05")
+    by_number = RateMonitor(0.1, label_horizon=4)
+    by_number.update(np.zeros(90), flagged, event_time=day, as_of=9)
+    for dates in ((first + day).astype(str), (first + day).astype(object), first + day):
+        by_date = RateMonitor(0.1, label_horizon=4)
+        by_date.update(np.zeros(90), flagged, event_time=dates, as_of=str(first + 9))
+        assert by_date.n_counted == by_number.n_counted == np.sum(day < 5)
+        assert by_date.log_evidence == by_number.log_evidence > 0
+
+
 def test_the_order_of_registration_within_a_day_does_not_matter():
     monitor = RateMonitor(0.1, label_horizon=9)
     flagged = np.arange(200) < 20
@@ -236,15 +259,16 @@ def test_labels_that_miss_their_cohort_are_a_warning():
 def test_weeks_begin_on_mondays():
     monitor = RateMonitor(0.5, label_horizon=timedelta(days=2), cohort="week")
     # 2 March 2026 is a Monday.
-    monitor.update([0, 0], [0, 0], event_time=["2026-03-01", "2026-03-02"], as_of="2026-03-03")
+    days = ["2026-03-01", "2026-03-02"] * 9
+    monitor.update(np.zeros(18), np.zeros(18), event_time=days, as_of="2026-03-03")
     assert monitor.n_counted == 0
     monitor.update([], [], event_time=[], as_of="2026-03-04")
-    assert monitor.n_counted == 1
+    assert monitor.n_counted == 9
     monitor.update([], [], event_time=[], as_of="2026-03-10")
-    assert monitor.n_counted == 1
+    assert monitor.n_counted == 9
     monitor.update([], [], event_time=[], as_of="2026-03-11")
-    assert monitor.n_counted == 2
-    assert "since 2026-02-23" in repr(monitor)
+    assert monitor.n_counted == 18
+    assert "ok over all counted rows since 2026-02-23, 0 observed in 18" in repr(monitor)
 
 
 def test_groups_count_once_in_their_cohort():
@@ -258,6 +282,69 @@ def test_groups_count_once_in_their_cohort():
     monitor.update_labels([0], [0], groups=["a"], **labels)
     monitor.update([], [], event_time=[], as_of=2)
     assert (monitor.n_counted, monitor.n_against) == (2, 1.0)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(row, st.integers(0, 2)), min_size=1, max_size=30), st.booleans())
+def test_groups_are_those_of_a_recount(rows, by_text):
+    """Groups of a day, given in parts, as a sum over each by hand; with dates as text too."""
+    horizon, today = 9, 30
+    first = np.datetime64("2026-01-01") if by_text else 0
+
+    def when(days):
+        found = first + np.array(days, dtype=int)
+        return found.astype(str) if by_text else found
+
+    monitor = RateMonitor(0.3, label_horizon=horizon)
+    for day in range(today + 1):
+        new = [(r, f"{r[0]}/{group}") for r, group in rows if r[0] == day]
+        for part in (new[::2], new[1::2]):
+            monitor.update(
+                [float(y) if delay == 0 else None for (_, _, y, delay), _ in part],
+                [f for (_, f, _, _), _ in part],
+                [name for _, name in part],
+                event_time=when([day] * len(part)),
+                as_of=when([day])[0],
+            )
+        late = [(r, f"{r[0]}/{g}") for r, g in rows if r[3] and r[0] + r[3] == day]
+        monitor.update_labels(
+            [y for (_, _, y, _), _ in late],
+            [f for (_, f, _, _), _ in late],
+            [name for _, name in late],
+            event_time=when([r[0] for r, _ in late]),
+            label_time=when([day] * len(late)),
+            as_of=when([day])[0],
+        )
+        monitor = RateMonitor.from_json(monitor.to_json())
+        waiting = [r for r, _ in rows if r[0] <= day < r[0] + 1 + horizon]
+        assert monitor.n_waiting == sum(r[3] is None or r[0] + r[3] > day for r in waiting)
+    for name, pair in (
+        ("ok", monitor._state.evidence.for_ok),
+        ("broken", monitor._state.evidence.for_broken),
+    ):
+        expected = np.zeros(2)
+        for group in {(r[0], g) for r, g in rows}:
+            own = [r for r, g in rows if (r[0], g) == group]
+            n, s = np.sum(completed(own, "fpr", horizon, "worst", today, name), axis=0)
+            expected += (1, s / n) if n else (0, 0)
+        assert pair == pytest.approx(expected)
+
+
+def test_labels_of_an_unknown_group_change_nothing():
+    monitor = RateMonitor(0.5, label_horizon=9)
+    monitor.update([None] * 3, [1, 1, 0], ["a", "b", "b"], event_time=[0] * 3, as_of=1)
+    before = monitor.to_json()
+    for name, flag, n_waiting in (("c", 1, 0), ("a", 0, 0), ("b", 1, 1)):
+        with pytest.raises(
+            ValueError, match=f"2 labels .* group '{name}' .* which {n_waiting} such"
+        ):
+            monitor.update_labels(
+                *([0, 0, 0], [1, flag, flag], ["a", name, name]),
+                event_time=[0] * 3,
+                label_time=[1] * 3,
+                as_of=1,
+            )
+        assert monitor.to_json() == before
 
 
 def test_only_flagged_rows_with_labels_say_nothing():
@@ -499,3 +586,5 @@ def test_a_group_lies_within_a_cohort(together):
     # Once its cohort is counted a name may come again.
     monitor.update([0], [0], ["a"], event_time=[60], as_of=60)
     assert monitor.n_counted == 3
+    # Names of counted cohorts are forgotten, so that the state does not grow.
+    assert set(monitor._state.cohorts._homes) == {"a"}

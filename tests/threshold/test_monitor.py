@@ -46,6 +46,33 @@ def test_says_ok_broken_and_unsure(rate):
     assert RateMonitor(observed, rate=rate).update(y, flagged).status == "unsure"
 
 
+@pytest.mark.parametrize("rate", ["fpr", "tpr"])
+def test_labels_of_flagged_rows_alone_say_nothing(rate):
+    monitor = RateMonitor(0.5, rate=rate)
+    monitor.update(np.full(200, rate == "tpr"), np.ones(200))
+    assert monitor.n_counted == 200
+    for _ in range(2):
+        assert (monitor.status, monitor.reason) == ("unsure", "flagged_only")
+        monitor = RateMonitor.from_json(monitor.to_json())
+    monitor.update([rate == "fpr"], [0])
+    said = {"fpr": "broken", "tpr": "ok"}[rate]
+    for _ in range(2):
+        assert (monitor.status, monitor.reason) == (said, "")
+        monitor = RateMonitor.from_json(monitor.to_json()).update([0], [1])
+    assert RateMonitor(0.5, rate="precision").update(np.ones(200), np.ones(200)).status == "ok"
+
+
+def test_ok_says_over_which_rows():
+    monitor = RateMonitor(0.1, ok_window=100)
+    assert repr(monitor.update(np.zeros(100), np.zeros(100))).endswith(
+        "ok over all counted rows since the first, 0 observed in 100 counted"
+    )
+    assert "since" not in repr(monitor.update([0], [0]))
+    assert "ok over all counted rows since number 101," in repr(
+        monitor.update(np.zeros(90), np.zeros(90))
+    )
+
+
 def test_broken_stays_and_ok_does_not():
     monitor = RateMonitor(0.1)
     monitor.update(np.zeros(300), np.zeros(300))

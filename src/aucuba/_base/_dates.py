@@ -51,13 +51,19 @@ def as_times(column: Any, missing: BoolArray) -> AnyArray:
     if values.dtype.kind == "M":
         coarse = np.datetime_data(values.dtype)[0] in _COARSE
         return values.astype("datetime64[s]") if coarse else values
-    texts = [None if gap else _utc(str(value)) for value, gap in zip(values, missing, strict=True)]
-    for text, value, gap in zip(texts, values, missing, strict=True):
-        if text is None and not gap:
+    texts = list(map(str, values.tolist()))
+    # Columns repeat their dates.
+    moments = {text: _utc(text) for text in dict.fromkeys(texts)}
+    for text, gap in zip(texts, missing, strict=True) if None in moments.values() else ():
+        if moments[text] is None and not gap:
             raise ValueError(
-                f"{str(value)[:40]!r} is not a date; write dates as 2024-12-31 or 2024-12-31 23:59:00."
+                f"{text[:40]!r} is not a date; write dates as 2024-12-31 or 2024-12-31 23:59:00."
             )
-    return np.array([text or "NaT" for text in texts], dtype="datetime64[us]")
+    distinct = np.array([one or "NaT" for one in moments.values()], dtype="datetime64[us]")
+    place = {text: number for number, text in enumerate(moments)}
+    times = distinct[np.array([place[text] for text in texts], dtype=np.intp)]
+    times[missing] = np.datetime64("NaT")
+    return times
 
 
 def as_days(times: AnyArray) -> FloatArray:

@@ -198,6 +198,8 @@ def identifiers(
         raise ValueError(f"{name} must not be complex, got dtype {column.dtype}.")
     if column.dtype.kind not in "fmMO":
         return column
+    if column.dtype.kind == "O" and {*map(type, column.tolist())} == {str}:
+        return column.astype(str)
     missing = missing_entries(column)
     _refuse_missing(missing, name)
     if column.dtype.kind == "O":
@@ -208,8 +210,6 @@ def identifiers(
             raise ValueError(
                 f"{name} mixes {' and '.join(kinds)}, which have no common order; use one kind."
             ) from None
-        if kinds == ["str"]:
-            return column.astype(str)
     return column
 
 

@@ -49,7 +49,8 @@ def run(options: MonitorOptions) -> None:
             with written_atomically(state) as draft:
                 draft.write_text(watched.to_json() + "\n", encoding="utf-8")
     said = {"status": watched.status, "reason": watched.reason, "changed": watched.changed}
-    emit({**said, "batches": shown}, _grid(shown), repr(watched), as_json=options.json)
+    grid = _grid(shown, waits=watched.label_horizon is not None)
+    emit({**said, "batches": shown}, grid, repr(watched), as_json=options.json)
 
 
 def _with_model(options: MonitorOptions, path: Path) -> MonitorOptions:
@@ -239,11 +240,13 @@ def _value(text: str) -> Any:
         return text
 
 
-def _grid(shown: list[dict[str, Any]]) -> Grid:
-    grid = Grid("batch", "counted", "observed", "interval", "status", "changed")
+def _grid(shown: list[dict[str, Any]], waits: bool) -> Grid:
+    late = ("waiting", "late") if waits else ()
+    grid = Grid("batch", "counted", *late, "observed", "interval", "status", "changed")
     for row in shown:
         observed = "" if row["observed"] is None else f"{row['observed']:.4f}"
         interval = f"[{row['lower']:.4f}, {row['upper']:.4f}]"
         changed = "yes" if row["changed"] else "no"
-        grid.add_line(row["batch"], row["n_counted"], observed, interval, row["status"], changed)
+        counts = [row[f"n_{name}"] for name in ("counted", *late)]
+        grid.add_line(row["batch"], *counts, observed, interval, row["status"], changed)
     return grid

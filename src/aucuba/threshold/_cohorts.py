@@ -7,9 +7,8 @@ in, in the order of the cohorts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -51,14 +50,66 @@ class Arrivals:
     def has_label(self) -> BoolArray:
         return np.asarray(self.label != WAITING)
 
-    def take(self, rows: BoolArray) -> Arrivals:
-        return Arrivals(
-            self.flagged[rows],
-            self.label[rows],
-            self.event[rows],
-            self.made[rows],
-            self.group if self.group.size == 1 else self.group[rows],
-        )
+    def parts(self, number: IntArray, rows: IntArray) -> list[tuple[int, IntArray, list[str]]]:
+        """Split some rows by the number of their cohort, in order: with their groups."""
+        of_rows = number[rows]
+        if not rows.size:
+            return []
+        if (of_rows == of_rows[0]).all():
+            each = [rows]
+        else:
+            order = np.argsort(of_rows, kind="stable")
+            each = np.split(rows[order], np.flatnonzero(np.diff(of_rows[order])) + 1)
+        alone = self.group.size == 1
+        return [
+            (int(number[own[0]]), own, (self.group if alone else self.group[own]).tolist())
+            for own in each
+        ]
+
+
+@dataclass
+class Cells:
+    """Numbers of rows of one cohort.
+
+    Parameters
+    ----------
+    places : dict
+        The place of every group; the only group is empty text where rows count by themselves.
+    counts : ndarray of int
+        By place, flag and label: negative, positive, waiting.
+    at_best : ndarray or None
+        What the reading "best" says of them, once it was asked, until they change.
+    """
+
+    places: dict[str, int] = field(default_factory=dict)
+    counts: IntArray = field(default_factory=lambda: np.zeros((0, 2, 3), dtype=np.int64))
+    at_best: FloatArray | None = None
+
+    @property
+    def n_waiting(self) -> int:
+        return int(self.counts[:, :, WAITING].sum())
+
+    def add(self, names: list[str], cell: IntArray) -> None:
+        """Add rows by group, and by flag and label as one number."""
+        known = self.places
+        place = np.array([known.setdefault(name, len(known)) for name in names])
+        counts = _counted(place, cell, len(known))
+        counts[: len(self.counts)] += self.counts
+        self.counts, self.at_best = counts, None
+
+    def moves(self, names: list[str], cell: IntArray) -> tuple[IntArray, tuple[str, int] | None]:
+        """Return the change that labels make, and the first group and flag with too few that wait."""
+        n_groups = len(self.places)
+        place = np.array([self.places.get(name, n_groups) for name in names])
+        found = _counted(place, cell, n_groups + 1)
+        waiting = np.zeros((n_groups + 1, 2), dtype=np.int64)
+        waiting[:n_groups] = self.counts[:, :, WAITING]
+        excess = np.argwhere(found.sum(axis=2) > waiting)
+        if excess.size:
+            at, flag = excess[0].tolist()
+            return found, (names[int(np.argmax(place == at))], flag)
+        found[:, :, WAITING] = -found.sum(axis=2)
+        return found[:n_groups], None
 
 
 @dataclass
@@ -70,31 +121,29 @@ class Cohorts:
     cohort : {"day", "week"}
     horizon : float
         Days after the end of a cohort at which it is mature.
-    cells : dict of dict
-        For every waiting cohort and group an array of flag by label: negative, positive, waiting. The
-        group is empty text for rows that count by themselves.
+    cells : dict of Cells
+        The rows of every waiting cohort.
     folded : int or None
         The last cohort that was taken out; labels for it or an earlier one come too late.
     closed : int or None
         The last cohort that a look took for complete; no row may join it or an earlier one, since it
         could have been chosen by its label.
+    n_waiting : int
+        Rows without a label.
     """
 
     cohort: str
     horizon: float
-    cells: dict[int, dict[str, IntArray]] = field(default_factory=dict)
+    cells: dict[int, Cells] = field(default_factory=dict)
     folded: int | None = None
     closed: int | None = None
+    n_waiting: int = 0
+    # The last cohort of every group that waits.
+    _homes: dict[str, int] = field(default_factory=dict)
 
     def start(self, number: Any) -> Any:
         """Return the first day of a cohort."""
         return number * DAYS[self.cohort] - _MONDAY[self.cohort]
-
-    @property
-    def n_waiting(self) -> int:
-        return int(
-            sum(one[:, WAITING].sum() for group in self.cells.values() for one in group.values())
-        )
 
     def register(self, rows: Arrivals) -> int:
         """Add rows; return how many of their labels were made too late to count."""
@@ -108,74 +157,96 @@ class Cohorts:
                 "later by update_labels. Rows that come with their labels could be chosen by them."
             )
         late = self._is_late(rows, number)
-        known = replace(rows, label=np.where(late, WAITING, rows.label))
-        arrived = list(_counted(number, known))
-        self._refuse_spread(arrived)
-        for key, name, counts in arrived:
-            groups = self.cells.setdefault(key, {})
-            groups[name] = groups[name] + counts if name in groups else counts
+        label = np.where(late, WAITING, rows.label)
+        cell = rows.flagged * 3 + label
+        arrived = rows.parts(number, np.arange(number.size))
+        self._homes |= self._checked_homes(arrived)
+        for key, own, names in arrived:
+            self.cells.setdefault(key, Cells()).add(names, cell[own])
+        self.n_waiting += int(np.sum(label == WAITING))
         return int(late.sum())
 
-    def _refuse_spread(self, arrived: list[tuple[int, str, IntArray]]) -> None:
-        """Raise if a group lies in several cohorts that wait, in each of which it would count."""
-        place: dict[str, int] = {}
-        for number, name, _ in arrived:
-            if name == _ALONE:
+    def _checked_homes(self, arrived: list[tuple[int, IntArray, list[str]]]) -> dict[str, int]:
+        """Return the cohorts of groups; raise if one lies in several, in each of which it counts."""
+        homes: dict[str, int] = {}
+        for number, _, names in arrived:
+            if names == [_ALONE]:
                 continue
-            others = [
-                key
-                for key, groups in self.cells.items()
-                # A cohort that matures before the other begins may wait for its update only.
-                if key != number
-                and name in groups
-                and abs(self.start(number) - self.start(key)) <= self.horizon + DAYS[self.cohort]
-            ]
-            if others or place.setdefault(name, number) != number:
-                first = min([*others, place.get(name, number), number])
-                raise ValueError(
-                    f"The group {name!r} has rows of the {self.cohort}s that begin on days "
-                    f"{self.start(first)} and {self.start(number)}; a group counts once, so it must "
-                    f"lie within one {self.cohort}: name it anew in each, or count by longer cohorts."
-                )
+            for known in (self._homes, homes):
+                for other in {*map(known.get, names)} - {None, number}:
+                    apart = abs(self.start(number) - self.start(other))
+                    # A cohort that matures before the other begins may wait for its update only.
+                    if apart > self.horizon + DAYS[self.cohort]:
+                        continue
+                    name = next(one for one in names if known.get(one) == other)
+                    first, second = sorted((self.start(number), self.start(other)))
+                    raise ValueError(
+                        f"The group {name!r} has rows of the {self.cohort}s that begin on days {first} "
+                        f"and {second}; a group counts once, so it must lie within one {self.cohort}: "
+                        "name it anew in each, or count by longer cohorts."
+                    )
+            homes.update(dict.fromkeys(names, number))
+        return homes
 
     def add_labels(self, labels: Arrivals) -> int:
         """Move rows from waiting to labelled; return how many labels were too late."""
         number = self._numbers(labels.event)
         made_late = self._is_late(labels, number)
         late = made_late | self._is_folded(number)
-        moved = list(_counted(number[~late], labels.take(~late)))
-        nothing = np.zeros((2, 3), dtype=np.int64)
-        for key, name, counts in moved:
-            waiting = self.cells.get(key, {}).get(name, nothing)[:, WAITING]
-            for flag in np.flatnonzero(counts.sum(axis=1) > waiting).tolist():
-                raise ValueError(
-                    f"{counts[flag].sum()} labels of {'flagged' if flag else 'unflagged'} rows"
-                    f"{f' of the group {name!r}' if name else ''} come for the {self.cohort} that "
-                    f"begins on day {self.start(key)} ({shown_day(self.start(key))}), in which "
-                    f"{waiting[flag]} such rows wait for one; register rows with update first."
-                )
+        cell = labels.flagged * 3 + labels.label
+        moved = []
+        for key, own, names in labels.parts(number, np.flatnonzero(~late)):
+            cells = self.cells.get(key, Cells())
+            change, lacking = cells.moves(names, cell[own])
+            if lacking is not None:
+                self._refuse_labels(key, cells, change, *lacking)
+            moved.append((key, change, own.size))
         n_missed = int(np.sum(late & ~made_late))
         if n_missed:
             warn_user(
                 f"{n_missed} labels were made in time, but an earlier call has counted their "
                 f"{self.cohort}s without them. Give labels before that: update_labels before update."
             )
-        for key, name, counts in moved:
-            counts[:, WAITING] = -counts.sum(axis=1)
-            self.cells[key][name] = self.cells[key][name] + counts
+        for key, change, n_labels in moved:
+            self.cells[key].counts += change
+            self.cells[key].at_best = None
+            self.n_waiting -= n_labels
         return int(late.sum())
 
-    def fold(self, as_of: float) -> Iterator[tuple[int, dict[str, IntArray]]]:
+    def _refuse_labels(
+        self, number: int, cells: Cells, found: IntArray, name: str, flag: int
+    ) -> NoReturn:
+        """Raise for more labels than rows that wait for one."""
+        place, n_waiting = cells.places.get(name), 0
+        if place is not None:
+            n_waiting = int(cells.counts[place, flag, WAITING])
+        n_labels = int(found[-1 if place is None else place, flag].sum())
+        raise ValueError(
+            f"{n_labels} labels of {'flagged' if flag else 'unflagged'} rows"
+            f"{f' of the group {name!r}' if name else ''} come for the {self.cohort} that "
+            f"begins on day {self.start(number)} ({shown_day(self.start(number))}), in which "
+            f"{n_waiting} such rows wait for one; register rows with update first."
+        )
+
+    def fold(self, as_of: float) -> list[tuple[int, Cells]]:
         """Take out the cohorts that are mature, in order."""
         # A cohort without rows is over too.
-        last = int(self._numbers(np.array(as_of - self.horizon))) - 1
+        last = self._present(as_of - self.horizon) - 1
         self.folded = last if self.folded is None else max(self.folded, last)
-        for number in sorted(one for one in self.cells if one <= last):
-            yield number, self.cells.pop(number)
+        mature = [
+            (number, self.cells.pop(number)) for number in sorted(self.cells) if number <= last
+        ]
+        for number, cells in mature:
+            self.n_waiting -= cells.n_waiting
+            for name in cells.places:
+                if self._homes.get(name) == number:
+                    del self._homes[name]
+        return mature
 
     def close(self, as_of: float) -> list[int]:
         """Return the cohorts that are over and wait, in order, and close all up to the last of them."""
-        over = sorted(one for one in self.cells if self.start(one + 1) <= as_of)
+        present = self._present(as_of)
+        over = sorted(one for one in self.cells if one < present)
         ends = (self.folded, self.closed, *over[-1:])
         self.closed = max((one for one in ends if one is not None), default=None)
         return over
@@ -183,8 +254,8 @@ class Cohorts:
     def to_json(self) -> dict[str, Any]:
         """Return the waiting rows in JSON's types."""
         cells = {
-            str(number): {name: one.tolist() for name, one in groups.items()}
-            for number, groups in self.cells.items()
+            str(number): dict(zip(one.places, one.counts.tolist(), strict=True))
+            for number, one in self.cells.items()
         }
         return {"cells": cells, "folded": self.folded, "closed": self.closed}
 
@@ -192,11 +263,18 @@ class Cohorts:
         """Restore waiting rows, after checking that their counts are possible."""
         for name in ("folded", "closed"):
             setattr(self, name, None if state[name] is None else int(state[name]))
-        for number, groups in state["cells"].items():
-            self.cells[int(number)] = {name: np.array(one) for name, one in groups.items()}
-            for one in self.cells[int(number)].values():
-                if one.shape != (2, 3) or one.dtype.kind != "i" or one.min() < 0:
-                    raise ValueError(f"impossible counts {one.tolist()} in a waiting cohort")
+        for text, groups in state["cells"].items():
+            number, counts = int(text), np.array(list(groups.values()))
+            if counts.shape[1:] != (2, 3) or counts.dtype.kind != "i" or counts.min() < 0:
+                raise ValueError(f"impossible counts {counts.tolist()} in a waiting cohort")
+            self.cells[number] = Cells({name: place for place, name in enumerate(groups)}, counts)
+            self.n_waiting += self.cells[number].n_waiting
+        for number in sorted(self.cells):
+            self._homes |= {name: number for name in self.cells[number].places if name != _ALONE}
+
+    def _present(self, day: float) -> int:
+        """Return the number of the cohort of a day."""
+        return int(self._numbers(np.array(day)))
 
     def _numbers(self, day: FloatArray) -> IntArray:
         whole = np.floor(day).astype(np.int64)
@@ -210,20 +288,10 @@ class Cohorts:
         return np.asarray(rows.has_label & (rows.made >= self.start(number + 1) + self.horizon))
 
 
-def _counted(number: IntArray, rows: Arrivals) -> Iterator[tuple[int, str, IntArray]]:
-    """Count rows by flag and label within every cohort and group."""
-    if not number.size:
-        return
-    first, (names, place) = int(number.min()), np.unique(rows.group, return_inverse=True)
-    unit = (number - first) * names.size + place
-    used = np.arange(int(unit.max()) + 1)
-    if names.size > 1:
-        used, unit = np.unique(unit, return_inverse=True)
-    cell = unit * 6 + rows.flagged * 3 + rows.label
-    counts = np.bincount(cell, minlength=used.size * 6).astype(np.int64).reshape(-1, 2, 3)
-    for one, cells in zip(used.tolist(), counts, strict=True):
-        if cells.any():
-            yield first + one // names.size, str(names[one % names.size]), cells
+def _counted(place: IntArray, cell: IntArray, n_places: int) -> IntArray:
+    """Count rows by place, flag and label."""
+    found = np.bincount(place * 6 + cell, minlength=6 * n_places)
+    return found.astype(np.int64, copy=False).reshape(-1, 2, 3)
 
 
 def group_names(groups: Any, n_rows: int) -> AnyArray:
@@ -266,12 +334,15 @@ class Reading:
             counts[flagged, WAITING], against[flagged, WAITING] = chosen[waiting]
         return cls(counts, against)
 
-    def pair(self, groups: dict[str, IntArray]) -> FloatArray:
+    def pair(self, cells: Cells) -> FloatArray:
         """Return how many rows of a cohort count, and how many against; a group counts once."""
-        total = np.zeros(2)
-        for name, cells in groups.items():
-            n, s = float((cells * self.counts).sum()), float((cells * self.against).sum())
-            if name != _ALONE and n:
-                n, s = 1.0, s / n
-            total += (n, s)
+        ways = np.column_stack([self.counts.ravel(), self.against.ravel()])
+        n, s = (cells.counts.reshape(-1, 6) @ ways).T
+        alone = cells.places.get(_ALONE)
+        total, once = np.zeros(2), n > 0
+        if alone is not None:
+            total += n[alone], s[alone]
+            once[alone] = False
+        if once.any():
+            total += once.sum(), (s[once] / n[once]).sum()
         return total

@@ -325,11 +325,17 @@ def _promise_of(classifier: Any) -> tuple[str, str]:
     """Return the rate of a classifier and the parameter that limits it."""
     if type(classifier) not in _RATES:
         names = ", ".join(kind.__name__ for kind in _RATES)
-        raise ValueError(f"A ledger records {names}, not {type(classifier).__name__}.")
+        raise ValueError(
+            f"A ledger records {names}, not {type(classifier).__name__}: it needs a monitor that knows "
+            "the days of its rows, which that of an alert rate does not."
+        )
     rate, parameter = _RATES[type(classifier)]
     limit, second = getattr(classifier, parameter), getattr(classifier, "min_tpr", None)
     if np.ndim(limit) or classifier.strata is not None or (rate == "fpr" and second is not None):
-        raise ValueError("A ledger records one limit of one rate, without strata.")
+        raise ValueError(
+            "A ledger records one limit of one rate, without strata, since one monitor watches one "
+            "rate; keep a ledger per limit or stratum, with a part of the error each."
+        )
     return rate, parameter
 
 

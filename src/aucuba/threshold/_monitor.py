@@ -36,7 +36,8 @@ class RateMonitor(MonitorReport):
       within the limit" has passed 1 / (1 - ``confidence``), and stays so. It is ``"ok"`` while the
       evidence for "the mean rate over all counted rows since the last restart is within the limit"
       has, and ``"unsure"`` otherwise. It is ``"unknown"`` while text labels have come of which none is
-      known to be the positive one.
+      known to be the positive one. An FPR or a TPR is ``"unsure"`` until a row that was not flagged has
+      had a label: where flagged rows alone are labelled, every positive seen is a hit.
     - ``changed`` detects a rise after a long good history, whose evidence ``status`` would have to
       undo first. It bounds not the probability of a false alarm but the mean time until one:
       ``average_run_length``. Every good stream raises it sooner or later; ``ok`` is withheld from then

@@ -142,13 +142,10 @@ class MonitorReport:
         start += f" ({self.reason})" if self.reason else ""
         if self.observed is None:
             return start
+        if self.status == "ok":
+            start += f" over all counted rows since {self._state.since}"
         signal = ", changed" if self.changed else ""
-        since = ""
-        if self._state.cohorts is not None or self._state.evidence.run > 1:
-            since = f" since {self._state.shown(self._state.evidence.since)}"
-        return (
-            f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted:.10g} counted{since}"
-        )
+        return f"{start}{signal}, {self.observed:.4g} observed in {self.n_counted:.10g} counted"
 
     def _rows(self, history: History) -> list[dict[str, Any]]:
         state = self._state

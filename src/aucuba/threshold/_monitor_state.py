@@ -103,6 +103,7 @@ class MonitorState:
         if share is not None:
             share = one_per_row(share, flagged.size, "inclusion_probability")[counted]
         self.labels = labels
+        self.saw_unflagged_label = self.saw_unflagged_label or not flagged.all()
         self.evidence.restart_if_due(self.n_counted)
         if losses.size:
             self.evidence.add_losses(losses, share)
@@ -149,7 +150,7 @@ class MonitorState:
         self.n_late += take(rows)
         self.labels, self.day, self.dated = labels, day, dated
         self.saw_unflagged_label |= bool(np.any(given & ~flagged))
-        self._count_mature(self.cohorts, day)
+        self._count_mature(self.cohorts, day, are_registered)
 
     def acknowledge(self, as_of: Any) -> None:
         """Clear the detector of ``changed``."""
@@ -161,11 +162,9 @@ class MonitorState:
         """Return the status, and why it is withheld or what it assumes."""
         if self.labels.lack_a_positive:
             return "unknown", "positive_label"
-        assumed = ""
-        if self.cohorts is not None:
-            if self.promise in (FPR, TPR) and not self.saw_unflagged_label:
-                return "unsure", "flagged_only"
-            assumed = self._assumed
+        if self.promise in (FPR, TPR) and not self.saw_unflagged_label:
+            return "unsure", "flagged_only"
+        assumed = "" if self.cohorts is None else self._assumed
         if self.evidence.is_broken:
             return "broken", assumed
         if not self.evidence.is_ok:
@@ -190,6 +189,14 @@ class MonitorState:
             event,
             False,
         )
+
+    @property
+    def since(self) -> str:
+        """From when on the rows behind "ok" count."""
+        since = self.evidence.since
+        if self.cohorts is not None:
+            return self.shown(since) if self.dated else f"day {since:g}"
+        return "the first" if self.evidence.run == 1 else f"number {since + 1:g}"
 
     def shown(self, day: float) -> str:
         """Write a day as a date if days were given as dates."""
@@ -222,7 +229,7 @@ class MonitorState:
 
     def _present(self, as_of: Any) -> tuple[float, bool]:
         """Return the present day, and whether it was given as a date."""
-        day, dated = event_days([as_of], "as_of", 1)
+        day, dated = event_days(np.array([as_of]), "as_of", 1)
         if self.day is not None and (dated != self.dated or day[0] < self.day):
             raise ValueError(
                 f"as_of={as_of!r} follows {self.shown(self.day)} of an earlier update; updates must "
@@ -230,18 +237,24 @@ class MonitorState:
             )
         return float(day[0]), dated
 
-    def _count_mature(self, cohorts: Cohorts, day: float) -> None:
+    def _count_mature(self, cohorts: Cohorts, day: float, have_labels_moved: bool) -> None:
         """Count mature cohorts, and look for early evidence among the others."""
-        for number, groups in cohorts.fold(day):
+        closed, mature = cohorts.closed, cohorts.fold(day)
+        for number, cells in mature:
             start = float(cohorts.start(number))
             if not self.evidence.for_broken[0] and self.evidence.run == 1:
                 self.evidence.since = start
             self.evidence.restart_if_due(start)
-            self.evidence.add_counts(*(reading.pair(groups) for reading in self._readings))
-        # Not of a cohort that is not over: its rows may be registered in any order.
-        waiting = [self._best.pair(cohorts.cells[number]) for number in cohorts.close(day)]
-        if waiting:
-            self.evidence.add_early(np.array(waiting))
+            self.evidence.add_counts(*(reading.pair(cells) for reading in self._readings))
+        # Not of a cohort that is not over: its rows may be registered in any order. No row joins one
+        # that was looked at, so that its evidence is new only once, or with new labels.
+        over = cohorts.close(day)
+        if over and (mature or have_labels_moved or cohorts.closed != closed):
+            waiting = [cohorts.cells[number] for number in over]
+            for cells in waiting:
+                if cells.at_best is None:
+                    cells.at_best = self._best.pair(cells)
+            self.evidence.add_early(np.array([cells.at_best for cells in waiting]))
 
 
 def inclusion_share(probability: Any, least: float | None, groups: Any) -> FloatArray | None:

@@ -88,6 +88,13 @@ def detector_bets(limit: float) -> FloatArray:
     return bets
 
 
+@lru_cache(maxsize=64)
+def _log_steps(limit: float) -> tuple[FloatArray, FloatArray]:
+    """Return how much a row against the limit, and one within it, moves the log-state of every bet."""
+    bets = detector_bets(limit)
+    return np.log1p(bets * (1.0 - limit)), np.log1p(-bets * limit)
+
+
 def advance_detector(
     log_state: FloatArray, losses: FloatArray, limit: float, share: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
@@ -130,11 +137,10 @@ def advance_detector_by_counts(
     All rows join before their evidence is counted; the argument about the mean holds as before. With
     ``joining``, that many join instead, such as days, and the mean time is counted in these.
     """
-    n, s = np.asarray(n, dtype=np.float64)[..., None], np.asarray(s, dtype=np.float64)[..., None]
-    started = np.log(n if joining is None else np.asarray(joining)[..., None])
-    bets = detector_bets(limit)
-    growth = s * np.log1p(bets * (1.0 - limit)) + (n - s) * np.log1p(-bets * limit)
-    state: FloatArray = np.logaddexp(log_state, started) + growth
+    started = n if joining is None else joining
+    against, within = _log_steps(limit)
+    growth = np.multiply.outer(s, against) + np.multiply.outer(np.subtract(n, s), within)
+    state: FloatArray = np.logaddexp(log_state, np.log(started)[..., None]) + growth
     return state
 
 
