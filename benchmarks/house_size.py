@@ -4,11 +4,14 @@ Code lines are lines with code on them: no blanks, comments or docstrings. Publi
 every ``__all__``, each counted once. A private access is ``thing._name`` where ``thing`` is neither
 ``self`` nor ``cls`` and the module itself defines no such name. For each fit, files and functions are
 those of the package with at least one call while the fit runs in its own interpreter; imports,
-lambdas and comprehensions are left out. "Before" is commit {commit}, "after" the code as it is. Writes
-``benchmarks/results/house_size.md``; the numbers before are beside it in ``house_size.json``.
+lambdas and comprehensions are left out. "Before" is commit {before}; "joined" is {joined}, where
+rows, splits, groups, comparisons and warnings had got one owner each and small modules were merged,
+before most features were added; "today" is the code as it is. Writes
+``benchmarks/results/house_size.md``; the earlier numbers are beside it in ``house_size.json``.
 
-``python -m benchmarks.house_size --before COMMIT`` stores the numbers of the present code as those
-before; ``python -m benchmarks.house_size 0`` lists the functions on the way of the first fit.
+``python -m benchmarks.house_size --store WHEN COMMIT`` stores the numbers of the present code under
+one of these words; ``python -m benchmarks.house_size 0`` lists the functions on the way of the first
+fit.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ from reproductions.tables import markdown_table, write_signed
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "aucuba"
 RESULT = Path(__file__).parent / "results" / "house_size.md"
-BEFORE = RESULT.with_suffix(".json")
+STORED = RESULT.with_suffix(".json")
+TIMES = ("before", "joined", "today")
 LONG = 60
 _NOT_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
@@ -179,48 +183,44 @@ def measured() -> dict[str, Any]:
     return sizes() | {"fits": ways()}
 
 
-def table_of(before: dict[str, Any], after: dict[str, Any]) -> str:
+def table_of(states: list[dict[str, Any]]) -> str:
     """Three tables: the whole, the packages, and the ways of the fits."""
 
     def total(one: dict[str, Any], key: str) -> int:
         return sum(entry[key] for entry in one["packages"].values())
 
-    def both(read: Any) -> list[str]:
-        return [read(before), read(after)]
+    def each(read: Any) -> list[str]:
+        return [read(one) for one in states]
 
     whole = [
-        ["code lines", *both(lambda one: f"{total(one, 'code'):,}")],
-        ["files", *both(lambda one: str(total(one, "files")))],
-        ["distinct public names", *both(lambda one: str(one["names"]))],
-        [f"functions above {LONG} code lines", *both(lambda one: str(len(one["long"])))],
+        ["code lines", *each(lambda one: f"{total(one, 'code'):,}")],
+        ["files", *each(lambda one: str(total(one, "files")))],
+        ["distinct public names", *each(lambda one: str(one["names"]))],
+        [f"functions above {LONG} code lines", *each(lambda one: str(len(one["long"])))],
         [
             "comments per 100 code lines",
-            *both(lambda one: f"{100 * one['comments'] / total(one, 'code'):.1f}"),
+            *each(lambda one: f"{100 * one['comments'] / total(one, 'code'):.1f}"),
         ],
-        ["private accesses across modules", *both(lambda one: str(one["private"]))],
+        ["private accesses across modules", *each(lambda one: str(one["private"]))],
     ]
     packages = []
-    for name in sorted({*before["packages"], *after["packages"]}):
-        pair = [one["packages"].get(name) for one in (before, after)]
+    for name in sorted({name for one in states for name in one["packages"]}):
+        found = [one["packages"].get(name) for one in states]
         shown = [
             f"{entry[key]:,}" if entry else "-"
             for key in ("code", "files", "names")
-            for entry in pair
+            for entry in found
         ]
         packages.append([f"`{name}`", *shown])
     fits = []
-    for name in dict.fromkeys([*before["fits"], *after["fits"]]):
-        pair = [one["fits"].get(name, ("-", "-")) for one in (before, after)]
-        fits.append([name, *(str(entry[key]) for key in (0, 1) for entry in pair)])
-    columns = [
-        f"{what} {when}" for what in ("code", "files", "names") for when in ("before", "after")
-    ]
-    on_the_way = [
-        f"{what} {when}" for what in ("files", "functions") for when in ("before", "after")
-    ]
+    for name in dict.fromkeys(name for one in states for name in one["fits"]):
+        found = [one["fits"].get(name, ("-", "-")) for one in states]
+        fits.append([name, *(str(entry[key]) for key in (0, 1) for entry in found)])
+    columns = [f"{what} {when}" for what in ("code", "files", "names") for when in TIMES]
+    on_the_way = [f"{what} {when}" for what in ("files", "functions") for when in TIMES]
     return "\n\n".join(
         [
-            markdown_table(["", "before", "after"], whole),
+            markdown_table(["", *TIMES], whole),
             markdown_table(["package", *columns], packages),
             markdown_table(["fit", *on_the_way], fits),
         ]
@@ -228,21 +228,22 @@ def table_of(before: dict[str, Any], after: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    before, after = json.loads(BEFORE.read_text(encoding="utf-8")), measured()
-    text = __doc__.split("\n\n")[1].rpartition(" Writes")[0].format(commit=before["commit"])
-    text = text.replace("``", "`")
-    table = table_of(before, after)
+    stored, today = json.loads(STORED.read_text(encoding="utf-8")), measured()
+    commits = {when: one["commit"] for when, one in stored.items()}
+    text = __doc__.split("\n\n")[1].rpartition(" Writes")[0].format(**commits).replace("``", "`")
+    table = table_of([*(stored[when] for when in TIMES[:-1]), today])
     print(table)
-    for name in after["long"]:
+    for name in today["long"]:
         print(f"long: {name}")
     write_signed(RESULT, f"# Size of the package\n\n{text}\n\n{table}", "benchmarks house_size")
 
 
 def run(arguments: list[str]) -> None:
-    """Write the table, store the numbers before, or list the way of one fit."""
-    if arguments[:1] == ["--before"]:
-        stored = {"commit": arguments[1]} | measured()
-        BEFORE.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    """Write the table, store the numbers of a commit, or list the way of one fit."""
+    if arguments[:1] == ["--store"]:
+        stored = json.loads(STORED.read_text(encoding="utf-8"))
+        stored[arguments[1]] = {"commit": arguments[2]} | measured()
+        STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     elif arguments:
         for file, name in way(int(arguments[0])):
             print(f"{file}\t{name}")
