@@ -325,6 +325,7 @@ def draw(rows: list[Row]) -> Any:
                     )
         column[0].set(title=f"test fold {fold}", xscale="log", xlabel="CPU seconds")
         column[1].set(xlabel="greatest validation AUC")
+        column[1].locator_params(axis="x", nbins=4)
     for axis in axes[:, 0]:
         axis.set_yticks(range(len(methods)), methods)
     axes[0, -1].legend(fontsize=7)

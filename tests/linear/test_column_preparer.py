@@ -190,3 +190,20 @@ def test_other_columns_are_refused():
     other = rows.assign(day="tomorrow")
     with pytest.raises(ValueError, match="'day' held dates in training, and 'tomorrow'"):
         model.transform(in_blocks(other)).compute()
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            "text",
+            "^could not convert string to float: 'text'. Text, dates and missing values need a C",
+        ),
+        (np.nan, "^Input X contains NaN. Text, dates and missing values need a ColumnPreparer"),
+        (np.inf, r"^Input X contains infinity or a value too large for dtype\('float64'\)\.$"),
+    ],
+)
+def test_a_model_without_it_names_it(entry, message):
+    X, y = np.array([[0.0], [1.0], [2.0], [entry]], dtype=object), [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=message):
+        PartialAUCClassifier((0.0, 0.5)).fit(X, y)

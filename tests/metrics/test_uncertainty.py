@@ -397,6 +397,13 @@ def test_planning_by_resamples_agrees_with_placements():
         power_of("partial_auc", y, score, n_positives=3, n_negatives=3, difference=0.0)
 
 
+def test_probabilities_of_both_classes_are_refused_in_words():
+    with pytest.raises(ValueError, match=r"\(40, 2\). Of probabilities take the column of the pos"):
+        score_interval("auc", np.arange(40) % 2, np.ones((40, 2)))
+    with pytest.raises(ValueError, match=r"\(40, 2\)\.$"):
+        score_interval("auc", np.ones((40, 2)), np.ones(40))
+
+
 def test_planning_from_values_is_planning_from_a_large_pilot():
     """Normal scores whose values are those expected, and so many that the pilot has no noise."""
     rng = np.random.default_rng(23)

@@ -22,6 +22,7 @@ from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, Int
 _ENTRIES_AT_ONCE = 65_536
 # Every integer up to here is a double.
 _LARGEST_EXACT = 2**53
+_OF_PROBABILITIES = " Of probabilities take the column of the positive class."
 # Texts that can only mean the positive class.
 UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
 
@@ -179,6 +180,7 @@ def _one_dimensional(values: ArrayLike, name: str, *, warn: bool = False) -> Any
             raise
         raise ValueError(
             f"{name} must have one entry per row, got an array of shape {shape}."
+            f"{_OF_PROBABILITIES if 'score' in name and shape[1:] == (2,) else ''}"
         ) from error
     return column
 

@@ -20,6 +20,9 @@ from aucuba.design import RowDesign, TableDesign
 from aucuba.risks import Sample
 from aucuba.solvers import Solution
 
+_PREPARE = (
+    "Text, dates and missing values need a ColumnPreparer() before this estimator in a pipeline."
+)
 # Products of two larger entries, summed over rows, may overflow.
 _LARGEST = {"bfloat16": 1e15, "float16": 1e15, "float32": 1e15, "float64": 1e150}
 # Products of two entries that are all smaller vanish.
@@ -58,14 +61,19 @@ class ArrayInput:
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
         given = X = as_table(X)
-        X = validate_data(
-            estimator,
-            X,
-            accept_sparse="csr",
-            dtype=_kept_types(estimator, X),
-            ensure_min_samples=2,
-            ensure_all_finite=False,
-        )
+        try:
+            X = validate_data(
+                estimator,
+                X,
+                accept_sparse="csr",
+                dtype=_kept_types(estimator, X),
+                ensure_min_samples=2,
+                ensure_all_finite=False,
+            )
+        except ValueError as error:
+            if "could not convert string" not in str(error):
+                raise
+            raise ValueError(f"{error}. {_PREPARE}") from None
         largest = _check_entries(X, type(estimator).__name__)
         sample, kept, classes = rows_to_fit(estimator, given, y, X.shape[0], sample_weight, qid=qid)
         if sample.n_rows < X.shape[0]:
@@ -114,6 +122,8 @@ def _check_entries(X: Any, estimator_name: str) -> float:
     """Return the largest entry; raise if one is not finite, or if products or sums could overflow."""
     values = X.data if sparse.issparse(X) else X
     largest = largest_entry(values)
+    if np.isnan(largest) and not sparse.issparse(X):
+        raise ValueError(f"Input X contains NaN. {_PREPARE}")
     if not np.isfinite(largest):
         assert_all_finite(X, estimator_name=estimator_name, input_name="X")
     check_largest(largest, values.dtype.name)
