@@ -328,6 +328,136 @@ class TestPromises:
         assert facts["aucuba.promise"] == ""
 
 
+def promise_of(made):
+    facts = {one.key: one.value for one in made.metadata_props}
+    return facts["aucuba.promise"], facts["aucuba.promise_kept_by"]
+
+
+def decimals(n_rows, seed):
+    """Columns of tenths, which single precision rounds up or down."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n_rows) < 0.3).astype(int)
+    X = rng.integers(0, 11, size=(n_rows, 3)) + y[:, None] * rng.integers(0, 4, size=(n_rows, 3))
+    return X / 10, y
+
+
+def seconds(n_rows, seed):
+    """A moment in seconds since 1970, of which single precision keeps two minutes, and a number."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n_rows) < 0.3).astype(int)
+    moment = 1.7e9 + 120.0 * rng.random(n_rows) + 60.0 * y
+    return np.column_stack([moment, rng.normal(size=n_rows) + y]), y
+
+
+class TestRowsOfDoublePrecision:
+    """The rows that set a threshold are doubles, and the graph gets them rounded."""
+
+    @pytest.mark.parametrize("table", [decimals, seconds])
+    @pytest.mark.parametrize("kind", [FixedFPRClassifier, FixedTPRClassifier])
+    def test_linear_flags_stay_on_the_safe_side_of_the_rows_themselves(self, table, kind):
+        base = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression())
+        X, y = table(2_000, 0)
+        model = kind(base, 0.3, random_state=0).fit(X, y)
+        assert not model.held_out_single_
+        test = table(20_000, 1)[0]
+        scores = model.estimator_.decision_function(test)
+        limit = np.sort(scores)[len(scores) // 2]
+        model.threshold_ = model.thresholds_ = np.float64(limit)
+        made = to_onnx(model)
+        promise, why = promise_of(made)
+        assert promise == model.promise_
+        assert "rounded rows included" in why
+        (flag,) = _session(made).run(["flag"], {"X": test.astype(np.float32)})
+        python = scores > limit
+        assert not np.any(flag & ~python if kind is FixedFPRClassifier else python & ~flag)
+        assert check_onnx(made, model, test).n_rows == len(test)
+
+    def test_numbers_below_those_of_single_precision(self):
+        """All of them round to zero."""
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 2, 1_000)
+        X = 1e-46 * (rng.normal(size=(1_000, 1)) + y[:, None])
+        base = make_pipeline(StandardScaler(), LogisticRegression())
+        model = FixedFPRClassifier(base, 0.3, random_state=0).fit(X, y)
+        for side in (-1.0, 1.0):
+            model.threshold_ = model.thresholds_ = np.float64(side)
+            (flag,) = _session(to_onnx(model)).run(["flag"], {"X": X.astype(np.float32)})
+            assert not np.any(flag & ~model.predict(X).astype(bool))
+
+    def test_trees_that_round_by_themselves_keep_the_promise(self):
+        X, y = seconds(2_000, 0)
+        model = FixedFPRClassifier(FOREST, 0.3, random_state=0).fit(X, y)
+        made = to_onnx(model)
+        assert promise_of(made)[0] == model.promise_
+        test = seconds(20_000, 1)[0]
+        (level,) = _session(made).run(["level"], {"X": test.astype(np.float32)})
+        np.testing.assert_array_equal(level, model.decision_levels(test))
+
+    @pytest.mark.parametrize(
+        "base",
+        [
+            HistGradientBoostingClassifier(max_iter=40, random_state=0),
+            RegionScorecard(RANGE, cv=2, random_state=0),
+        ],
+        ids=["boosting", "card"],
+    )
+    def test_what_may_change_leaves_no_promise(self, base):
+        X, y = seconds(2_000, 0)
+        model = FixedFPRClassifier(base, 0.3, random_state=0).fit(X, y)
+        made = to_onnx(model)
+        promise, why = promise_of(made)
+        assert promise == ""
+        assert "rows that single precision rounds" in why
+        assert "calibration would keep it" in why
+        found = check_onnx(made, model, X)
+        assert found.n_other_flags == 0
+        assert found.n_rounded > 20
+        assert f"changes the flags of {found.n_rounded} rows" in str(found)
+        assert promise_of(to_onnx(model, calibration=(X, y)))[0] == model.promise_
+
+    def test_trees_behind_arithmetic_have_no_bound(self):
+        X, y = rows(1_000)
+        for base in (FOREST, BOOSTING):
+            model = FixedFPRClassifier(make_pipeline(StandardScaler(), base), 0.3, random_state=0)
+            made = to_onnx(model.fit(X, y))
+            assert model.held_out_single_
+            assert promise_of(made)[0] == ""
+            assert check_onnx(made, model, TEST).n_other_flags == 0
+            # A filled value is no result of arithmetic.
+            model = FixedFPRClassifier(make_pipeline(SimpleImputer(), base), 0.3, random_state=0)
+            assert promise_of(to_onnx(model.fit(X, y)))[0] == model.promise_
+
+    def test_forests_compare_what_a_scaler_computes_in_single_precision(self):
+        """Quotients that lie as close as numbers of single precision."""
+        rng = np.random.default_rng(0)
+        X = 1.2e7 - rng.integers(0, 60, size=(2_000, 1))
+        y = (rng.random(2_000) < 0.5).astype(int)
+        model = make_pipeline(MaxAbsScaler(), ExtraTreesClassifier(10, random_state=0)).fit(X, y)
+        assert check_onnx(to_onnx(model), model, X).n_other_flags == 0
+
+    def test_steps_before_the_promise_hide_the_rows(self):
+        """Multiples of 1/4 of rows that are no numbers of single precision."""
+        X, y = decimals(1_000, 0)
+        steps = make_pipeline(MaxAbsScaler()).fit(10 / 4 * np.vstack([X, np.full(3, 1.6)]))
+        base = LogisticRegression()
+        promised = FixedFPRClassifier(base, 0.3, random_state=0).fit(np.round(X * 4) / 4, y)
+        assert promised.held_out_single_
+        promise, why = promise_of(to_onnx(make_pipeline(steps[0], promised)))
+        assert promise
+        assert "rounded rows included" in why
+
+    def test_cards_read_tenths_as_python_does(self):
+        X, y = decimals(3_000, 0)
+        model = RegionScorecard(RANGE, cv=2, random_state=0).fit(X, y)
+        assert len(model.items_) >= 3
+        test = decimals(5_000, 1)[0]
+        score, flag = _session(to_onnx(model)).run(
+            ["score", "flag"], {"X": test.astype(np.float32)}
+        )
+        np.testing.assert_array_equal(score, model.decision_function(test))
+        np.testing.assert_array_equal(flag, model.predict(test) == 1)
+
+
 def held_out_rows(model, X, y):
     from aucuba._rows._splits import held_out_split
 

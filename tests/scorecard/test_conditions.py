@@ -51,6 +51,17 @@ def test_cut_of_two_values_keeps_the_split_whatever_they_are():
         assert low <= shortest_between(low, high) < high
 
 
+def test_cut_keeps_the_split_of_rounded_values():
+    tenths = np.arange(-30, 31) / 10
+    for low, high in pairwise(tenths):
+        cut = shortest_between(low, high)
+        assert low <= cut < high
+        assert np.float32(low) <= cut < np.float32(high)
+    # Both are one number of single precision, or none.
+    assert shortest_between(1e9, 1e9 + 1) == 1e9
+    assert 1e300 <= shortest_between(1e300, 2e300) < 2e300
+
+
 def test_rows_met_are_distinct_and_not_too_rare():
     found = listed(RNG.normal(size=N))
     marks = {rows.tobytes() for _, rows in found}

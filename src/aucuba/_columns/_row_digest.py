@@ -1,4 +1,4 @@
-"""A digest by which labelled rows of numbers are known again, in any order."""
+"""What an export needs to know of rows: a digest, and whether single precision holds them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._base._typing import AnyArray
-from aucuba._columns._kinds import NUMBER_DTYPES, table_columns
+from aucuba._columns._kinds import (
+    NUMBER,
+    NUMBER_DTYPES,
+    as_numbers,
+    column_kind,
+    column_names,
+    table_columns,
+)
 
 _SEED = 20_240_229
 _ROWS_AT_ONCE = 65_536
@@ -46,6 +53,32 @@ def row_digest(X: Any, y: AnyArray) -> str | None:
     rows = (rows ^ (rows >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     rows = np.sort(rows ^ np.array(marks, dtype=np.uint64)[codes.ravel()])
     return hashlib.blake2b(rows.tobytes(), digest_size=16).hexdigest()
+
+
+def is_single(X: Any) -> bool:
+    """Tell whether no number of a table changes when it is rounded to single precision.
+
+    False for what is neither an array of numbers nor a frame.
+    """
+    if sparse.issparse(X):
+        return _is_single(X.data)
+    if isinstance(X, np.ndarray):
+        parts = range(0, X.shape[0], _ROWS_AT_ONCE)
+        known = X.dtype.kind in NUMBER_DTYPES
+        return known and all(_is_single(X[first : first + _ROWS_AT_ONCE]) for first in parts)
+    if not hasattr(X, "columns"):
+        return False
+    pairs = zip(table_columns(X), column_names(X), strict=True)
+    try:
+        return all(_is_single(as_numbers(x)) for x, name in pairs if column_kind(x, name) == NUMBER)
+    except TypeError:
+        # Values that only the base knows how to read.
+        return False
+
+
+def _is_single(values: AnyArray) -> bool:
+    with np.errstate(over="ignore"):
+        return np.array_equal(values.astype(np.float32), values, equal_nan=values.dtype.kind == "f")
 
 
 def _hashed(X: Any, factors: AnyArray) -> AnyArray:

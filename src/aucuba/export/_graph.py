@@ -8,6 +8,9 @@ any order of summation
 where "exact" is real arithmetic on the same row (Higham, Accuracy and Stability of Numerical
 Algorithms, 2nd edition, section 3.1). NumPy's result obeys the same bound, so the two differ by at most
 twice it. Where an operation has no such bound the magnitude is None.
+
+Where single precision does not hold the numbers of a row, the graph takes x (1 + d), |d| <= 2^-24, in
+place of x. A linear value moves by 2^-24 M at most; other operations have no bound then.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from aucuba._base._typing import AnyArray
 
 OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
-_UNIT = 2.0**-53
+_UNIT, _SINGLE_UNIT = 2.0**-53, 2.0**-24
+# Added to sizes: single precision rounds numbers below 2^-126 by less than 2^-24 times this.
+_TINY = 2.0**-100
 
 
 class NotConvertible(ValueError):
@@ -35,24 +40,36 @@ class NotConvertible(ValueError):
 
 @dataclass(frozen=True)
 class Value:
-    """A matrix of doubles in the graph, one row per row of the table."""
+    """A matrix of doubles in the graph, one row per row of the table.
+
+    ``is_single`` tells whether single precision holds the numbers of the table that it is made of.
+    """
 
     name: str
     magnitude: str | None = None
     roundings: int = 0
+    is_single: bool = True
 
     @property
     def error(self) -> float:
-        """The factor gamma of the bound, with room for the rounding of the magnitude itself."""
+        """The factor of the bound, with room for the rounding of the magnitude itself."""
         k = 2 * self.roundings + 8
-        return k * _UNIT / (1 - k * _UNIT)
+        return k * _UNIT / (1 - k * _UNIT) + (0.0 if self.is_single else _SINGLE_UNIT)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the entries are those of the table, or constants in their place."""
+        return self.magnitude is not None and self.roundings == 0
 
 
 class Graph:
-    """The nodes and constants of a graph in the making."""
+    """The nodes and constants of a graph in the making.
 
-    def __init__(self, given: str = "X", prefix: str = "aucuba") -> None:
-        self.given, self.prefix = given, prefix
+    ``is_single`` tells whether single precision holds the rows that the model in Python gets.
+    """
+
+    def __init__(self, given: str = "X", prefix: str = "aucuba", is_single: bool = True) -> None:
+        self.given, self.prefix, self.is_single = given, prefix, is_single
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
         self._count = 0
@@ -69,11 +86,11 @@ class Graph:
         self.constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def op(self, kind: str, *inputs: str, n_outputs: int = 1, **attributes: Any) -> str:
-        """Add a node and return the name of its first output."""
-        names = [self.new_name(kind) for _ in range(n_outputs)]
-        self.nodes.append(helper.make_node(kind, inputs, names, name=names[0], **attributes))
-        return names[0]
+    def op(self, kind: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
+        """Add a node of one output and return the output's name."""
+        name = name or self.new_name(kind)
+        self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
+        return name
 
     def cast(self, name: str, to: int) -> str:
         """Convert to another type."""
@@ -82,7 +99,10 @@ class Graph:
     def rows(self) -> Value:
         """The table as doubles: a row of single precision is exact in double."""
         doubles = self.cast(self.given, TensorProto.DOUBLE)
-        return Value(doubles, self.op("Abs", doubles))
+        size = self.op("Abs", doubles)
+        if not self.is_single:
+            size = self.op("Add", size, self.constant(_TINY))
+        return Value(doubles, size, is_single=self.is_single)
 
     def shifted(self, value: Value, by: Any) -> Value:
         """Add a constant, or one per column."""
@@ -128,12 +148,13 @@ class Graph:
         roundings = max(one.roundings for one in values)
         if None in magnitudes:
             return Value(name)
-        return Value(name, self.op("Concat", *(m for m in magnitudes if m), axis=1), roundings)
+        size = self.op("Concat", *(m for m in magnitudes if m), axis=1)
+        return Value(name, size, roundings, all(one.is_single for one in values))
 
-    def filled(self, value: Value, fill: Any) -> Value:
-        """Replace missing values of each column."""
+    def filled(self, value: Value, fill: Any, columns: Any = None) -> Value:
+        """Replace missing values of each column, or all values of those marked."""
         fill = np.asarray(fill, dtype=np.float64)
-        empty = self.op("IsNaN", value.name)
+        empty = self.op("IsNaN", value.name) if columns is None else self.constant(columns, bool)
         name = self.op("Where", empty, self.constant(fill), value.name)
         return self._bounded(
             value,
@@ -185,4 +206,5 @@ class Graph:
     def _bounded(self, value: Value, name: str, roundings: int, magnitude: Any) -> Value:
         if value.magnitude is None:
             return Value(name)
-        return Value(name, magnitude(value.magnitude), value.roundings + roundings)
+        size = magnitude(value.magnitude)
+        return Value(name, size, value.roundings + roundings, value.is_single)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 import aucuba
 from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._base._typing import AnyArray, FloatArray
-from aucuba._columns._row_digest import row_digest
+from aucuba._columns._row_digest import is_single, row_digest
 from aucuba._columns._table_columns import NamedColumns
 from aucuba._roc._flagged import promised_rate
 from aucuba._rows._splits import held_out_split
@@ -28,6 +28,7 @@ from aucuba.export._sql import safe_sides
 
 Outputs = dict[str, tuple[str, int]]
 _CLOSE, _ROUNDING = 1e-5, 1e-9
+_MOVED = "aucuba_moved"
 
 
 def to_onnx(
@@ -52,9 +53,11 @@ def to_onnx(
     - Without, they move to the safe side by a bound on the difference between the graph's score and
       the model's, proven for linear models and trees and computed for every row in the graph: an upper
       limit of false positives or alerts flags a subset of the model's rows, a lower limit of true
-      positives a superset.
-    - Otherwise (networks, kernels, ensembles, converters of skl2onnx, a promised precision) the graph
-      carries the threshold without the promise, and its metadata say so.
+      positives a superset. Linear models and forests keep it for any rows; boosting and scorecards
+      only if single precision held the rows that set the threshold (``held_out_single_``), and for
+      such rows.
+    - Otherwise (networks, kernels, ensembles, converters of skl2onnx, trees behind a scaler, a promised
+      precision) the graph carries the threshold without the promise, and its metadata say why.
 
     Parameters
     ----------
@@ -122,7 +125,9 @@ def _promised(
     calibration: tuple[Any, Any] | None,
     labels: tuple[Any, Any] | None,
 ) -> ModelProto:
-    graph = Graph()
+    # Other steps show the promise what they compute, and not the rows.
+    is_single = last.held_out_single_ and all(isinstance(step, NamedColumns) for step in steps)
+    graph = Graph(is_single=is_single)
     base = base_scores(graph, graph.rows(), steps, last)
     fitted = last
     if calibration is not None:
@@ -144,13 +149,17 @@ def promised_outputs(
         why, kept = "thresholds recomputed from the scores of this graph", True
     elif sides.all() and base.magnitude is not None:
         why, kept = "scores moved to the safe side by a proven bound on their difference", True
+        why += ", for rows of single precision" if graph.is_single else ", rounded rows included"
+    elif sides.all() and not graph.is_single:
+        why, kept = "none: no proven bound for rows that single precision rounds", False
     else:
         why, kept = "none: no proven bound on the difference of scores", False
+    why += "" if kept else "; calibration would keep it"
     moved = base.name
     if kept and fitted is last and base.magnitude is not None:
         # One column per threshold: of a triage, one moves down and one up.
         room = graph.constant(sides[None] * (2.0 * base.error))
-        moved = graph.op("Add", base.name, graph.op("Mul", base.magnitude, room))
+        moved = graph.op("Add", base.name, graph.op("Mul", base.magnitude, room), name=_MOVED)
     above = graph.op("Greater", moved, graph.constant(limits))
     passed = graph.cast(above, TensorProto.INT64)
     level = graph.op("ReduceSum", passed, graph.constant([1], np.int64), keepdims=0)
@@ -330,21 +339,27 @@ class OnnxCheck:
     score_error : float
         Largest difference of the scores.
     n_near : int
-        Rows whose score lies within ``score_error``, or a relative 1e-9, of the threshold of the model
-        or the graph, or between the two: their flags may differ.
+        Rows whose flags may differ, since their score lies within ``score_error``, a relative 1e-9, or
+        the bound by which the graph moves it, of the threshold of the model or the graph, or between
+        the two.
     n_other_flags : int
         Rows that only one of the two flags; all lie near the threshold.
+    n_rounded : int
+        Rows that the model flags otherwise once their numbers are rounded to single precision.
     """
 
     n_rows: int
     score_error: float
     n_near: int
     n_other_flags: int
+    n_rounded: int = 0
 
     def __str__(self) -> str:
+        rounded = f" Single precision changes the flags of {self.n_rounded} rows."
         return (
             f"{self.n_rows} rows: scores differ by at most {self.score_error:.2g}, {self.n_near} rows "
             f"lie near the threshold, {self.n_other_flags} are flagged by only one of the two."
+            + (rounded if self.n_rounded else "")
         )
 
 
@@ -369,7 +384,15 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
         If scores differ by more than 1e-5, or if a row that does not lie near the threshold is flagged
         by only one of the two.
     """
-    session = _session(made)
+    if isinstance(made, bytes):
+        made = ModelProto.FromString(made)
+    shown = ModelProto()
+    shown.CopyFrom(made)
+    if any(_MOVED in node.output for node in made.graph.node):
+        shown.graph.output.append(
+            helper.make_tensor_value_info(_MOVED, TensorProto.DOUBLE, [None, None])
+        )
+    session = _session(shown)
     names = [one.name for one in session.get_outputs()]
     found = dict(zip(names, session.run(names, {"X": _single(X)}), strict=True))
     rows = (X if hasattr(X, "columns") else _single(X)).astype(np.float32).astype(np.float64)
@@ -390,15 +413,21 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
     error = float(np.max(np.abs(own - expected), initial=0.0))
     if not error <= _CLOSE:
         raise ValueError(f"The scores of the graph differ from the model's by up to {error:.3g}.")
-    room = max(error, _ROUNDING * max(1.0, float(np.abs(limits).max())))
+    room = np.full(len(own), max(error, _ROUNDING * max(1.0, float(np.abs(limits).max()))))
+    if _MOVED in found:
+        room = np.maximum(room, 2.0 * np.abs(found[_MOVED] - own[:, None]).max(axis=1))
     near = (expected >= limits.min() - room) & (expected <= limits.max() + room)
-    other = found["flag"] != (model.predict(rows) == last.classes_[int(positive)])
+    flagged = model.predict(rows) == last.classes_[int(positive)]
+    other = found["flag"] != flagged
     if np.any(other & ~near):
         raise ValueError(
             f"{int(np.sum(other & ~near))} of {len(other)} rows that do not lie near the threshold are "
             "flagged by only one of the graph and the model."
         )
-    return OnnxCheck(len(other), error, int(near.sum()), int(other.sum()))
+    given = flagged if is_single(X) else model.predict(X) == last.classes_[int(positive)]
+    return OnnxCheck(
+        len(other), error, int(near.sum()), int(other.sum()), int(np.sum(given != flagged))
+    )
 
 
 def _single(X: Any) -> AnyArray:

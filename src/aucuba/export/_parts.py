@@ -167,7 +167,10 @@ def _ensemble(graph: Graph, model: Any, scores: Value, log_odds: Value) -> Respo
 
 
 def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
-    """Add up whole points without any rounding, so that scores equal Python's bit by bit."""
+    """Add up whole points without any rounding, so that scores equal Python's bit by bit.
+
+    That is for rows of single precision; others may pass a cut when they are rounded.
+    """
     # A column of zeros, one per row.
     first = graph.op("IsNaN", graph.columns(value, [0]).name)
     zeros = graph.op("Mul", graph.cast(first, TensorProto.DOUBLE), graph.constant(0.0))
@@ -185,7 +188,8 @@ def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
     decision = graph.op("Mul", decision, graph.constant(sign))
     slope, intercept = model.calibration_
     log_odds = graph.shifted(graph.scaled(Value(total), slope), intercept)
-    return Response(Value(decision, zeros), graph.sigmoid(graph.scaled(log_odds, sign)))
+    exact = zeros if value.is_given and value.is_single else None
+    return Response(Value(decision, exact), graph.sigmoid(graph.scaled(log_odds, sign)))
 
 
 def _met(graph: Graph, column: str, test: str, value: Any) -> str:
@@ -275,10 +279,7 @@ def _in_parallel(graph: Graph, value: Value, step: Any) -> Value:
 def _numbers(graph: Graph, value: Value, step: Any) -> Value:
     if len(step.categorical) or len(step.dates):
         raise NotConvertible("columns of categories or dates")
-    if not step.empty_.any():
-        return value
-    name = graph.op("Where", graph.constant(step.empty_, bool), graph.constant(0.0), value.name)
-    return Value(name, graph.op("Abs", name)) if value.magnitude else Value(name)
+    return graph.filled(value, 0.0, step.empty_) if step.empty_.any() else value
 
 
 def _prepared(graph: Graph, value: Value, step: Any) -> Value:

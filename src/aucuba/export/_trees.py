@@ -1,16 +1,17 @@
 """Trees of scikit-learn as one ``TreeEnsemble`` node of doubles, which sums their leaves.
 
-A row of single precision takes the same way as in scikit-learn, which compares it with thresholds of
-double precision too.
+Entries of the table take the same way as in scikit-learn, which compares them with thresholds of double
+precision too: forests in single precision, whatever the rows, boosting in that of the rows. Where
+entries are results of arithmetic, rounding may lead to another leaf, and there is no bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from onnx import numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from aucuba._base._typing import AnyArray
 from aucuba.export._graph import Graph, NotConvertible, Value
@@ -92,6 +93,8 @@ class _Forest:
             leaf_targetids=[0] * n_leaves,
             leaf_weights=numpy_helper.from_array(np.concatenate(self.weights).astype(np.float64)),
         )
+        if not value.is_given:
+            return Value(name)
         # No row has a larger sum of absolute leaves.
         zeros = graph.op("Mul", name, graph.constant(0.0))
         return Value(name, graph.op("Add", zeros, graph.constant(self.largest)), n_trees + 1)
@@ -107,7 +110,9 @@ def forest_probability(graph: Graph, value: Value, trees: list[Any]) -> Value:
         fraction = counts[:, 1] / counts.sum(axis=1)
         missing = tree.missing_go_to_left
         forest.add((left, right), left == -1, tree.feature, tree.threshold, missing, fraction)
-    return graph.scaled(forest.written(graph, value), float(len(trees)), divided=True)
+    singles = graph.cast(graph.cast(value.name, TensorProto.FLOAT), TensorProto.DOUBLE)
+    total = forest.written(graph, replace(value, name=singles))
+    return graph.scaled(total, float(len(trees)), divided=True)
 
 
 def boosted_log_odds(graph: Graph, value: Value, model: Any) -> Value:
@@ -126,4 +131,7 @@ def boosted_log_odds(graph: Graph, value: Value, model: Any) -> Value:
             nodes["missing_go_to_left"],
             nodes["value"],
         )
-    return graph.shifted(forest.written(graph, value), float(model._baseline_prediction.item()))
+    total = forest.written(graph, value)
+    if not value.is_single:
+        total = Value(total.name)
+    return graph.shifted(total, float(model._baseline_prediction.item()))

@@ -249,7 +249,15 @@ def _entropy(positives: Any, everyone: Any) -> FloatArray:
 
 
 def shortest_between(low: float, high: float, *, whole: bool = False) -> float:
-    """Return the number of fewest digits in ``[low, high)``, the one nearest to the middle."""
+    """Return the number of fewest digits in ``[low, high)``, the one nearest to the middle.
+
+    Where it can be, it also splits the two after they are rounded to single precision: 0.6 becomes
+    larger than 0.6, so that it would not stay below a cut there.
+    """
+    with np.errstate(over="ignore"):
+        first, last = np.array([low, high], dtype=np.float32).tolist()
+    if max(low, first) < min(high, last):
+        low, high = max(low, first), min(high, last)
     middle = low + (high - low) / 2
     for digits in _DIGITS:
         if whole and digits > 0:

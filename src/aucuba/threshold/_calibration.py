@@ -34,7 +34,7 @@ from aucuba._base._validation import (
     row_weights,
     time_index,
 )
-from aucuba._columns._row_digest import row_digest
+from aucuba._columns._row_digest import is_single, row_digest
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import Split, require_both_classes
 from aucuba.threshold._held_out import (
@@ -152,6 +152,7 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
         alone = self.guarantee_ and sample.group is None and sample.weight is None
         alone = alone and not is_of_dask(X)
         self.held_out_digest_ = row_digest(_safe_indexing(X, rows), y[rows]) if alone else None
+        self.held_out_single_ = not is_of_dask(X) and is_single(_safe_indexing(X, rows))
         return scored, rows
 
     @property

@@ -113,6 +113,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     held_out_digest_ : str or None
         Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
         with groups or weights, and other tables than numbers.
+    held_out_single_ : bool
+        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
     rank_ : int
         Rank k of ``threshold_`` among their scores, smallest first; only for the exact rule.
     violation_probability_ : float
@@ -278,6 +280,8 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     held_out_digest_ : str or None
         Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
         with groups or weights, and other tables than numbers.
+    held_out_single_ : bool
+        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
     rank_ : int
         Rank k of the threshold among their scores, largest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_

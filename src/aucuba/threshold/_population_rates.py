@@ -88,6 +88,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     held_out_digest_ : str or None
         Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
         with groups or weights, and other tables than numbers.
+    held_out_single_ : bool
+        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
         As in :class:`FixedFPRClassifier`.
 
@@ -223,6 +225,8 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     held_out_digest_ : str or None
         Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
         with groups or weights, and other tables than numbers.
+    held_out_single_ : bool
+        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
     rank_ : int
         Rank of the threshold among their scores, smallest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
