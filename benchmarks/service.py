@@ -1,10 +1,13 @@
 """Requests per second of a service around one model: ``python -m benchmarks service``.
 
 Every form of the model answers ``POST /scores`` with one row of {columns} numbers in its own uvicorn
-process, a FastAPI app as in the guide. Two connections send {calls} requests per turn, one after the
-other on each; the forms take turns, {turns} times, and the table has medians over turns. Memory is the
-resident size of the server at the end, Python and its packages included. All on the loopback address of
-one machine, client and server sharing its cores. Writes ``benchmarks/results/service.md``.
+process. "Bare" forms take a list of numbers and return the score alone, to compare what scoring costs;
+the guide's apps are its two programs, which take named columns, check them, and return score and label
+(that of a model file also what is unusual in a row). Two connections send {calls} requests per turn,
+one after the other on each; the forms take turns, {turns} times, and the table has medians over turns.
+Memory is the resident size of the server at the end, Python and its packages included. All on the
+loopback address of one machine, client and server sharing its cores. Writes
+``benchmarks/results/service.md``.
 """
 
 from __future__ import annotations
@@ -20,49 +23,68 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
 
+from aucuba._columns._table_columns import NamedColumns
 from reproductions.tables import markdown_table, write_signed
+from tests.cli.test_service import code_of_the_guide
 
 RESULT = Path(__file__).parent / "results" / "service.md"
-N_ROWS, N_COLUMNS, N_CALLS, N_CONNECTIONS, N_TURNS = 5_000, 20, 400, 2, 5
+N_ROWS, N_CALLS, N_CONNECTIONS, N_TURNS = 5_000, 400, 2, 5
+# What is called, by which program, and the file of the model.
 FORMS = {
-    "LightGBM": "lightgbm",
-    "RegionStack, default": "stack",
-    "its distilled student": "student",
-    "PartialAUCClassifierCV": "linear",
-    "RegionStack as ONNX": "stack.onnx",
-    "student as ONNX": "student.onnx",
-    "PartialAUCClassifierCV as ONNX": "linear.onnx",
+    "LightGBM": ("bare", "lightgbm"),
+    "RegionStack, default": ("bare", "stack"),
+    "its distilled student": ("bare", "student"),
+    "PartialAUCClassifierCV": ("bare", "linear"),
+    "RegionStack as ONNX": ("bare", "stack.onnx"),
+    "student as ONNX": ("bare", "student.onnx"),
+    "PartialAUCClassifierCV as ONNX": ("bare", "linear.onnx"),
+    "RegionStack, default; the guide's app": ("service_app", "stack.named"),
+    "its distilled student; the guide's app": ("service_app", "student.named"),
+    "PartialAUCClassifierCV; the guide's app": ("service_app", "linear.named"),
+    "RegionStack as ONNX; the guide's app": ("graph_app", "stack.onnx"),
+    "student as ONNX; the guide's app": ("graph_app", "student.onnx"),
 }
+COLUMNS = [f"column{k}" for k in range(20)]
 
 
 def write_models(folder: Path) -> list[float]:
     """Fit and write every form; return one row to score."""
     import lightgbm
 
-    from aucuba import PartialAUCClassifierCV, RegionStack
+    from aucuba import ColumnPreparer, PartialAUCClassifierCV, RegionStack
     from aucuba.export import to_onnx
     from aucuba.persistence import save_model
 
-    X, y = make_classification(N_ROWS, N_COLUMNS, n_informative=8, weights=[0.8], random_state=0)
-    X = X.astype(np.float32).astype(np.float64)
-    stack = RegionStack((0.0, 0.05), random_state=0).fit(X, y)
-    models = {
-        "stack": stack,
-        "student": stack.distill(X, y, random_state=0),
-        "linear": PartialAUCClassifierCV((0.0, 0.05), random_state=0).fit(X, y),
-    }
-    for name, model in models.items():
-        save_model(model, folder / name)
-        (folder / f"{name}.onnx").write_bytes(to_onnx(model).SerializeToString())
-    booster = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(X, y)
+    made = make_classification(N_ROWS, len(COLUMNS), n_informative=8, weights=[0.8], random_state=0)
+    y = made[1]
+    X = pd.DataFrame(made[0].astype(np.float32).astype(np.float64), columns=COLUMNS)
+    for rows, ending in ((X.to_numpy(), ""), (X, ".named")):
+        stack = RegionStack((0.0, 0.05), random_state=0).fit(rows, y)
+        linear = PartialAUCClassifierCV((0.0, 0.05), random_state=0)
+        models = {
+            "stack": stack,
+            "student": stack.distill(rows, y, random_state=0),
+            "linear": linear.fit(rows, y),
+        }
+        if ending:
+            models["linear"] = make_pipeline(ColumnPreparer(), linear).fit(rows, y)
+        for name, model in models.items():
+            if ending:
+                model = make_pipeline(NamedColumns(COLUMNS).fit(X), model)
+                (folder / f"{name}.onnx").write_bytes(to_onnx(model).SerializeToString())
+            save_model(model, folder / f"{name}{ending}")
+    booster = lightgbm.LGBMClassifier(n_jobs=1, verbose=-1).fit(X.to_numpy(), y)
     (folder / "lightgbm").write_bytes(pickle.dumps(booster))
-    return X[0].tolist()
+    return X.iloc[0].tolist()
 
 
 def scorer(path: Path) -> Any:
@@ -84,7 +106,13 @@ def scorer(path: Path) -> Any:
 
 
 def make_app() -> Any:
-    """The service of the guide; the environment names the model. Called by uvicorn."""
+    """Make the service; the environment names its program and the model. Called by uvicorn."""
+    program = os.environ["PROGRAM"]
+    if program != "bare":
+        # FastAPI looks the types of a request up by name in the module.
+        module = sys.modules[program] = types.ModuleType(program)
+        exec(compile(code_of_the_guide(program), f"{program}.py", "exec"), vars(module))
+        return module.app
     from fastapi import FastAPI
 
     app, score = FastAPI(), scorer(Path(os.environ["MODEL"]))
@@ -107,12 +135,12 @@ def free_port() -> int:
 class Server:
     """One uvicorn process around one form of the model."""
 
-    def __init__(self, path: Path) -> None:
-        self.port = free_port()
+    def __init__(self, program: str, path: Path) -> None:
+        self.port, self.is_bare = free_port(), program == "bare"
         app = ["benchmarks.service:make_app", "--factory", "--log-level", "error"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", *app, "--port", str(self.port)],
-            env=os.environ | {"MODEL": str(path), "OMP_NUM_THREADS": "1"},
+            env=os.environ | {"PROGRAM": program, "MODEL": str(path), "OMP_NUM_THREADS": "1"},
         )
         for _ in range(600):
             try:
@@ -129,7 +157,8 @@ class Server:
     def seconds(self, row: list[float], n_calls: int) -> list[float]:
         """Send requests on one connection and time each."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        body, taken = json.dumps(row), []
+        sent: Any = row if self.is_bare else [dict(zip(COLUMNS, row, strict=True))]
+        body, taken = json.dumps(sent), []
         for _ in range(n_calls):
             start = time.perf_counter()
             connection.request("POST", "/scores", body, {"content-type": "application/json"})
@@ -164,7 +193,7 @@ def turn(server: Server, row: list[float]) -> tuple[float, float, float]:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         row = write_models(Path(name))
-        servers = {form: Server(Path(name) / file) for form, file in FORMS.items()}
+        servers = {form: Server(how, Path(name) / file) for form, (how, file) in FORMS.items()}
         try:
             for server in servers.values():
                 server.seconds(row, 50)
@@ -184,8 +213,8 @@ def main() -> None:
             [form, f"{per_second:.0f}", f"{median:.1f}", f"{slow:.1f}", f"{memory[form]:.0f}"]
         )
     header = ["model", "requests per second", "median ms", "99 % ms", "memory, MB"]
-    values = {"columns": N_COLUMNS, "calls": N_CALLS, "turns": N_TURNS}
-    about = (__doc__ or "").split("\n\n")[1].partition(" Writes ``")[0].format(**values)
+    values = {"columns": len(COLUMNS), "calls": N_CALLS, "turns": N_TURNS}
+    about = (__doc__ or "").split("\n\n")[1].partition(" Writes\n``")[0].format(**values)
     text = f"# A service around one model\n\n{about}\n\n{markdown_table(header, rows)}"
     write_signed(
         RESULT, text, "benchmarks service", ["fastapi", "uvicorn", "lightgbm", "onnxruntime"]

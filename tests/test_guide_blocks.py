@@ -19,6 +19,8 @@ from aucuba._base._callbacks import HAS_CALLBACKS
 ROOT = Path(__file__).parents[1]
 # Tests of its own run the blocks of this page, whose packages need settings of their own.
 ELSEWHERE = {"integrations.rst": ROOT / "tests" / "integrations" / "test_guide.py"}
+# Programs that need a stack or its graph: tests/cli/test_service.py runs them.
+ELSEWHERE_OF_SERVICE = (":caption: student.py", ":caption: graph_app.py")
 PAGES = [*(ROOT / "docs").glob("*.rst"), *(ROOT / "docs" / "guides").glob("*.rst")]
 PAGES = [page for page in PAGES if page.name not in ELSEWHERE]
 # What is installed with the library, or part of Python.
@@ -48,6 +50,8 @@ def blocks():
                 end = start + 1
                 while end < len(lines) and (not lines[end].strip() or lines[end][:1] == " "):
                     end += 1
+                if lines[start + 1].strip() in ELSEWHERE_OF_SERVICE:
+                    continue
                 body = [one for one in lines[start + 1 : end] if not re.match(r"\s+:\w+:", one)]
                 yield page, start + 1, textwrap.dedent("\n".join(body)).strip()
     text = (ROOT / "README.md").read_text(encoding="utf-8")

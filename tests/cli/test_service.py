@@ -21,27 +21,30 @@ pytest.importorskip("httpx")
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "service.rst"
 
 
-def code_of_the_guide():
+def code_of_the_guide(program="service_app"):
     """The lines of the guide below the caption, as far as they are indented."""
-    lines = (
-        GUIDE.read_text(encoding="utf-8").partition(":caption: service_app.py\n")[2].splitlines()
-    )
+    text = GUIDE.read_text(encoding="utf-8")
+    lines = text.partition(f":caption: {program}.py\n")[2].splitlines()
     block = itertools.takewhile(lambda line: not line or line.startswith("   "), lines)
     return textwrap.dedent("\n".join(block))
 
 
-@pytest.fixture
-def client(model, monkeypatch):
+def client_of(program, model, monkeypatch):
     with warnings.catch_warnings():
         # Starlette deprecates the packages below its test client one after another.
         warnings.simplefilter("ignore")
         from fastapi.testclient import TestClient
     monkeypatch.setenv("MODEL", str(model))
     # Types of a request are looked up by name in the module.
-    module = types.ModuleType("service_app")
-    monkeypatch.setitem(sys.modules, "service_app", module)
-    exec(compile(code_of_the_guide(), "service_app.py", "exec"), vars(module))
+    module = types.ModuleType(program)
+    monkeypatch.setitem(sys.modules, program, module)
+    exec(compile(code_of_the_guide(program), f"{program}.py", "exec"), vars(module))
     return TestClient(module.app)
+
+
+@pytest.fixture
+def client(model, monkeypatch):
+    return client_of("service_app", model, monkeypatch)
 
 
 def test_hostile_bodies_at_once(client, files):
@@ -83,6 +86,53 @@ def test_the_service_tells_which_values_training_has_not_seen(client):
     assert any("category: 'Oslo', 'Paris', 'Rome'" in note for note in answer[2]["notes"])
     columns = client.get("/columns").json()
     assert list(columns) == ["a", "b", "c", "city"]
+
+
+def test_student_and_graph_take_the_place_of_a_stack(run, tmp_path, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 2)), columns=["amount", "age"])
+    frame["outcome"] = np.where(frame["amount"] + rng.normal(size=300) > 0.5, "bad", "good")
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("train.csv", index=False)
+    told = ("--target", "outcome", "--pos-label", "bad", "--model", "stack", "--cv", "2")
+    fitted = run("fit", "train.csv", *told, "--no-probe", "--out", "stack.aucuba")
+    assert fitted.code == 0, fitted.err
+    stack = load_model("stack.aucuba")
+    sent = frame[["age", "amount"]].to_dict("records")
+
+    exec(compile(code_of_the_guide("student"), "student.py", "exec"), {})
+    answer = client_of("service_app", "student.aucuba", monkeypatch).post("/scores", json=sent)
+    same = np.array([one["predicted"] for one in answer.json()]) == stack.predict(frame)
+    assert same.mean() > 0.9
+    assert answer.json()[0]["score"] == load_model("student.aucuba").decision_function(frame)[0]
+
+    assert run("export", "stack.aucuba", "--onnx", "stack.onnx").code == 0
+    answer = client_of("graph_app", "stack.onnx", monkeypatch).post("/scores", json=sent)
+    rounded = frame[["amount", "age"]].astype(np.float32).astype(float)
+    found = [one["score"] for one in answer.json()]
+    np.testing.assert_allclose(found, stack.decision_function(rounded), atol=1e-6)
+    assert [one["predicted"] for one in answer.json()] == stack.predict(rounded).tolist()
+
+
+def test_the_service_of_a_graph_refuses_what_it_cannot_score(tmp_path, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    from aucuba.export import to_onnx
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = LogisticRegression().fit(pd.DataFrame(X, columns=["a", "b"]), X[:, 0] > 0)
+    (tmp_path / "linear.onnx").write_bytes(to_onnx(model).SerializeToString())
+    client = client_of("graph_app", tmp_path / "linear.onnx", monkeypatch)
+    assert client.post("/scores", json=[]).json() == []
+    for body, words in (
+        ('[{"a": 1.0}]', "needs the column 'b'"),
+        ('[{"a": 1.0, "b": 1e39}]', "too large"),
+        ('[{"a": 1.0, "b": "many"}]', "valid number"),
+        ('[{"a": 1.0, "b": null}]', "takes no missing values"),
+    ):
+        refused = client.post("/scores", content=body, headers={"content-type": "application/json"})
+        assert refused.status_code == 422
+        assert words in refused.text
 
 
 def test_a_saved_array_model_knows_no_columns():

@@ -384,11 +384,9 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
         If scores differ by more than 1e-5, or if a row that does not lie near the threshold is flagged
         by only one of the two.
     """
-    if isinstance(made, bytes):
-        made = ModelProto.FromString(made)
-    shown = ModelProto()
-    shown.CopyFrom(made)
-    if any(_MOVED in node.output for node in made.graph.node):
+    content = made if isinstance(made, bytes) else made.SerializeToString()
+    shown = ModelProto.FromString(content)
+    if any(_MOVED in node.output for node in shown.graph.node):
         shown.graph.output.append(
             helper.make_tensor_value_info(_MOVED, TensorProto.DOUBLE, [None, None])
         )
