@@ -344,7 +344,7 @@ class TestPrint:
             assert not browser.find_element("css selector", selector).is_displayed(), selector
         assert browser.find_element("id", "ls-aum").is_displayed()
 
-    @pytest.mark.parametrize(("name", "most"), [("aum", 4), ("tight", 3), ("changepoint", 4)])
+    @pytest.mark.parametrize(("name", "most"), [("aum", 4), ("tight", 4), ("changepoint", 4)])
     def test_pages_are_full(self, opened, screenshots, name, most):
         browser = opened(name, scheme="dark")
         done = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})

@@ -164,7 +164,8 @@ def test_kinds_and_missing_values_of_a_frame():
     assert fact(body, "of kind yes or no") == "1"
     assert '<th scope="row">column 1</th><td>30</td><td>10.0%</td>' in body
     assert "Missing values in 1 of 6 columns." in body
-    whole = body_of(classifier_report(stack, sample, X=frame.drop(columns="column 1")), "data")
+    whole = frame.drop(columns="column 1")
+    whole = body_of(classifier_report(stack, sample, X=frame, table=whole), "data")
     assert "No value is missing." in whole
 
 

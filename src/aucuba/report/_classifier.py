@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucuba._base._estimator import positive_scores
 from aucuba._base._tables import count_text, p_text
 from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import check_fpr_range
@@ -23,8 +24,13 @@ from aucuba.report._models import model_sections, promise_section
 from aucuba.report._page import Page, Section, facts, paragraph
 from aucuba.report._page import table as html_table
 from aucuba.report._roc import operating_point_section, roc_section, verdict_on
-from aucuba.report._scored_sample import ScoredSample, region_measures, score_sign
-from aucuba.report._statistics import precision_section, segment_section
+from aucuba.report._scored_sample import (
+    ScoredSample,
+    positive_index,
+    region_measures,
+    score_sign,
+)
+from aucuba.report._statistics import benefit_section, precision_section, segment_section
 from aucuba.threshold import PromiseLedger
 
 _MOST_COLUMNS = 20
@@ -62,8 +68,9 @@ def classifier_report(
     fpr_range : (float, float), default=(0.0, 0.05)
         The region.
     X : array, sparse matrix or DataFrame, default=None
-        The input of the model's ``decision_function``, for the kinds of columns, missing values and
-        the line-search explorer of an `aucuba.AUMClassifier`.
+        The input of the model's ``decision_function``, for the kinds of columns, missing values, the
+        net benefit of a model with ``predict_proba`` and the line-search explorer of an
+        `aucuba.AUMClassifier`.
     table : DataFrame or array, default=None
         The rows before preprocessing, if X is preprocessed.
     feature_names : sequence of str, default=None
@@ -124,6 +131,7 @@ def classifier_report(
             model, sample, (low, high), promise or decisions is not None, target
         ),
         precision_section(sample, names, random_state),
+        *_benefit(model, sample, X),
         *([] if by is None else [segment_section(sample, (low, high), by, random_state)]),
         *([] if reasons is None else [reason_section(sample, labels, *reasons)]),
         *model_sections(model, feature_names, score_sign(model)),
@@ -134,6 +142,14 @@ def classifier_report(
     positive = (labels or sample.labels)[1]
     verdict = _verdict(sample, high, positive, baseline_name) + verdict_on(model, sample)
     return Page(title, lead, sections, verdict)
+
+
+def _benefit(model: Any, sample: ScoredSample, X: Any) -> list[Section]:
+    """Show the net benefit of a model that gives probabilities of the rows."""
+    if X is None or not hasattr(model, "predict_proba"):
+        return []
+    found, known = positive_scores(model, X, positive_index(model), "predict_proba")
+    return [benefit_section(sample, found)] if known else []
 
 
 def _verdict(sample: ScoredSample, fpr: float, positive: str, baseline_name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import HIDDEN_DOT, Axes, padded
 
 # More vertices than a screen has pixels only make the file larger.
-_MOST_VERTICES = 1500
+MOST_VERTICES = 1500
 _CAPTIONS = {
     "whole": "The whole curve, with the region shaded.",
     "region": "The region, on its own scale.",
@@ -48,8 +49,8 @@ def roc_section(
     # Curves rise from 0 at the rate 0, where np.interp takes the last vertex.
     bottom = np.min(reached) if fpr_range[0] > 0 else 0.0
     axes = {
-        "whole": Axes(_widened(0.0, 1.0), _widened(0.0, 1.0)),
-        "region": Axes(_widened(*fpr_range), _scale(bottom, max(np.max(reached), top))),
+        "whole": Axes(widened(0.0, 1.0), widened(0.0, 1.0)),
+        "region": Axes(widened(*fpr_range), _scale(bottom, max(np.max(reached), top))),
     }
     drawn = []
     for name, one in axes.items():
@@ -64,10 +65,10 @@ def roc_section(
             attributes=f'data-roc="{name}" tabindex="0"',
         )
         drawn.append((picture, _CAPTIONS[name]))
-    legend = "".join(_key(css, name) for css, name in zip(curves, names, strict=False))
+    legend = legend_of(curves, names)
     pooled = "" if sample.query is None else " The curve pools the rows of all queries."
     body = (
-        f'{figures(*drawn)}<p class="legend">{legend}</p>'
+        f"{figures(*drawn)}{legend}"
         '<p class="readout"><output id="roc-readout" aria-live="polite">'
         "Point at a curve, or focus it and use the arrow keys.</output></p>"
         '<p class="fine">Intervals are 95 % Wilson intervals of each rate at a fixed threshold; the '
@@ -77,6 +78,12 @@ def roc_section(
     data: dict[str, Any] = {"points": points}
     data["axes"] = {name: one.geometry() for name, one in axes.items()}
     return Section("roc", "ROC curve", body, data)
+
+
+def legend_of(curves: Iterable[str], names: Sequence[str]) -> str:
+    """Name the curves of a picture, by their classes in the style sheet."""
+    keys = "".join(_key(css, name) for css, name in zip(curves, names, strict=False))
+    return f'<p class="legend">{keys}</p>'
 
 
 def _key(css: str, name: str) -> str:
@@ -94,7 +101,7 @@ def _scale(low: float, high: float) -> tuple[float, float]:
     return max(low, -0.01), min(high, 1.01)
 
 
-def _widened(low: float, high: float) -> tuple[float, float]:
+def widened(low: float, high: float) -> tuple[float, float]:
     room = 0.01 * (high - low)
     return low - room, high + room
 
@@ -104,10 +111,10 @@ def _kept(curve: RocCurve) -> IntArray:
     x, y = curve.false_positive, curve.true_positive
     turns = np.diff(x[1:]) * np.diff(y[:-1]) != np.diff(x[:-1]) * np.diff(y[1:])
     corners = np.flatnonzero(np.r_[True, turns, True])
-    if corners.size <= _MOST_VERTICES:
+    if corners.size <= MOST_VERTICES:
         return corners
     along = (curve.fpr + curve.tpr)[corners]
-    even = np.searchsorted(along, np.linspace(0, 2, _MOST_VERTICES))
+    even = np.searchsorted(along, np.linspace(0, 2, MOST_VERTICES))
     return np.asarray(corners[np.unique(np.minimum(even, corners.size - 1))])
 
 

@@ -126,7 +126,7 @@ class ScoredSample:
         >>> ScoredSample.from_models(model, X, y).labels
         ('1', '0')
         """
-        index = _positive_index(model)
+        index = positive_index(model)
         score = positive_scores(model, X, index)[0]
         other = None if baseline is None else positive_scores(baseline, X, index)[0]
         label = model.classes_.tolist()[index]
@@ -192,10 +192,11 @@ class ScoredSample:
 
 def score_sign(model: Any) -> int:
     """Return 1 if the ``decision_function`` increases towards the positive class, else -1."""
-    return 2 * _positive_index(model) - 1
+    return 2 * positive_index(model) - 1
 
 
-def _positive_index(model: Any) -> int:
+def positive_index(model: Any) -> int:
+    """Return the place of the positive class in ``classes_``."""
     last = pipeline_steps(model)[-1]
     label = vars(last).get("pos_label_")
     return 1 if label is None else int(last.classes_[1] == label)
