@@ -324,6 +324,14 @@ def test_what_does_not_fit_is_refused():
         score_interval("auc", y, score, by=by, qid=np.arange(600) // 60)
     with pytest.raises(ValueError, match="by has 5 entries for 600 rows"):
         score_interval("auc", y, score, by=by[:5])
+    ids = np.arange(600) // 4
+    with pytest.raises(
+        ValueError, match="by has 150 different values in 600 rows, too many for seg"
+    ):
+        score_interval("auc", y, score, by=ids)
+    copies = {"sample_weight": np.full(600, 2), "weight_kind": "frequency"}
+    with pytest.warns(FewRowsWarning, match="and 145 more"):
+        assert len(score_interval("auc", y, score, by=ids, **copies)) == 150
     with pytest.raises(ValueError, match="by names one segment"):
         largest_gap("auc", y, score, by=np.zeros(600))
     with pytest.raises(ValueError, match="Fewer than two segments"):

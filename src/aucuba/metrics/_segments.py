@@ -16,6 +16,8 @@ from aucuba.metrics._study import Study
 
 # More names than this would hide the message.
 _NAMES_SHOWN = 5
+# Fewer rows than this in the mean segment are those of an identifier or of a number.
+_FEWEST_PER_SEGMENT = 5
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,13 @@ class Segments:
             n_rows = kept.size
         column = identifiers(on_host(by), "by", n_rows)[kept]
         names, index = np.unique(column, return_inverse=True)
+        # A frequency weight counts rows.
+        size = round(study.samples[0].weights.sum()) if study.frequency else column.size
+        if _FEWEST_PER_SEGMENT * names.size > size and names.size > _NAMES_SHOWN:
+            raise ValueError(
+                f"by has {names.size} different values in {size} rows, too many for segments. "
+                "Give a column of few values, such as a region, a month or a tenth of a number."
+            )
         return cls(study, names.tolist(), index.astype(np.intp))
 
     def rows_of(self, number: int) -> BoolArray:
