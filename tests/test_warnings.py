@@ -399,6 +399,7 @@ def test_commands_warn_at_the_line_that_calls_them(tmp_path, monkeypatch, capsys
         "leak": y + 0.25,
         "comma": [f"{value:.2f}".replace(".", ",") for value in X[:, 2]],
         "text": [f"number {row}" for row in range(y.size)],
+        "day": [f"{row % 28 + 1}.1.2024" for row in range(y.size)],
         "y": y,
     }
     train, other, model = (tmp_path / name for name in ("train.csv", "other.csv", "m.aucuba"))
@@ -416,6 +417,7 @@ def test_commands_warn_at_the_line_that_calls_them(tmp_path, monkeypatch, capsys
         "gives the target away",
         "decimal commas",
         "different texts",
+        "seems to hold dates",
         "contains training rows",
         "lie outside the training range",
     ):

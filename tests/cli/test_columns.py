@@ -66,6 +66,14 @@ class TestNumbersAndCategories:
         assert done.code == 0
         assert "'b' has 60 different texts in 60 rows" in done.err
 
+    @pytest.mark.parametrize("pattern", ["%d.%m.%Y", "%m/%d/%y", "%d-%m-%Y %H:%M"])
+    def test_dates_in_another_notation_are_noted(self, fit, rows, pattern):
+        days = pd.date_range("2024-01-01", periods=6).strftime(pattern)
+        done = fit(rows.assign(b=np.resize(days, 60)))
+        assert f"'b' seems to hold dates, such as '{days[0]}'; write them as 2024-12-31" in done.err
+        versions = fit(rows.assign(b=np.resize(["1.2.3", "10-20/30"], 60)))
+        assert "seems to hold dates" not in versions.err
+
     def test_decimal_commas(self, run, fit, rows, tmp_path):
         commas = rows.assign(b=[f"{value:.3f}".replace(".", ",") for value in rows["b"]])
         done = fit(commas)

@@ -38,6 +38,8 @@ _ENOUGH = 20
 _MOST_NAMED = 3
 _UNNAMED = re.compile(r"Unnamed: \d+")
 _DECIMAL_COMMA = r"\s*[+-]?[\d.]*\d,\d+\s*"
+# Day or month first, which no rule can tell apart.
+_OTHER_DATE = r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})(\s.*)?"
 # Values that no model takes, by the name that pandas gives to their kind.
 _UNUSABLE = {"period": "periods", "time": "times of day", "bytes": "bytes"}
 
@@ -272,6 +274,11 @@ def _check_text(column: pd.Series) -> None:
         warn_user(
             f"The column {column.name!r} seems to hold numbers with decimal commas, such as "
             f"{example!r}; give --decimal , to read them as numbers, not as categories."
+        )
+    elif known.str.fullmatch(_OTHER_DATE).mean() >= _MOSTLY:
+        warn_user(
+            f"The column {column.name!r} seems to hold dates, such as {example!r}; write them as "
+            "2024-12-31 to have them read as dates, not as categories."
         )
     elif len(known) >= _ENOUGH and n_texts > _MOSTLY * len(known):
         warn_user(
