@@ -103,6 +103,8 @@ def test_predict_info_and_report_state_it(fitted, data, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["promise"] == words
     scores = pd.read_csv(tmp_path / "scores.csv")
     np.testing.assert_array_equal(scores["predicted"] == 1, scores["score"] > 0)
+    assert run("predict", out, data, "--out", "-") == 0
+    assert f"\nnote: Promise: {words}\n" in capsys.readouterr().err
     assert run("report", out, data, "--out", tmp_path / "page.html") == 0
     assert words.split(",")[0] in (tmp_path / "page.html").read_text()
 

@@ -205,7 +205,8 @@ def _print_counts(
 ) -> None:
     """Print what was written; as a note on stderr where the rows went to stdout."""
     if out is None:
-        print_note(counts)
+        for line in counts.splitlines():
+            print_note(line)
         return
     shown = f"{counts}\n{written.capitalize()}: {out}"
     emit({written: str(out), **result}, shown, as_json=as_json)
