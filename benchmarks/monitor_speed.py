@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,7 @@ CASES = (
 )
 
 
+@lru_cache(maxsize=1)
 def columns(case: Case):
     """The columns of all rows, in the order of their days."""
     rng = np.random.default_rng(0)

@@ -185,8 +185,11 @@ class RateEvidence:
         self.log_detector = max(self.log_detector, float(log_average(self.detector)))
 
     def _note(self, n: Any, s: Any) -> None:
-        evidence = log_evidence_above(n, s, self.allowed)
-        self.log_evidence = max(self.log_evidence, float(evidence.max()))
+        # Where the rate is within the limit, so is every likelihood ratio within 1.
+        (beyond,) = (s > n * self.allowed).nonzero()
+        if beyond.size:
+            evidence = log_evidence_above(n[beyond], s[beyond], self.allowed)
+            self.log_evidence = max(self.log_evidence, float(evidence.max()))
 
 
 def _add(pair: list[float], n: float, s: float) -> None:
