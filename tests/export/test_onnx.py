@@ -43,6 +43,8 @@ pytest.importorskip("onnxruntime")
 from aucuba.export import check_onnx, to_onnx
 from aucuba.export._graph import Graph, NotConvertible
 from aucuba.export._onnx import _model, _one_per_row, _session
+from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._table import as_items
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RANGE = (0.0, 0.2)
@@ -139,13 +141,14 @@ def test_distilled_and_frozen_models():
         assert found.n_other_flags == 0
 
 
-@pytest.mark.parametrize("test", [">", "<=", "=", "!=", "missing", "present"])
+@pytest.mark.parametrize("test", [">", "<=", "=", "!=", "missing", "present", "missing or !="])
 def test_every_condition_of_a_scorecard(test):
     X, y = rows()
     model = RegionScorecard(RANGE, max_items=1, cv=2, random_state=0).fit(with_gaps(X), y)
     value = float(X[3, 1])
-    item = {"place": 1, "column": "x1", "test": test, "value": value, "is_date": False}
-    model.items_ = [{**item, "points": 3}]
+    *or_missing, test = test.split(" or ")
+    condition = Condition(1, "x1", test, value, or_missing=bool(or_missing))
+    model.items_ = as_items([(condition, 3)])
     model.threshold_ = 1.0
     found = check_onnx(to_onnx(model), model, with_gaps(X))
     assert found.score_error == 0.0

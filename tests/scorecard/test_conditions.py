@@ -113,6 +113,22 @@ def test_missing_values_meet_only_their_own_condition():
         assert rows[np.isnan(values)].any() == (condition.test == "missing")
 
 
+def test_complements_are_met_by_all_other_rows():
+    marker = np.where(np.arange(N) % 5 == 0, np.nan, RNG.normal(size=N))
+    status = np.where(np.arange(N) % 7 == 0, None, np.array(["a", "b", "c"])[np.arange(N) % 3])
+    flag = np.where(np.arange(N) % 3 == 0, np.nan, np.arange(N) % 2)
+    for values in (marker, status, flag):
+        column = ScoredColumns.from_table(pd.DataFrame({"a": values})).values[0]
+        for condition, rows in listed(values):
+            other = condition.complement()
+            assert np.array_equal(other.met(column), ~rows)
+            assert other.complement() == condition
+    assert Condition(0, "a", ">", 2.0).complement().text == "a <= 2 or is missing"
+    group = Condition(0, "a", "in", ("x", "y"))
+    assert group.complement().text == "a is not x or y, or is missing"
+    assert group.complement().complement().text == "a is x or y"
+
+
 def test_one_side_is_enough_without_missing_values():
     values = RNG.normal(size=N)
     assert {c.test for c, _ in listed(values)} == {">"}

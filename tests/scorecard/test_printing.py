@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from aucuba import FixedFPRClassifier, RegionScorecard
 from aucuba.scorecard import Scorecard
+from aucuba.scorecard._conditions import Condition
 from tests.scorecard.test_region_scorecard import RANGE, clinic
 
 
@@ -19,6 +21,17 @@ def model():
     X, y = clinic()
     base = RegionScorecard(RANGE, max_items=5, max_per_column=2, cv=2, pos_label="ill")
     return base.set_params(include=["seen", "status", "marker"], random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def turned():
+    """A card with points for a missing value or one above a cut, and for one outside a group."""
+    X, y = clinic()
+    hidden = X.assign(status=X["status"].where(X.index % 6 > 0, None))
+    low = (X["marker"] <= 1.0) | (hidden["status"].isin(["single", "married"]))
+    ill = np.where((y == "ill") & ~low, "ill", "well")
+    model = RegionScorecard((0.0, 1.0), max_items=2, cv=2, pos_label="ill", random_state=0)
+    return model.fit(hidden, ill)
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +70,37 @@ def test_no_total_can_carry_a_promise_that_rows_do_not_support():
 def test_tables_show_every_item_and_total(model):
     card = Scorecard.from_model(make_pipeline(model))
     for written in (str(card), card.to_markdown(), card.to_html()):
-        for item, text in zip(model.items_, model.item_texts(), strict=True):
+        for text, points in card.rows:
             shown = text.replace(">", "&gt;").replace("<", "&lt;") if "<table>" in written else text
             assert shown in written
-            assert f"{item['points']:+d}" in written
+            assert f"{points:+d}" in written
         assert "Call at" in written
     assert card._repr_html_() == card.to_html()
     assert card.to_markdown().count("\n|") >= len(model.items_) + len(model.risk_)
     latex = card.to_latex()
-    assert latex.count(r" \\") == len(model.items_) + 1
+    assert latex.count(r" \\") == len(card.rows) + 1
     assert "$>$" in latex
+
+
+def test_cuts_of_one_column_are_shown_as_bands(model):
+    base = Condition(1, "age", ">")
+    items = [
+        (Condition(0, "ward", "in", ("A",)), 2),
+        (replace(base, value=40.0), 2),
+        (replace(base, value=60.0), 3),
+        (replace(base, test="<=", value=60.0, or_missing=True), 1),
+    ]
+    card = replace(Scorecard.from_model(model), items=tuple(items))
+    bands = [("age <= 40", 1), ("40 < age <= 60", 3), ("age > 60", 5), ("age is missing", 1)]
+    assert card.rows == [("ward is A", 2), *bands]
+    values = np.array([40.0, 40.1, 60.0, 99.0, np.nan])
+    total = sum(points * condition.met(values) for condition, points in items[1:])
+    assert total.tolist() == [1, 3, 3, 5, 1]
+    dates = [(replace(one, is_date=True), points) for one, points in items[1:3]]
+    shown = [text for text, _ in replace(card, items=tuple(dates)).rows]
+    assert shown == ["1970-02-10 < age <= 1970-03-02", "age > 1970-03-02"]
+    one_cut = [(replace(base, value=40.0), 2), (replace(base, test="missing"), 1)]
+    assert replace(card, items=tuple(one_cut)).rows == [("age > 40", 2), ("age is missing", 1)]
 
 
 def test_latex_escapes_names(model):
@@ -76,8 +110,9 @@ def test_latex_escapes_names(model):
     assert r"a\_50\% \& \{x\}" in Scorecard.from_model(fitted).to_latex()
 
 
-def test_sql_runs_and_agrees(model):
-    X, _ = clinic(seed=7)
+@pytest.mark.parametrize("which", ["model", "turned"])
+def test_sql_runs_and_agrees(which, request):
+    model, (X, _) = request.getfixturevalue(which), clinic(seed=7)
     X.loc[3, "status"] = None
     card = Scorecard.from_model(model)
     with sqlite3.connect(":memory:") as database:
@@ -89,8 +124,9 @@ def test_sql_runs_and_agrees(model):
     assert np.allclose(found["risk"], model.predict_proba(X)[:, 0])
 
 
-def test_sql_runs_in_duckdb(model):
-    duckdb = pytest.importorskip("duckdb")
+@pytest.mark.parametrize("which", ["model", "turned"])
+def test_sql_runs_in_duckdb(which, request):
+    duckdb, model = pytest.importorskip("duckdb"), request.getfixturevalue(which)
     X, _ = clinic(seed=8)
     X["marker"] = X["marker"].astype(object).where(X["marker"].notna(), None)
     with duckdb.connect() as database:
@@ -102,10 +138,13 @@ def test_sql_runs_in_duckdb(model):
         )
         found = database.execute(Scorecard.from_model(model).to_sql("patients")).df()
     assert np.array_equal(found["total"], model.total(X))
+    assert np.array_equal(found["flag"] == 1, model.predict(X) == "ill")
+    assert np.allclose(found["risk"], model.predict_proba(X)[:, 0])
 
 
-def test_python_runs_without_the_library(model):
-    X, _ = clinic(seed=9)
+@pytest.mark.parametrize("which", ["model", "turned"])
+def test_python_runs_without_the_library(which, request):
+    model, (X, _) = request.getfixturevalue(which), clinic(seed=9)
     space = {}
     exec(Scorecard.from_model(model).to_python("ward"), {}, space)
     rows = X.assign(seen=X["seen"].dt.strftime("%Y-%m-%d")).to_dict("records")
@@ -114,11 +153,13 @@ def test_python_runs_without_the_library(model):
     assert np.allclose([risk for _, risk, _ in found], model.predict_proba(X)[:, 0])
     assert [flag for _, _, flag in found] == (model.predict(X) == "ill").tolist()
     assert space["ward"]({})[0] == sum(
-        item["points"] for item in model.items_ if item["test"] == "missing"
+        item["points"] for item in model.items_ if item["test"] == "missing" or item["or_missing"]
     )
 
 
-def test_json_holds_what_another_program_needs(model):
+@pytest.mark.parametrize("which", ["model", "turned"])
+def test_json_holds_what_another_program_needs(which, request):
+    model = request.getfixturevalue(which)
     content = json.loads(Scorecard.from_model(model).to_json())
     X, _ = clinic(seed=10)
     total = np.zeros(len(X), dtype=int)
@@ -132,10 +173,17 @@ def test_json_holds_what_another_program_needs(model):
     }
     for item in content["items"]:
         met = tests[item["test"]](X[item["column"]], item["value"])
+        met = met | (item["or_missing"] & X[item["column"]].isna())
         total += item["points"] * met.to_numpy()
     assert np.array_equal(total, model.total(X))
     assert content["positive_class"] == "ill"
     assert content["risk"] == model.risk_
+
+
+def test_points_that_were_turned_around_are_told(turned):
+    tests = {(one["column"], one["test"]) for one in turned.items_ if one["or_missing"]}
+    assert {column for column, _ in tests} == {"marker", "status"}
+    assert all(one["points"] > 0 for one in turned.items_)
 
 
 def test_other_models_have_no_card(promised):

@@ -156,6 +156,30 @@ def test_restrictions():
         model.fit(constant, y)
 
 
+def test_points_of_missing_values_are_told():
+    """Low markers are rare among the ill, so that a search for few items takes points off them."""
+    X, _ = clinic()
+    low, rng = X["marker"] <= 1.0, np.random.default_rng(0)
+    y = np.where((rng.random(len(X)) < 0.5) & ~low, "ill", "well")
+    options = {"cv": 2, "pos_label": "ill", "random_state": 0}
+    model = RegionScorecard((0.0, 1.0), max_items=1, **options).fit(X[["marker"]], y)
+    (item,) = model.items_
+    assert (item["test"], item["or_missing"]) == (">", True)
+    assert item["points"] > 0
+    (text,) = model.item_texts()
+    assert text.startswith("marker > ")
+    assert text.endswith(" or is missing")
+    total = model.total(X[["marker"]])
+    assert set(total) == {one["total"] for one in model.risk_} & {0, item["points"]}
+    assert np.array_equal(total == 0, X["marker"] <= item["value"])
+    p = model.predict_proba(X[["marker"]])[:, 0]
+    assert p.mean() == pytest.approx(np.mean(y == "ill"), abs=0.03)
+    # A sign that was asked for stays.
+    model = RegionScorecard((0.0, 1.0), max_items=1, sign=-1, **options).fit(X[["marker"]], y)
+    assert model.items_[0]["points"] < 0
+    assert not model.items_[0]["or_missing"]
+
+
 def test_groups_and_time_are_respected():
     X, y = clinic()
     model = RegionScorecard(RANGE, max_items=2, cv=3, pos_label="ill", random_state=0)

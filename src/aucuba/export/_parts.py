@@ -6,7 +6,7 @@ signed towards the second class, and the probability of that class, as far as it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,7 +180,7 @@ def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
             raise NotConvertible(
                 f"the condition on the {model.kinds_[item['place']]} {item['column']!r}"
             )
-        met = _met(graph, graph.columns(value, [item["place"]]).name, item["test"], item["value"])
+        met = _met(graph, graph.columns(value, [item["place"]]).name, item)
         own = graph.cast(met, TensorProto.DOUBLE)
         total = graph.op("Add", total, graph.op("Mul", own, graph.constant(item["points"])))
     sign = 1.0 if model.classes_[1] == model.pos_label_ else -1.0
@@ -192,17 +192,18 @@ def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
     return Response(Value(decision, exact), graph.sigmoid(graph.scaled(log_odds, sign)))
 
 
-def _met(graph: Graph, column: str, test: str, value: Any) -> str:
-    """Test the values of a column; a missing one passes "missing" alone."""
-    empty = graph.op("IsNaN", column)
+def _met(graph: Graph, column: str, item: Mapping[str, Any]) -> str:
+    """Test the values of a column; a missing one passes where the test says so."""
+    test, empty = item["test"], graph.op("IsNaN", column)
     if test == "missing":
         return empty
     known = graph.op("Not", empty)
     if test == "present":
         return known
     kind = {">": "Greater", "<=": "LessOrEqual"}.get(test, "Equal")
-    found = graph.op(kind, column, graph.constant(value))
-    return graph.op("And", known, graph.op("Not", found) if test == "!=" else found)
+    found = graph.op(kind, column, graph.constant(item["value"]))
+    found = graph.op("Not", found) if test == "!=" else found
+    return graph.op("Or", empty, found) if item["or_missing"] else graph.op("And", known, found)
 
 
 def _log_odds(graph: Graph, value: Value, model: Any) -> Value:

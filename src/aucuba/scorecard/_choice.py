@@ -34,12 +34,29 @@ class FoundCards:
     cards : dict
         The best few cards by caution.
     search : Search
+    incomplete : frozenset of int
+        Indices of the columns that miss values and may have points of either sign.
     """
 
     conditions: list[Condition]
     table: ConditionTable
     cards: dict[float, list[Card]]
     search: Search
+    incomplete: frozenset[int] = frozenset()
+
+    def items(self, card: Card) -> list[tuple[Condition, int]]:
+        """Turn points around that hide what a missing value counts.
+
+        Without it "marker <= 2: -3" would give a row without a marker 3 points more than others, and
+        say nothing of it. "Marker > 2 or is missing: +3" ranks the rows alike.
+        """
+        found = []
+        for k, points in card:
+            one = self.conditions[k]
+            if points < 0 and one.place in self.incomplete and one.test != "missing":
+                one, points = one.complement(), -points
+            found.append((one, points))
+        return found
 
 
 def find_cards(
@@ -58,7 +75,13 @@ def find_cards(
     limits = restrictions.limits(conditions)
     fpr_range = (0.0, 1.0) if region is None else region.fpr_range
     search = Search(table, sample, limits, fpr_range, smoothed_classes(table, sample, seed))
-    return FoundCards(conditions, table, search.cards(cautions if region else (1.0,)), search)
+    cards = search.cards(cautions if region else (1.0,))
+    incomplete = frozenset(
+        place
+        for place in map(int, np.unique(table.column))
+        if not restrictions.sign[place] and columns.missing(place).any()
+    )
+    return FoundCards(conditions, table, cards, search, incomplete)
 
 
 def held_out_log_odds(

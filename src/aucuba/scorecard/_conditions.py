@@ -56,6 +56,8 @@ class Condition:
     value : float, tuple of str or None
         The threshold, in days since 1970 for a date; the number; the categories.
     is_date : bool, default=False
+    or_missing : bool, default=False
+        Whether a missing value passes any other test than "present", too.
     """
 
     place: int
@@ -63,6 +65,7 @@ class Condition:
     test: str
     value: Any = None
     is_date: bool = False
+    or_missing: bool = False
 
     @property
     def text(self) -> str:
@@ -73,8 +76,10 @@ class Condition:
             return f"{self.column} is not missing"
         if self.test in ("in", "not in"):
             verb = "is" if self.test == "in" else "is not"
-            return f"{self.column} {verb} {_alternatives(self.value)}"
-        return f"{self.column} {self.test} {self.shown_value}"
+            also = ", or is missing" if self.or_missing else ""
+            return f"{self.column} {verb} {_alternatives(self.value)}{also}"
+        also = " or is missing" if self.or_missing else ""
+        return f"{self.column} {self.test} {self.shown_value}{also}"
 
     @property
     def shown_value(self) -> str:
@@ -94,21 +99,26 @@ class Condition:
         turned = dict(pairs) | {b: a for a, b in pairs}
         return replace(self, test=turned[self.test])
 
+    def complement(self) -> Condition:
+        """Return the test that all other rows meet, those without a value included."""
+        other = self.opposite()
+        if self.test in ("missing", "present"):
+            return other
+        return replace(other, or_missing=not self.or_missing)
+
     def met(self, values: AnyArray) -> BoolArray:
         """Tell which values of the column, as `column_values` returns them, meet the condition."""
-        if values.dtype == object:
-            known = ~is_missing(values)
-            if self.test in ("missing", "present"):
-                return np.asarray(known == (self.test == "present"))
-            found = np.isin(np.where(known, values, "").astype(str), list(self.value)) & known
-            return found if self.test == "in" else known & ~found
+        missing = is_missing(values) if values.dtype == object else np.isnan(values)
         if self.test in ("missing", "present"):
-            return np.asarray(np.isnan(values) == (self.test == "missing"))
-        if self.test in (">", "<="):
-            # Comparisons with nan are false.
-            return np.asarray(values > self.value if self.test == ">" else values <= self.value)
-        equal = values == self.value
-        return np.asarray(equal if self.test == "=" else ~equal & ~np.isnan(values))
+            return np.asarray(missing == (self.test == "missing"))
+        if values.dtype == object:
+            found = np.isin(np.where(missing, "", values).astype(str), list(self.value))
+        elif self.test in (">", "<="):
+            found = values > self.value
+        else:
+            found = values == self.value
+        found = found != (self.test in ("<=", "!=", "not in"))
+        return np.asarray(found | missing if self.or_missing else found & ~missing)
 
 
 def column_values(column: Any, name: str, kind: str) -> AnyArray:

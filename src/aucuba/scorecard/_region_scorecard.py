@@ -68,8 +68,9 @@ class RegionScorecard(BinaryClassifier):
     whole search, conditions included, compares these cards with those of least log-loss (c = 1), which
     are taken where they lead by more than one standard error.
 
-    Missing values meet no condition but ``is missing``; categories that training has not seen are in
-    no group.
+    Missing values meet no condition but those that say so, such as ``age > 60 or is missing``: points
+    below 0 on a column that misses values are written like this, as points above 0 of all other rows.
+    Categories that training has not seen are in no group.
 
     Parameters
     ----------
@@ -104,8 +105,8 @@ class RegionScorecard(BinaryClassifier):
     Attributes
     ----------
     items_ : list of dict
-        ``"column"``, ``"place"`` (its index), ``"test"``, ``"value"``, ``"is_date"`` and ``"points"``
-        of every item, in the order of the columns.
+        ``"column"``, ``"place"`` (its index), ``"test"``, ``"value"``, ``"is_date"``, ``"or_missing"``
+        and ``"points"`` of every item, in the order of the columns.
     next_best_ : list of dict
         Up to four further cards: ``"items"``, ``"texts"``, and on the training rows ``"partial_auc"``
         and ``"r2"``, the part of the null deviance that is explained.
@@ -285,17 +286,20 @@ class RegionScorecard(BinaryClassifier):
         card: Card = cards[0] if cards else ()
         self._require_included(search.limits.complete(card, found.table.column))
         self.caution_ = caution
-        self.items_ = as_items(card, found.conditions)
+        items = found.items(card)
+        self.items_ = as_items(items)
         self.next_best_: list[dict[str, Any]] = [
             {
-                "items": as_items(one, found.conditions),
-                "texts": [f"{found.conditions[k].text}: {points:+d}" for k, points in one],
+                "items": as_items(found.items(one)),
+                "texts": [f"{test.text}: {points:+d}" for test, points in found.items(one)],
                 "partial_auc": search.value(one, 0.0),
                 "r2": search.value(one, 1.0),
             }
             for one in cards[1:5]
         ]
-        totals = found.table.totals(card).astype(np.float64)
+        # Every row has the points that were turned around, or has got their opposite.
+        turned = sum(was for (_, was), (_, now) in zip(card, items, strict=True) if was != now)
+        totals = found.table.totals(card).astype(np.float64) - turned
         slope, intercept = logistic_calibration(totals, sample)
         shrunk = np.array([1.0, 0.0])
         counted, log_odds = sample, slope * totals + intercept
@@ -303,7 +307,7 @@ class RegionScorecard(BinaryClassifier):
             counted, log_odds = sample.take(scored), held_out
             shrunk = logistic_calibration(held_out, counted)
         self.calibration_ = np.array([slope * shrunk[0], intercept * shrunk[0] + shrunk[1]])
-        levels = self._possible_totals(card)
+        levels = self._possible_totals([points for _, points in items])
         places = totals_of_equal_risk(log_odds, slope * levels + intercept)
         risks = self._risks(levels)
         self.risk_ = risk_rows(levels, risks, levels[places], counted)
@@ -320,9 +324,8 @@ class RegionScorecard(BinaryClassifier):
             )
 
     @staticmethod
-    def _possible_totals(card: Card) -> FloatArray:
+    def _possible_totals(points: list[int]) -> FloatArray:
         """List every total from the sum of the negative points to that of the positive ones."""
-        points = [value for _, value in card]
         low, high = sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
         return np.arange(low, high + 1, dtype=np.float64)
 

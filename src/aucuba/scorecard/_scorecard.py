@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,24 @@ class Scorecard:
         return cls(items, inner.risk_, inner.pos_label_, threshold, rule)
 
     @property
+    def rows(self) -> list[tuple[str, int]]:
+        """Conditions in words with their points, of which bands of one column do not overlap.
+
+        A column that is cut twice reads "40 < age <= 60: +2, age > 60: +5" rather than "age > 40: +2,
+        age > 60: +3". The rows that one meets add up to the total, as the items do.
+        """
+        columns: dict[int, list[tuple[Condition, int]]] = {}
+        for one, points in self.items:
+            columns.setdefault(one.place, []).append((one, points))
+        found = []
+        for items in columns.values():
+            if sum(one.grows != 0 for one, _ in items) > 1:
+                found += _bands(items)
+            else:
+                found += [(one.text, points) for one, points in items]
+        return found
+
+    @property
     def limits(self) -> tuple[int, int]:
         """The lowest and the highest total."""
         points = [one for _, one in self.items]
@@ -116,11 +135,9 @@ class Scorecard:
         return f"Call at {self.call_at} points or more: {self.rule}."
 
     def __str__(self) -> str:
-        texts = [one.text for one, _ in self.items]
-        width = max(map(len, [*texts, "condition"]))
+        width = max(map(len, [*(text for text, _ in self.rows), "condition"]))
         lines = [f"{'condition':<{width}}  points", "-" * (width + 8)]
-        pairs = zip(texts, self.items, strict=True)
-        lines += [f"{text:<{width}}  {points:>+6d}" for text, (_, points) in pairs]
+        lines += [f"{text:<{width}}  {points:>+6d}" for text, points in self.rows]
         lines += [
             "",
             f"{'total':>5}  {'risk':>6}  {'held-out rows':>13}  {'of them':>7}  95 % interval",
@@ -137,7 +154,7 @@ class Scorecard:
 
     def to_html(self) -> str:
         """Write both tables and the rule as HTML."""
-        rows = [[one.text, f"{points:+d}"] for one, points in self.items]
+        rows = [[text, f"{points:+d}"] for text, points in self.rows]
         return (
             _html_table(["condition", "points"], rows)
             + _html_table(_RISK_HEADER, self._risk_cells())
@@ -146,7 +163,7 @@ class Scorecard:
 
     def to_markdown(self) -> str:
         """Write both tables and the rule as Markdown."""
-        rows = [[one.text.replace("|", r"\|"), f"{points:+d}"] for one, points in self.items]
+        rows = [[text.replace("|", r"\|"), f"{points:+d}"] for text, points in self.rows]
         return "\n\n".join(
             [
                 _markdown_table(["condition", "points"], rows),
@@ -157,7 +174,7 @@ class Scorecard:
 
     def to_latex(self) -> str:
         """Write the card and the rule as LaTeX."""
-        rows = [f"{_latex(one.text)} & ${points:+d}$ \\\\" for one, points in self.items]
+        rows = [f"{_latex(text)} & ${points:+d}$ \\\\" for text, points in self.rows]
         body = "\n".join(rows)
         return (
             "\\begin{tabular}{lr}\n\\hline\ncondition & points \\\\\n\\hline\n"
@@ -172,6 +189,7 @@ class Scorecard:
                 "column": one.column,
                 "test": one.test,
                 "value": one.shown_value if one.is_date else one.value,
+                "or_missing": one.or_missing,
                 "points": points,
             }
             for one, points in self.items
@@ -180,7 +198,7 @@ class Scorecard:
         content = {
             "positive_class": label,
             "items": items,
-            "missing": "A missing value meets no condition but 'missing'.",
+            "missing": "A missing value meets 'missing' and what has 'or_missing', nothing else.",
             "call_at": self.call_at,
             "decision": self.decision,
             "risk": self.risk,
@@ -258,6 +276,23 @@ class Scorecard:
         ]
 
 
+def _bands(items: list[tuple[Condition, int]]) -> list[tuple[str, int]]:
+    """Write the items of one column of numbers or dates as bands that do not overlap."""
+    cuts = sorted({one.value: one for one, _ in items if one.grows}.items())
+    ends = [one.shown_value for _, one in cuts]
+    column = items[0][0].column
+    texts = [
+        f"{column} <= {ends[0]}",
+        *(f"{low} < {column} <= {high}" for low, high in pairwise(ends)),
+        f"{column} > {ends[-1]}",
+        f"{column} is missing",
+    ]
+    # A value of every band, its upper end.
+    values = np.array([*(value for value, _ in cuts), np.inf, np.nan])
+    total = np.sum([points * one.met(values) for one, points in items], axis=0)
+    return [(text, int(points)) for text, points in zip(texts, total, strict=True) if points]
+
+
 _RISK_HEADER = ["total", "risk", "held-out rows", "of them positive", "95 % interval"]
 
 
@@ -295,6 +330,8 @@ def _sql_text(value: str) -> str:
 
 def _sql(one: Condition) -> str:
     column = _quoted(one.column)
+    if one.or_missing:
+        return f"{column} IS NULL OR {_sql(replace(one, or_missing=False))}"
     if one.test in ("missing", "present"):
         return f"{column} IS {'NOT ' if one.test == 'present' else ''}NULL"
     if one.test in ("in", "not in"):
@@ -304,6 +341,8 @@ def _sql(one: Condition) -> str:
 
 
 def _python(one: Condition) -> str:
+    if one.or_missing:
+        return f"not known or {_python(replace(one, or_missing=False))}"
     tests: dict[str, Callable[[], str]] = {
         "missing": lambda: "not known",
         "present": lambda: "known",

@@ -20,7 +20,7 @@ from aucuba.scorecard._conditions import (
     names_of,
 )
 from aucuba.scorecard._limits import Restrictions
-from aucuba.scorecard._search import Card, ConditionTable
+from aucuba.scorecard._search import ConditionTable
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,10 @@ class ScoredColumns:
         """Select rows."""
         return ScoredColumns(self.names, self.kinds, [one[rows] for one in self.values])
 
+    def missing(self, place: int) -> BoolArray:
+        """Tell which rows miss the value of a column."""
+        return Condition(place, self.names[place], "missing").met(self.values[place])
+
     def met(self, condition: Condition, rows: IntArray) -> BoolArray:
         """Tell which of some rows meet a condition."""
         return condition.met(self.values[condition.place][rows])
@@ -89,9 +93,9 @@ class ScoredColumns:
         return [one for one, _ in found], ConditionTable(met, column)
 
 
-def as_items(card: Card, conditions: list[Condition]) -> list[dict[str, Any]]:
+def as_items(items: list[tuple[Condition, int]]) -> list[dict[str, Any]]:
     """Write a card as plain values, in the order of the columns."""
-    return [{**vars(conditions[k]), "points": int(points)} for k, points in card]
+    return [{**vars(condition), "points": int(points)} for condition, points in items]
 
 
 def item_condition(item: Mapping[str, Any]) -> Condition:
