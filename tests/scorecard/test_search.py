@@ -78,8 +78,8 @@ def test_every_addition_has_the_value_of_the_card_that_it_makes(fpr_range, weigh
 
 
 @pytest.mark.parametrize("caution", [1.0, 0.5, 0.1])
-@pytest.mark.parametrize("seed", range(2))
-def test_search_is_near_the_best_of_all_cards(seed, caution):
+@pytest.mark.parametrize("seed", range(3))
+def test_search_finds_the_best_of_all_cards(seed, caution):
     """Ten conditions, three items, points -2 to 2: all 7,680 cards and the smaller ones."""
     table, sample = table_of(seed)
     search = search_of(table, sample, (0.0, 0.3))
@@ -90,12 +90,9 @@ def test_search_is_near_the_best_of_all_cards(seed, caution):
         for points in product((-2, -1, 1, 2), repeat=size)
     )
     best = max(every)
-    pool = search.pool()
-    found = pool if caution == 1.0 else search.descended(pool, caution)
-    # One exchange at a time may end beside the best card, never far below it.
-    assert best - 0.02 <= search.value(found[0], caution) <= best + 1e-12
-    if caution == 1.0:
-        assert search.value(found[0], caution) == pytest.approx(best, abs=1e-9)
+    # Exchanges of one item may end beside the best card; here they do only without the step half way.
+    found = search.cards((1.0, caution))[caution][0]
+    assert search.value(found, caution) == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("caution", [1.0, 0.5])

@@ -63,10 +63,10 @@ class RegionScorecard(BinaryClassifier):
 
     with the exact partial AUC of the region, :math:`R^2`, the part of the null deviance that logistic
     regression on the total explains, and c = .1. A narrow region hangs on few rows, and a search on
-    their classes follows the noise of small tables. So a row counts half by its class and half by its
-    probability, which random trees estimate that were trained without it. Cross-validation of the
-    whole search, conditions included, compares these cards with those of least log-loss (c = 1), which
-    are taken where they lead by more than one standard error.
+    their classes follows the noise of small tables. So a row counts two thirds by its class and one
+    third by its probability, which random trees estimate that were trained without it.
+    Cross-validation of the whole search, conditions included, compares these cards with those of least
+    log-loss (c = 1), which are taken where they lead by more than one standard error.
 
     Missing values meet no condition but those that say so, such as ``age > 60 or is missing``: points
     below 0 on a column that misses values are written like this, as points above 0 of all other rows.

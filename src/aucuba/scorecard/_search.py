@@ -18,6 +18,8 @@ _BEAM = 4
 # Cards from which a descent towards the region starts, and cards that are kept.
 _STARTS = 3
 _CYCLES = 20
+# Caution on the way from least log-loss to the region: descents in two steps end at better cards.
+_HALF_WAY = 0.5
 # Largest points from which descents start.
 _SCALES = 5
 # Smaller gains are rounding errors, after which a descent could go round in circles.
@@ -187,8 +189,10 @@ class Search:
         """Search by log-loss, then from the best few for the region; the best first, by caution."""
         pool = self.pool()
         found = {1.0: pool[: 2 * _STARTS]}
-        starts = pool[:_STARTS]
-        for caution in sorted(set(cautions) - {1.0}, reverse=True):
+        starts, steps = pool[:_STARTS], set(cautions)
+        if min(steps, default=1.0) < _HALF_WAY:
+            steps.add(_HALF_WAY)
+        for caution in sorted(steps - {1.0}, reverse=True):
             starts = self.descended([*starts, *pool[:_STARTS]], caution)[:_STARTS]
             found[caution] = starts
         return found

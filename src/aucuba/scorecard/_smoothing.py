@@ -14,13 +14,13 @@ _TREES = 60
 _BAG = 0.63
 _LEAF = 3.0
 # Weight of the trees beside a row's own class.
-_TRUST = 0.5
+_TRUST = 0.35
 
 
 def smoothed_classes(
     table: ConditionTable, sample: Sample, seed: int, trust: float = _TRUST
 ) -> FloatArray:
-    """Estimate which part of every row is positive: half its class, half the rate of its like.
+    """Estimate which part of every row is positive, from its class and, less, the rate of its like.
 
     A search for a narrow region hangs on few rows, whose classes are noise beside their
     probabilities. Random trees on all conditions, of which a card can hold but a few, estimate the
