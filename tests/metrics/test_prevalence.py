@@ -258,6 +258,14 @@ def test_predictive_values_over_the_prevalence():
     assert weighted.ppv[0] == pytest.approx(
         PredictiveValueDisplay.from_predictions(y, score, threshold=6.0).ppv[0]
     )
+    copies = np.repeat(np.arange(y.size), 1 + np.arange(y.size) % 5)
+    counted = {"sample_weight": np.bincount(copies), "weight_kind": "frequency"}
+    grouped, written = (
+        PredictiveValueDisplay.from_predictions(*rows, threshold=6.0, ax=shown.ax_, **more)
+        for rows, more in (((y, score), counted), ((y[copies], score[copies]), {}))
+    )
+    assert grouped.ppv == pytest.approx(written.ppv)
+    assert grouped.npv == pytest.approx(written.npv)
     texts = [text.get_text() for text in shown.ax_.get_legend().get_texts()]
     assert "precision (PPV)" in texts
     assert "twice, NPV" in texts

@@ -87,10 +87,15 @@ class FlaggedRows:
         self._is_weighted = False
 
     def update(
-        self, positive: ArrayLike, flagged: ArrayLike, weight: ArrayLike | None = None
+        self,
+        positive: ArrayLike,
+        flagged: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        frequency: bool = False,
     ) -> None:
-        """Count some rows."""
-        self._is_weighted |= weight is not None
+        """Count some rows; with ``frequency`` a weight is a number of equal rows."""
+        self._is_weighted |= weight is not None and not frequency
         positive, flagged = np.asarray(positive), np.asarray(flagged)
         weights = np.ones(len(positive)) if weight is None else np.asarray(weight)
         cells = {"tp": positive & flagged, "fp": ~positive & flagged}

@@ -12,7 +12,7 @@ from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._roc._flagged import FlaggedRows
 from aucuba._roc._prevalence import target_range
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics._study import check_level
+from aucuba.metrics._study import check_level, count_copies
 
 _N_PREVALENCES = 200
 
@@ -80,6 +80,7 @@ class PredictiveValueDisplay(EstimatorDisplay):
         prevalence_range: tuple[float, float] = (0.001, 0.5),
         confidence: float = 0.95,
         sample_weight: ArrayLike | None = None,
+        weight_kind: str = "sampling",
         pos_label: Any = None,
         name: str | None = None,
         ax: Any = None,
@@ -97,6 +98,8 @@ class PredictiveValueDisplay(EstimatorDisplay):
             The lowest and the highest share of positives.
         confidence : float, default=0.95
             Confidence of the bands.
+        weight_kind : {"sampling", "frequency"}, default="sampling"
+            As in `score_interval`.
         name : str, default=None
             Name for the legend.
         ax : matplotlib Axes, default=None
@@ -111,7 +114,11 @@ class PredictiveValueDisplay(EstimatorDisplay):
         ends = target_range(prevalence_range)
         sample = RankingSample.from_arrays(y_true, y_score, sample_weight, None, pos_label)
         counted = FlaggedRows()
-        counted.update(sample.positive, sample.score >= float(threshold), sample.weight)
+        frequency, flagged = (
+            count_copies(weight_kind, sample.weight),
+            sample.score >= float(threshold),
+        )
+        counted.update(sample.positive, flagged, sample.weight, frequency=frequency)
         prevalence = np.geomspace(*ends, _N_PREVALENCES)
         display = cls(
             prevalence=prevalence,
