@@ -49,7 +49,7 @@ memory-mapped file; on a card the peak of what torch has allocated, rows include
 size of the rows. Time: processor seconds of one thread; on a card seconds on the clock after a small
 fit to warm up. The ratio is to float32. The same numbers are fitted in both types (those of float16,
 widened), so coefficients can be compared: the last column is their largest difference, relative to
-the largest coefficient.
+the largest coefficient. A fit that is not listed has not been measured.
 """
 
 
