@@ -379,13 +379,14 @@ def test_planned_power_and_its_inverse():
 
 def test_planning_by_resamples_agrees_with_placements():
     y, score = sample(22, 100, 500)
-    options = {"n_positives": 300, "n_negatives": 1500, "difference": 0.04}
+    options = {"n_positives": 300, "n_negatives": 1500, "difference": 0.03}
 
     def auc(y_true, y_score, *, sample_weight):
         return roc_auc_score(y_true, y_score, sample_weight=sample_weight)
 
-    by_placements = power_of("partial_auc", y, score, **options)
-    assert power_of(auc, y, score, random_state=0, **options) == pytest.approx(
+    other = score + np.random.default_rng(29).normal(size=y.size)
+    by_placements = power_of("partial_auc", y, score, other, **options)
+    assert power_of(auc, y, score, other, random_state=0, **options) == pytest.approx(
         by_placements, abs=0.06
     )
     assert 0.3 < by_placements < 0.95
@@ -448,6 +449,16 @@ def test_one_auc_has_the_power_that_proc_prints():
     assert power_of("auc", **test | {"difference": -0.23}) > power_of("auc", **test)
     inside = power_of("auc", **test | {"difference": 0.13}, margin=0.1)
     assert inside == pytest.approx(power_of("auc", **test), abs=1e-6)
+
+
+def test_one_scorer_of_a_pilot_is_tested_like_its_value():
+    y, score = sample(30, 3_000, 3_000)
+    value = roc_auc_score(y, score)
+    test = {"difference": value - 0.5, "power": 0.9}
+    assert sample_size_for("auc", y, score, **test) == sample_size_for("auc", values=value, **test)
+    # No model tells the variance of a perfect scorer, or of a function, elsewhere.
+    perfect = sample_size_for("partial_auc", y, y + 1e-3 * score, difference=0.1, power=0.9)
+    assert perfect.n_positives >= 2
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])

@@ -88,9 +88,8 @@ def sample_size_for(
     y_score_b : array-like of shape (n_samples,), default=None
         Scores of a second scorer on the same rows: the study then compares the two in pairs.
     values : float or (float, float), default=None
-        Instead of a pilot: the value expected of a scorer, tested against a known value that differs
-        by ``difference``, or of two scorers whose difference is tested. Variances are those of normal
-        scores of equal spread with these values.
+        Instead of a pilot: the value expected of a scorer, or of two whose difference is tested.
+        Variances are those of normal scores of equal spread with these values.
     correlation : float, default=0.0
         Of the two estimates, with two ``values``: 0 for independent samples; scorers of the same rows
         often have 0.3 to 0.7.
@@ -98,7 +97,8 @@ def sample_size_for(
         Half of the width that the confidence interval should have.
     power, difference : float, default=None
         Probability of a significant two-sided test at level ``1 - confidence`` if the true
-        difference is this; with two ``values`` theirs, with a ``margin`` 0. Give ``half_width`` or
+        difference is this; with two ``values`` theirs, with a ``margin`` 0. One scorer is tested
+        against a known value that differs by it, with the variance there. Give ``half_width`` or
         ``power``.
     margin : float, default=0.0
         Plan a test of non-inferiority: the first scorer is not worse by this or more, at one-sided
@@ -144,14 +144,14 @@ def sample_size_for(
     per_positive = plan.ratio if ratio is None else check_positive_number(ratio, "ratio")
     z = float(norm.ppf((1 + level) / 2))
     # Of one positive and its share of the negatives.
-    spread = np.sqrt(plan.variances(per_positive, random_state).of(1.0, per_positive))
+    spread = float(np.sqrt(plan.variances(per_positive, random_state).of(1.0, per_positive)))
     if half_width is not None and power is None and difference is None and margin == 0:
         width = max(z, plan.errors_in_width(level, random_state))
         errors = width * spread / check_positive_number(half_width, "half_width")
     elif half_width is None and power is not None:
         reached = check_fraction(power, "power", low_open=True, high_open=True)
         distance = plan.distance(difference, margin)
-        null = plan.null_error(difference, margin, 1.0, per_positive) or spread
+        null = plan.null_error(spread, difference, margin, 1.0, per_positive)
         errors = (z * null + float(norm.ppf(reached)) * spread) / distance
     else:
         raise ValueError("Give half_width, or power and difference.")
@@ -210,10 +210,10 @@ def power_of(
     plan = _Plan.of(metric, metric_params, values, correlation, rows)
     m = check_positive_number(n_positives, "n_positives", integer=True)
     n = check_positive_number(n_negatives, "n_negatives", integer=True)
-    error = np.sqrt(plan.variances(n / m, random_state).of(m, n))
+    error = float(np.sqrt(plan.variances(n / m, random_state).of(m, n)))
     distance = plan.distance(difference, margin)
     z = norm.ppf((1 + check_level(confidence)) / 2)
-    critical = z * (plan.null_error(difference, margin, m, n) or error)
+    critical = z * plan.null_error(error, difference, margin, m, n)
     other_side = 0.0 if margin else norm.cdf((-critical - distance) / error)
     return float(norm.sf((critical - distance) / error) + other_side)
 
@@ -285,18 +285,27 @@ class _Plan:
             raise ValueError("Give difference, the true difference that the test should find.")
         return check_positive_number(abs(difference), "difference")
 
-    def null_error(self, difference: float | None, margin: float, m: float, n: float) -> float:
-        """Standard error at the value that one expected value is tested against; 0 for two values.
+    def null_error(
+        self, error: float, difference: float | None, margin: float, m: float, n: float
+    ) -> float:
+        """Take a standard error from the value expected to the one that it is tested against.
 
         An interval by ``method="auto"`` ends at the value that a test would just not reject, with the
         variance there; a difference of two scorers has the variance found.
         """
-        if len(self.values) != 1:
-            return 0.0
+        known = self.values if self.pilot is None else tuple(self.pilot.values)
+        if len(known) > 1 or not self.measure.is_modelled or self.measure.is_rate:
+            return error
         better = -1.0 if self.measure.smaller_is_better else 1.0
         side = better if margin else float(difference or 0.0)
-        refuted = self.values[0] - np.copysign(self.distance(difference, margin), side)
-        return float(np.sqrt(self._of_value(float(refuted), n / m).of(m, n)))
+        refuted = float(known[0] - np.copysign(self.distance(difference, margin), side))
+        try:
+            found = [self._of_value(one, n / m).of(m, n) for one in (refuted, float(known[0]))]
+        except ValueError:
+            if self.pilot is None:
+                raise
+            return error
+        return error * float(np.sqrt(found[0] / found[1]))
 
     def errors_in_width(self, level: float, random_state: Any) -> float:
         """Half of the width of the pilot's own interval, in standard errors; 0 if it is not needed.
