@@ -279,9 +279,9 @@ def report(found: dict) -> str:
             "is 0.5 points at 2,000 samples and 2.2 at 100. At a distance of 3.3 the threshold misses "
             "0.6 of 30 positives on average; Wilson's lower limits of so few are too high in some "
             "samples, and so are those of a cost that weighs them ten times. The method is that of "
-            '`method="auto"` unless the row '
-            'names another. "simultaneous" (a band over all thresholds) is conservative by '
-            "construction.",
+            '`method="auto"` unless the row names another. Above 2,000 rows the average precision has '
+            "the intervals by influence, whose own rows have more samples. "
+            '"simultaneous" (a band over all thresholds) is conservative by construction.',
             markdown_table(["", *(cell.name for cell in cells), "methods"], rows),
         ]
     )

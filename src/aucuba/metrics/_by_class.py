@@ -79,6 +79,8 @@ def score_by_class(
         Intervals of classes hold jointly (Bonferroni). That of an average of best values over all
         thresholds (``"youden"``, ...), and of one that no resample moves, is the average of theirs: it
         holds whatever the classes have in common, and is wider than it would have to be.
+        Percentiles of resamples are too narrow for nearly perfect scorers; the intervals per class
+        are not.
 
     Examples
     --------
