@@ -151,11 +151,13 @@ def test_detectors_take_normal_rows_alone(run, normal, file, options, negative, 
     assert found.json["training"]["positives"] == 0
     model = load_model(out).model
     labelled = normal / "labelled.csv"
-    assert run("predict", out, labelled, "--id", "y", "--out", normal / "s.csv").code == 0
+    words = ["predict", out, labelled, "--id", "y", "--reasons", 1, "--out", normal / "s.csv"]
+    assert run(*words).code == 0
     written = pd.read_csv(normal / "s.csv")
     flagged = written["predicted"] == positive
     np.testing.assert_array_equal(flagged, model.predict(new[["a", "b"]]) == 1)
     assert set(written["predicted"]) == {negative, positive}
+    assert written["reason_1"][flagged].str.contains("raises the score").all()
     found = run("evaluate", out, labelled, "--json").json
     rates = {one["rate"]: one for one in found["own_threshold"]["limits"]}
     assert set(rates) == {"fpr"}

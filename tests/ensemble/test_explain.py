@@ -6,8 +6,8 @@ from math import factorial
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, SGDOneClassSVM
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -177,6 +177,21 @@ def test_a_promised_threshold_is_explained_by_its_score(table):
     moved = inner[0].transform(frame[:50]) - inner[0].transform(frame[300:320]).mean(axis=0)
     city = inner[0].source_columns() == 3
     np.testing.assert_allclose(found.contributions[:, 3], moved[:, city] @ coef[city], atol=1e-10)
+
+
+@pytest.mark.parametrize("direction", ["auto", "high"])
+@pytest.mark.parametrize("base", [IsolationForest(random_state=0), SGDOneClassSVM(random_state=0)])
+def test_a_detector_is_explained_towards_the_end_that_it_flags(base, direction):
+    rng = np.random.default_rng(0)
+    X = rng.normal(loc=3.0, size=(400, 3))
+    model = FixedFPRClassifier(base, max_fpr=0.1, score_direction=direction, random_state=0).fit(X)
+    odd = np.array([[3.0, -9.0, 3.0]])
+    found = explain_rows(model, odd, background=X)
+    np.testing.assert_allclose(found.scores, model.decision_function(odd) + model.threshold_)
+    against = explain_rows(model, odd, background=X, pos_label=0)
+    np.testing.assert_allclose(against.contributions, -found.contributions)
+    first = (found if direction == "auto" else against).reasons[0][0]
+    assert first.startswith("x1 is -9, typically")
 
 
 def test_searches_and_sparse_rows():

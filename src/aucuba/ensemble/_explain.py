@@ -97,7 +97,8 @@ def explain_rows(
     n_walks = int(check_positive_number(n_walks, "n_walks", integer=True))
     X = _as_explained(X, "X")
     sign = 1.0 if positive_of(model, pos_label)[0] else -1.0
-    steps, last = _taken_apart(model)
+    steps, last, direction = _taken_apart(model)
+    sign *= direction
     if hasattr(last, "item_texts"):
         for step in steps:
             X = step.transform(X)
@@ -210,16 +211,21 @@ def _of_card(card: Any, X: Any) -> Contributions:
     return Contributions(items, points, 0.0, "total", lambda row, item: str(items[item]))
 
 
-def _taken_apart(model: Any) -> tuple[list[Any], Any]:
-    """Return the steps before the classifier whose score decides, and that classifier."""
+def _taken_apart(model: Any) -> tuple[list[Any], Any, float]:
+    """Return the steps before the model whose score decides, it, and -1.0 if its low scores flag."""
     *steps, last = pipeline_steps(model)
-    inner = vars(last).get("best_estimator_")
-    if inner is None and "promise_" in vars(last):
+    known = vars(last)
+    inner = known.get("best_estimator_")
+    if inner is None and "promise_" in known:
         inner = last.estimator_
     if inner is None:
-        return [step for step in steps if step not in (None, "passthrough")], last
-    more, last = _taken_apart(inner)
-    return [*steps, *more], last
+        return [step for step in steps if step not in (None, "passthrough")], last, 1.0
+    more, found, direction = _taken_apart(inner)
+    return (
+        [*steps, *more],
+        found,
+        -direction if known.get("score_direction_") == "low" else direction,
+    )
 
 
 def _as_explained(X: Any, name: str) -> Any:
