@@ -64,6 +64,42 @@ def test_other_rows_are_refused_and_nothing_is_written(run, rows, model, tmp_pat
     assert not out.exists()
 
 
+def test_categories(run, rows, tmp_path):
+    pytest.importorskip("onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    frame = pd.read_csv(rows)
+    town = np.where(frame["label"] == "fraud", "Rome", "Oslo").astype(object)
+    frame.insert(1, "town", np.random.default_rng(0).permuted(town.reshape(-1, 4), axis=1).ravel())
+    frame.loc[::7, "town"] = None
+    frame.to_csv(tmp_path / "towns.csv", index=False)
+    model, out = tmp_path / "model", tmp_path / "model.onnx"
+    fitted = run(
+        *(
+            "fit",
+            tmp_path / "towns.csv",
+            "--target",
+            "label",
+            "--promise",
+            "fpr=0.1",
+            "--out",
+            model,
+        )
+    )
+    assert fitted.code == 0, fitted.err
+    result = run("export", model, "--onnx", out, "--calibration", tmp_path / "towns.csv", "--json")
+    assert result.code == 0, result.err
+    facts = json.loads(result.out)
+    assert "recomputed" in facts["promise_kept_by"]
+    assert "0 are flagged by only one" in facts["compared_on_towns.csv"]
+    session = onnxruntime.InferenceSession(out.read_bytes())
+    given = {
+        "X": frame[["a", "b", "c"]].to_numpy(np.float32),
+        "town": frame[["town"]].fillna("").to_numpy(object),
+    }
+    (label,) = session.run(["label"], given)
+    np.testing.assert_array_equal(label, load_model(model).predict(frame))
+
+
 def test_sql(run, rows, model, tmp_path):
     out = tmp_path / "model.sql"
     assert run("export", model, "--sql", out, "--table", "clients").code == 0

@@ -1,6 +1,7 @@
 """ONNX graphs: the scores, flags and promises of the model, in another runtime."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from aucuba import (
@@ -468,6 +469,147 @@ def held_out_rows(model, X, y):
     return held_out_split(0.5, y, 0, stratified=stratified)[1]
 
 
+def towns(n_rows, seed):
+    """A frame with two columns of text, gaps, a rare town, and its classes."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(seed)
+    town = rng.choice(["Rome", "Oslo", "Paris", "Bonn"], n_rows, p=[0.4, 0.3, 0.295, 0.005])
+    kind = rng.choice(np.array(["new", "used", None], dtype=object), n_rows)
+    numbers = np.round(64 * rng.normal(size=(n_rows, 2))) / 64
+    frame = pd.DataFrame({"a": numbers[:, 0], "town": town, "kind": kind, "b": numbers[:, 1]})
+    frame.loc[::9, "b"] = np.nan
+    points = frame["a"] + (frame["town"] == "Rome") + 2.0 * frame["kind"].isna()
+    return frame, (points + rng.normal(size=n_rows) > 1.5).astype(int).to_numpy()
+
+
+OF_TEXT = {
+    "linear": make_pipeline(ColumnPreparer(), PartialAUCClassifier(RANGE)),
+    "card": RegionScorecard(RANGE, cv=2, random_state=0),
+    "stack": RegionStack(
+        RANGE, estimators=["splines_logistic", "forest", "boosting"], cv=2, random_state=0
+    ),
+}
+
+
+class TestCategories:
+    @pytest.mark.parametrize("name", OF_TEXT)
+    def test_texts_are_inputs_of_their_own(self, name):
+        X, y = towns(1_200, 0)
+        model = OF_TEXT[name].fit(X, y)
+        test = towns(3_000, 1)[0]
+        # A town that training has not seen is a missing value, or any other town to a condition.
+        test.loc[:200, "town"] = "Lima"
+        made = to_onnx(model)
+        found = check_onnx(made, model, test)
+        assert found.score_error < 1e-9
+        assert found.n_other_flags == 0
+        session = _session(made)
+        assert [one.name for one in session.get_inputs()] == ["X", "town", "kind"]
+        facts = {one.key: json.loads(one.value) for one in made.metadata_props}
+        assert facts["aucuba.columns"] == ["a", "b"]
+        assert facts["aucuba.categories"] == ["town", "kind"]
+        given = {
+            "X": test[["a", "b"]].to_numpy(np.float32),
+            "town": test[["town"]].to_numpy(object),
+            "kind": test[["kind"]].fillna("").to_numpy(object),
+        }
+        (label,) = session.run(["label"], given)
+        np.testing.assert_array_equal(label, model.predict(test))
+        assert np.unique(label).size == 2
+
+    @pytest.mark.parametrize("test", ["in", "not in", "missing", "present"])
+    @pytest.mark.parametrize("or_missing", [False, True])
+    def test_conditions_on_texts(self, test, or_missing):
+        X, y = towns(1_200, 0)
+        model = RegionScorecard(RANGE, cv=2, random_state=0).fit(X, y)
+        item = next(one for one in model.items_ if one["column"] == "kind")
+        asks_text = test.endswith("in")
+        item["test"], item["value"] = test, ("used", "other") if asks_text else None
+        item["or_missing"] = or_missing and asks_text
+        unseen = towns(3_000, 1)[0]
+        unseen.loc[:200, "kind"] = "lost"
+        assert check_onnx(to_onnx(model), model, unseen).score_error == 0
+
+    def test_a_student_of_texts(self):
+        X, y = towns(600, 0)
+        student = OF_TEXT["stack"].fit(X, y).distill(X, y, n_synthetic=200, random_state=0)
+        assert check_onnx(to_onnx(student), student, towns(3_000, 1)[0]).score_error < 1e-9
+
+    def test_boosting_on_codes_of_categories(self):
+        """Sets of categories in splits; codes that training has not seen go the way of missing ones."""
+        rng = np.random.default_rng(0)
+        X = rng.integers(0, 40, size=(4_000, 4)).astype(float) * 3
+        X[:, 1] = rng.normal(size=4_000)
+        X[::9, 0] = np.nan
+        y = ((X[:, 0] % 7 > 3) ^ (X[:, 3] % 5 > 2) ^ (X[:, 1] > 1)).astype(int)
+        test = X.copy()
+        test[::5, 0], test[::7, 3], test[::8, 3] = 4.0, np.nan, -1.0
+        model = HistGradientBoostingClassifier(
+            max_iter=15, categorical_features=[0, 3], random_state=0
+        )
+        made = to_onnx(model.fit(X, y))
+        assert check_onnx(made, model, test).score_error < 1e-9
+        promised = FixedFPRClassifier(model, 0.3, random_state=0).fit(X, y)
+        assert promise_of(to_onnx(promised))[0] == ""
+        whole = X[:, [0, 3]]
+        promised = FixedFPRClassifier(
+            model.set_params(categorical_features=[0, 1]), 0.5, random_state=0
+        ).fit(whole, y)
+        assert promise_of(to_onnx(promised))[0] == promised.promise_
+
+    def test_a_promise_over_texts(self):
+        X, y = towns(3_000, 0)
+        test = towns(5_000, 1)[0]
+        for base in (OF_TEXT["linear"], OF_TEXT["card"]):
+            model = FixedFPRClassifier(base, 0.3, random_state=0).fit(X, y)
+            assert model.held_out_single_
+            made = to_onnx(model)
+            assert promise_of(made)[0] == model.promise_
+            assert check_onnx(made, model, test).n_other_flags == 0
+
+    def test_names_that_the_graph_needs(self):
+        X, y = towns(600, 0)
+        for name in ("X", "score", "aucuba_1", ""):
+            renamed = X.rename(columns={"town": name})
+            model = make_pipeline(ColumnPreparer(), LogisticRegression()).fit(renamed, y)
+            with pytest.raises(NotConvertible, match="whose name the graph needs itself"):
+                to_onnx(model)
+
+    def test_what_has_no_place_in_the_graph(self):
+        X, y = towns(600, 0)
+        empty = X.assign(town=X["town"].replace("Oslo", ""))
+        model = make_pipeline(ColumnPreparer(), LogisticRegression())
+        with pytest.raises(NotConvertible, match="the empty text"):
+            to_onnx(model.fit(empty, y))
+        with pytest.raises(NotConvertible, match="without columns of numbers"):
+            to_onnx(model.fit(X[["town", "kind"]], y))
+        pd = pytest.importorskip("pandas")
+        typed = pd.DataFrame({"town": X["town"].astype("category"), "a": X["a"]})
+        boosting = HistGradientBoostingClassifier(max_iter=2, categorical_features="from_dtype")
+        with pytest.raises(NotConvertible, match="categories of text"):
+            to_onnx(boosting.fit(typed, y))
+        strict = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X[["town"]], y)
+        with pytest.raises(NotConvertible, match="OneHotEncoder of text"):
+            to_onnx(strict)
+        coded = np.round(rows()[0])
+        strict = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(coded, rows()[1])
+        with pytest.raises(NotConvertible, match="handle_unknown='error'"):
+            to_onnx(strict)
+
+    def test_indicators_of_numbers(self):
+        X, y = rows(2_000)
+        X, test = np.round(X), np.round(TEST)
+        X[::11, 2] = np.nan
+        test[::7, 2] = test[::5, 3] = np.nan
+        for options in ({}, {"min_frequency": 300}, {"drop": "first"}, {"max_categories": 2}):
+            encoder = OneHotEncoder(handle_unknown="infrequent_if_exist", **options)
+            with warnings.catch_warnings():
+                # Unknown values are zeros where the first category is dropped.
+                warnings.simplefilter("ignore", UserWarning)
+                model = make_pipeline(encoder, LogisticRegression()).fit(X, y)
+                assert check_onnx(to_onnx(model), model, test).score_error < 1e-9
+
+
 class TestBounds:
     @pytest.mark.parametrize("n_columns", [1, 5, 60])
     def test_against_exact_fractions(self, n_columns):
@@ -506,11 +648,10 @@ class TestRefusals:
         ("model", "words"),
         [
             (PartialAUCSVC(RANGE, kernel="rbf", loss="tight"), "kernel='rbf'"),
-            (HistGradientBoostingClassifier(categorical_features=[0], max_iter=2), "categories"),
             (FixedFPRClassifier(LogisticRegression(), 0.4, strata=4, random_state=0), "strata"),
             (FixedFPRClassifier(IsolationForest(random_state=0), 0.4), "no classifier"),
         ],
-        ids=["kernel", "categories", "strata", "detector"],
+        ids=["kernel", "strata", "detector"],
     )
     def test_what_cannot_be_converted_is_named(self, model, words):
         X, y = rows()
@@ -518,12 +659,13 @@ class TestRefusals:
         with pytest.raises(NotConvertible, match=words):
             to_onnx(model.fit(X, y))
 
-    def test_a_condition_on_a_category(self):
+    def test_a_condition_on_a_date(self):
         pd = pytest.importorskip("pandas")
         X, y = rows()
-        frame = pd.DataFrame({"city": np.where(y + X[:, 0] > 1, "Rome", "Oslo"), "age": X[:, 1]})
-        model = RegionScorecard(RANGE, include=["city"], cv=2, random_state=0).fit(frame, y)
-        with pytest.raises(NotConvertible, match="the condition on the category 'city'"):
+        days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(len(y)) % 50 + 50 * y, "D")
+        frame = pd.DataFrame({"day": days, "age": X[:, 1]})
+        model = RegionScorecard(RANGE, include=["day"], cv=2, random_state=0).fit(frame, y)
+        with pytest.raises(NotConvertible, match="the condition on the date 'day'"):
             to_onnx(model)
 
     def test_unfitted(self):

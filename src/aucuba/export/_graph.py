@@ -15,6 +15,7 @@ place of x. A linear value moves by 2^-24 M at most; other operations have no bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,7 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from aucuba._base._typing import AnyArray
 
 OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
+OUTPUTS = ("label", "score", "probability", "flag", "level")
 _UNIT, _SINGLE_UNIT = 2.0**-53, 2.0**-24
 # Added to sizes: single precision rounds numbers below 2^-126 by less than 2^-24 times this.
 _TINY = 2.0**-100
@@ -70,6 +72,9 @@ class Graph:
 
     def __init__(self, given: str = "X", prefix: str = "aucuba", is_single: bool = True) -> None:
         self.given, self.prefix, self.is_single = given, prefix, is_single
+        # Columns of text by their place; the graph takes each under its name.
+        self.texts: dict[int, str] = {}
+        self.table = ""
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
         self._count = 0
@@ -98,11 +103,25 @@ class Graph:
 
     def rows(self) -> Value:
         """The table as doubles: a row of single precision is exact in double."""
-        doubles = self.cast(self.given, TensorProto.DOUBLE)
+        doubles = self.table = self.cast(self.given, TensorProto.DOUBLE)
         size = self.op("Abs", doubles)
         if not self.is_single:
             size = self.op("Add", size, self.constant(_TINY))
         return Value(doubles, size, is_single=self.is_single)
+
+    def text_codes(self, place: int, name: str, texts: Sequence[str], codes: Any = None) -> str:
+        """Look up texts of a column of the table: their codes, or 0, 1, ...; -1 for any other text."""
+        if name in ("", self.given, *OUTPUTS) or name.startswith(self.prefix):
+            raise NotConvertible(f"the column {name!r}, whose name the graph needs itself,")
+        self.texts[place] = name
+        found = np.arange(len(texts)) if codes is None else np.asarray(codes)
+        return self.op(
+            *("LabelEncoder", name),
+            domain="ai.onnx.ml",
+            keys_strings=list(texts),
+            values_int64s=found.astype(np.int64).tolist(),
+            default_int64=-1,
+        )
 
     def shifted(self, value: Value, by: Any) -> Value:
         """Add a constant, or one per column."""

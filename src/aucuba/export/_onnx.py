@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 import aucuba
 from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._base._typing import AnyArray, FloatArray
+from aucuba._columns._kinds import as_names, as_numbers, column_names, is_missing, table_columns
 from aucuba._columns._row_digest import is_single, row_digest
 from aucuba._columns._table_columns import NamedColumns
 from aucuba._roc._flagged import promised_rate
@@ -37,7 +38,9 @@ def to_onnx(
     """Write a fitted classifier of two classes as an ONNX graph that holds its decision.
 
     The graph takes one matrix ``X`` of single precision, with the columns of training, and computes in
-    double precision. Its outputs are
+    double precision. Columns of text, which only `ColumnPreparer`, scorecards, stacks, their students
+    and models of the command line read, are inputs of their own: matrices of one column under the
+    column's name, where the empty text is a missing value. The outputs are
 
     - ``label``: the predicted class;
     - ``score``: ``decision_function`` in double precision, signed towards the second class;
@@ -65,8 +68,8 @@ def to_onnx(
         Linear models, scorecards, re-weighted models, stacks, their students and promised thresholds of
         this library; of scikit-learn logistic regression, forests, trees, histogram boosting, networks,
         ``CalibratedClassifierCV`` of these (sigmoid or isotonic), and scalers, imputers and
-        ``ColumnTransformer`` before them; `ColumnPreparer` for columns of numbers. skl2onnx
-        converts other classifiers, in single precision.
+        ``ColumnTransformer`` before them, ``OneHotEncoder`` of numbers and `ColumnPreparer`. Columns
+        of dates have no graph. skl2onnx converts other classifiers, in single precision.
     calibration : (X, y), default=None
         The rows that were held out by the fit, in any order, or all rows of the fit in their order.
         Others are refused by a digest that the fit has stored.
@@ -223,7 +226,9 @@ def _calibrated(graph: Graph, base: Value, steps: list[Any], last: Any, rows: An
     only = _model(
         graph, {"score": (_one_per_row(graph, base.name), TensorProto.DOUBLE)}, n_columns=X.shape[1]
     )
-    scores = _session(only).run(["score"], {"X": _single(X)[held_out]})[0]
+    session = _session(only)
+    given = {name: values[held_out] for name, values in _given(session, X).items()}
+    scores = session.run(["score"], given)[0]
     positive = int(last.classes_[1] == last.pos_label_)
     params = last.get_params(deep=False)
     params |= {
@@ -294,7 +299,20 @@ def _n_columns(model: Any) -> int:
 
 def _model(graph: Graph, outputs: Outputs, n_columns: int) -> ModelProto:
     """Wrap nodes into a model whose outputs have the names asked for."""
-    given = helper.make_tensor_value_info(graph.given, TensorProto.FLOAT, [None, n_columns])
+    numbers = [place for place in range(n_columns) if place not in graph.texts]
+    shapes = {graph.given: (TensorProto.FLOAT, [None, len(numbers)])}
+    shapes |= {name: (TensorProto.STRING, [None, 1]) for name in graph.texts.values()}
+    given = [helper.make_tensor_value_info(name, *shape) for name, shape in shapes.items()]
+    nodes = list(graph.nodes)
+    if graph.texts:
+        # Any number stands in the places of texts, which are read from their own input.
+        if not numbers:
+            raise NotConvertible("a table without columns of numbers")
+        places = np.searchsorted(numbers, range(n_columns)).clip(max=len(numbers) - 1)
+        whole = graph.op("Gather", graph.given, graph.constant(places, np.int64), axis=1)
+        first = next(place for place, node in enumerate(nodes) if graph.table in node.output)
+        nodes[first].input[0] = whole
+        nodes.insert(first, graph.nodes.pop())
     named = [
         helper.make_node("Identity", [inner], [name], name=name)
         for name, (inner, _) in outputs.items()
@@ -302,9 +320,7 @@ def _model(graph: Graph, outputs: Outputs, n_columns: int) -> ModelProto:
     shown = [
         helper.make_tensor_value_info(name, kind, [None]) for name, (_, kind) in outputs.items()
     ]
-    made = helper.make_graph(
-        [*graph.nodes, *named], "aucuba", [given], shown, initializer=graph.constants
-    )
+    made = helper.make_graph([*nodes, *named], "aucuba", given, shown, initializer=graph.constants)
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
     return helper.make_model(made, opset_imports=opsets, ir_version=IR_VERSION)
 
@@ -322,8 +338,10 @@ def _written(
     names = getattr(model, "feature_names_in_", range(_n_columns(model)))
     if isinstance(first, NamedColumns):
         names = first.names
-    columns = [str(name) for name in names]
+    columns = [str(name) for place, name in enumerate(names) if place not in graph.texts]
     facts = {"classes": json.dumps(last.classes_.tolist()), "columns": json.dumps(columns), **facts}
+    if graph.texts:
+        facts["categories"] = json.dumps([*graph.texts.values()])
     helper.set_model_props(made, {f"aucuba.{name}": value for name, value in facts.items()})
     checker.check_model(made)
     return made
@@ -392,8 +410,8 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
         )
     session = _session(shown)
     names = [one.name for one in session.get_outputs()]
-    found = dict(zip(names, session.run(names, {"X": _single(X)}), strict=True))
-    rows = (X if hasattr(X, "columns") else _single(X)).astype(np.float32).astype(np.float64)
+    found = dict(zip(names, session.run(names, _given(session, X)), strict=True))
+    rows = _rounded(X)
     last = pipeline_steps(model)[-1]
     positive = getattr(last, "pos_label_", last.classes_[1]) == last.classes_[1]
     limits = np.array([0.0, 0.0])
@@ -428,8 +446,26 @@ def check_onnx(made: ModelProto | bytes, model: Any, X: Any) -> OnnxCheck:
     )
 
 
-def _single(X: Any) -> AnyArray:
-    return np.asarray(X, dtype=np.float32)
+def _given(session: Any, X: Any) -> dict[str, AnyArray]:
+    """Split a table into what the graph takes: numbers of single precision, and columns of text."""
+    given, *texts = [one.name for one in session.get_inputs()]
+    if not texts:
+        return {given: np.asarray(X, dtype=np.float32)}
+    columns = dict(zip(column_names(X), table_columns(X), strict=True))
+    found = {}
+    for name in texts:
+        values = as_names(columns.pop(name))
+        found[name] = np.where(is_missing(values), "", values)[:, None]
+    numbers = [as_numbers(values).astype(np.float32) for values in columns.values()]
+    return {given: np.column_stack(numbers), **found}
+
+
+def _rounded(X: Any) -> Any:
+    """Round the numbers of a table to single precision."""
+    if not hasattr(X, "columns"):
+        return np.asarray(X, dtype=np.float32).astype(np.float64)
+    numbers = X.select_dtypes("number").columns
+    return X.astype(dict.fromkeys(numbers, np.float32)).astype(dict.fromkeys(numbers, np.float64))
 
 
 def _session(made: ModelProto | bytes) -> Any:

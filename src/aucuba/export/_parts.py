@@ -6,7 +6,7 @@ signed towards the second class, and the probability of that class, as far as it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,11 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from aucuba._base._estimator import pipeline_steps, response_of
-from aucuba._columns._kinds import NUMBER
+from aucuba._columns._kinds import CATEGORY, NUMBER
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._splines import PortableSplines
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
@@ -176,11 +176,14 @@ def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
     zeros = graph.op("Mul", graph.cast(first, TensorProto.DOUBLE), graph.constant(0.0))
     total = zeros
     for item in model.items_:
-        if model.kinds_[item["place"]] != NUMBER:
-            raise NotConvertible(
-                f"the condition on the {model.kinds_[item['place']]} {item['column']!r}"
-            )
-        met = _met(graph, graph.columns(value, [item["place"]]).name, item)
+        kind = model.kinds_[item["place"]]
+        if kind == NUMBER:
+            column = graph.columns(value, [item["place"]]).name
+            met = _met(graph, column, item)
+        elif kind == CATEGORY and value.name == graph.table:
+            met = _met_by_text(graph, item)
+        else:
+            raise NotConvertible(f"the condition on the {kind} {item['column']!r}")
         own = graph.cast(met, TensorProto.DOUBLE)
         total = graph.op("Add", total, graph.op("Mul", own, graph.constant(item["points"])))
     sign = 1.0 if model.classes_[1] == model.pos_label_ else -1.0
@@ -204,6 +207,29 @@ def _met(graph: Graph, column: str, item: Mapping[str, Any]) -> str:
     found = graph.op(kind, column, graph.constant(item["value"]))
     found = graph.op("Not", found) if test == "!=" else found
     return graph.op("Or", empty, found) if item["or_missing"] else graph.op("And", known, found)
+
+
+def _met_by_text(graph: Graph, item: Any) -> str:
+    """Test the texts of a column of categories, of which the empty one is a missing value."""
+
+    def is_one_of(texts: Sequence[str]) -> str:
+        codes = graph.text_codes(item["place"], item["column"], texts)
+        return graph.op("GreaterOrEqual", codes, graph.constant(0, np.int64))
+
+    empty, test = is_one_of([""]), item["test"]
+    if test in ("missing", "present"):
+        return empty if test == "missing" else graph.op("Not", empty)
+    found = is_one_of(_without_empty(item["value"], item["column"]))
+    if test == "in":
+        return graph.op("Or", found, empty) if item["or_missing"] else found
+    found = found if item["or_missing"] else graph.op("Or", found, empty)
+    return graph.op("Not", found)
+
+
+def _without_empty(texts: Sequence[str], name: str) -> Sequence[str]:
+    if "" in texts:
+        raise NotConvertible(f"the empty text, which is a missing value, as a category of {name!r}")
+    return texts
 
 
 def _log_odds(graph: Graph, value: Value, model: Any) -> Value:
@@ -278,9 +304,59 @@ def _in_parallel(graph: Graph, value: Value, step: Any) -> Value:
 
 
 def _numbers(graph: Graph, value: Value, step: Any) -> Value:
-    if len(step.categorical) or len(step.dates):
-        raise NotConvertible("columns of categories or dates")
-    return graph.filled(value, 0.0, step.empty_) if step.empty_.any() else value
+    """Numbers as they are, and codes of categories, nan for texts that training has not seen."""
+    if len(step.dates):
+        raise NotConvertible("columns of dates")
+    if len(step.categorical) and value.name != graph.table:
+        raise NotConvertible("columns of categories behind another step")
+    parts = []
+    listed = step.encoder_.categories_ if len(step.categorical) else []
+    # The encoder takes all columns at once, in rows as many as the longest list.
+    longest = max(map(len, listed), default=0)
+    rows = [np.resize(names, longest) for names in listed]
+    codes = step.encoder_.transform(np.column_stack(rows)).T if rows else []
+    columns = dict(zip(step.categorical, zip(listed, codes, strict=True), strict=True))
+    for place in range(step.n_features_in_):
+        if place not in columns:
+            parts.append(graph.columns(value, [place]))
+            continue
+        texts = {x: c for x, c in zip(*columns[place], strict=False) if isinstance(x, str)}
+        name = step.names_[place]
+        code = graph.text_codes(place, name, _without_empty([*texts], name), [*texts.values()])
+        known = graph.op("GreaterOrEqual", code, graph.constant(0, np.int64))
+        number = graph.cast(code, TensorProto.DOUBLE)
+        number = graph.op("Where", known, number, graph.constant(np.nan))
+        parts.append(Value(number, number))
+    found = graph.joined(parts) if columns else value
+    return graph.filled(found, 0.0, step.empty_) if step.empty_.any() else found
+
+
+def _indicators(graph: Graph, value: Value, step: Any) -> Value:
+    """Mark the categories of each column by 1 in columns of zeros."""
+    if any(names.dtype.kind not in "biuf" for names in step.categories_):
+        raise NotConvertible("OneHotEncoder of text")
+    if step.handle_unknown == "error":
+        raise NotConvertible("OneHotEncoder with handle_unknown='error'")
+    firsts = np.array([names[0] for names in step.categories_], dtype=np.float64)
+    parts, width = [], 0
+    for place, names in enumerate(step.categories_):
+        known = names[~np.isnan(names)]
+        # One row per category, one for missing values and one for all others.
+        rows = np.tile(firsts, (known.size + 2, 1))
+        rows[:, place] = [*known, np.nan, known.max(initial=0.0) + 1.0]
+        table = step.transform(rows)
+        table = table.toarray() if hasattr(table, "toarray") else table
+        column = graph.columns(value, [place]).name
+        marks = [graph.op("Equal", column, graph.constant(known)), graph.op("IsNaN", column)]
+        found = graph.op("Concat", *(graph.cast(one, TensorProto.DOUBLE) for one in marks), axis=1)
+        ones = graph.constant([1], np.int64)
+        other = graph.op("Sub", graph.constant(1.0), graph.op("ReduceSum", found, ones, keepdims=1))
+        end = width + step._n_features_outs[place]
+        all_marks = graph.op("Concat", found, other, axis=1)
+        name = graph.op("MatMul", all_marks, graph.constant(table[:, width:end]))
+        width = end
+        parts.append(Value(name, name))
+    return graph.joined(parts)
 
 
 def _prepared(graph: Graph, value: Value, step: Any) -> Value:
@@ -354,6 +430,7 @@ _TRANSFORMERS: dict[type, Callable[[Graph, Value, Any], Value]] = {
     LinearColumns: _prepared,
     MaxAbsScaler: _scaled,
     NamedColumns: lambda graph, value, step: value,
+    OneHotEncoder: _indicators,
     Nystroem: _kernel_features,
     Pipeline: _chained,
     PlainColumns: _numbers,

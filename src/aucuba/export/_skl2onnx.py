@@ -65,7 +65,7 @@ def _outputs(graph: Graph, model: Any) -> Any:
     else:
         found = plain_outputs(graph, rows, model)
     if any(node.domain for node in graph.nodes):
-        raise NotConvertible(f"{type(model).__name__} with trees, by skl2onnx,")
+        raise NotConvertible(f"{type(model).__name__} with trees or texts, by skl2onnx,")
     return found
 
 

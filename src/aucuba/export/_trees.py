@@ -117,21 +117,66 @@ def forest_probability(graph: Graph, value: Value, trees: list[Any]) -> Value:
 
 def boosted_log_odds(graph: Graph, value: Value, model: Any) -> Value:
     """Sum the leaves of histogram boosting of two classes."""
-    forest = _Forest()
-    if model._preprocessor is not None or np.any(model.is_categorical_ or False):
-        raise NotConvertible("HistGradientBoostingClassifier with categories")
+    forest, sets = _Forest(), _Sets(model)
     for (predictor,) in model._predictors:
         nodes = predictor.nodes
         sides = nodes["left"].astype(int), nodes["right"].astype(int)
-        forest.add(
-            sides,
-            nodes["is_leaf"] != 0,
-            nodes["feature_idx"],
-            nodes["num_threshold"],
-            nodes["missing_go_to_left"],
-            nodes["value"],
-        )
-    total = forest.written(graph, value)
+        is_leaf, asks_set = nodes["is_leaf"] != 0, nodes["is_categorical"] != 0
+        feature, split = sets.places[nodes["feature_idx"]], nodes["num_threshold"].copy()
+        for k in np.flatnonzero(asks_set & ~is_leaf):
+            bits = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][k]]
+            feature[k] = sets.column(feature[k], bits, bool(nodes["missing_go_to_left"][k]))
+            split[k] = 0.5
+        missing = nodes["missing_go_to_left"]
+        forest.add(sides, is_leaf, feature, split, missing, nodes["value"])
+    total = forest.written(graph, sets.added(graph, value))
     if not value.is_single:
         total = Value(total.name)
     return graph.shifted(total, float(model._baseline_prediction.item()))
+
+
+class _Sets:
+    """Questions whether a category belongs to a set, as columns of 0 for the left side and 1.
+
+    Histogram boosting moves categorical columns to the front and numbers their categories.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.width = model.n_features_in_
+        self.places = np.arange(self.width)
+        self.categories: dict[int, AnyArray] = {}
+        # By place, missing side and bits, the number of the column.
+        self._columns: dict[tuple[int, bool, bytes], int] = {}
+        if model._preprocessor is not None:
+            named = model._preprocessor.named_transformers_["encoder"]
+            moved = np.flatnonzero(model.is_categorical_)
+            self.places = np.concatenate([moved, np.flatnonzero(~model.is_categorical_)])
+            self.categories = dict(zip(moved.tolist(), named.categories_, strict=True))
+            if any(names.dtype.kind not in "biuf" for names in named.categories_):
+                raise NotConvertible("HistGradientBoostingClassifier with categories of text")
+
+    def column(self, place: int, bits: AnyArray, missing_left: bool) -> int:
+        """Return the column of a question."""
+        key = int(place), missing_left, bits.tobytes()
+        return self._columns.setdefault(key, self.width + len(self._columns))
+
+    def added(self, graph: Graph, value: Value) -> Value:
+        """Add the columns to the table."""
+        parts = [value]
+        for (place, missing_left, content), _ in self._columns.items():
+            names = self.categories[place]
+            known = names[~np.isnan(names)]
+            number = np.arange(known.size)
+            bits = np.frombuffer(content, dtype=np.uint32)
+            left = known[(bits[number // 32] >> (number % 32).astype(np.uint32)) & 1 == 1]
+            column = graph.columns(value, [place]).name
+            others = known[~np.isin(known, left)] if missing_left else left
+            ones = graph.constant([1], np.int64)
+            found = graph.cast(
+                graph.op("Equal", column, graph.constant(others)), TensorProto.DOUBLE
+            )
+            mark = graph.op("ReduceSum", found, ones, keepdims=1)
+            if not missing_left:
+                mark = graph.op("Sub", graph.constant(1.0), mark)
+            parts.append(Value(mark, mark, is_single=value.is_single))
+        return graph.joined(parts)
