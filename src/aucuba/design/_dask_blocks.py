@@ -44,7 +44,7 @@ class DaskBlocks:
         What every block is turned into; with a client only the result stays in memory.
     hold : bool, default=False
         Whether every worker holds its blocks for all passes, one call per worker and pass, where its
-        memory allows it (`Holders`). Otherwise every pass is one task per block.
+        memory allows it (``Holders``). Otherwise every pass is one task per block.
 
     Attributes
     ----------

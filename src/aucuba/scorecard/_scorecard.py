@@ -35,7 +35,7 @@ class Scorecard:
     ----------
     items : tuple of (Condition, int)
     risk : list of dict
-        As `RegionScorecard.risk_`.
+        As ``risk_`` of `RegionScorecard`.
     label : object
         The class that points speak for.
     threshold : float
