@@ -71,9 +71,9 @@ PRINTED = {
 def our_card(halves):
     """Text and scores of the test rows of `RegionScorecard` at its defaults."""
     model = RegionScorecard((0.0, 0.05), max_items=N_ITEMS, random_state=0).fit(halves.X, halves.y)
-    items = zip(model.item_texts(), model.items_, strict=True)
-    text = "\n".join(f"{one['points']:+d}  {condition}" for condition, one in items)
-    return f"{text}\n\n{Scorecard.from_model(model).decision}", model.total(halves.X_test)
+    card = Scorecard.from_model(model)
+    text = "\n".join(f"{points:+d}  {condition}" for condition, points in card.rows)
+    return f"{text}\n\n{card.decision}", model.total(halves.X_test)
 
 
 def rival_card(method, halves):

@@ -133,7 +133,5 @@ def leads_of(
 
 
 def chosen_caution(leads: list[Lead]) -> int:
-    """Choose the last caution, for the region, unless the card of least log-loss clearly leads it."""
-    region = leads[-1]
-    behind = Lead(-region.difference, region.error)
-    return 0 if behind.is_clear() else len(leads) - 1
+    """Choose the last caution, for the region, if it clearly leads the card of least log-loss."""
+    return len(leads) - 1 if leads[-1].is_clear() else 0

@@ -66,7 +66,7 @@ class RegionScorecard(BinaryClassifier):
     their classes follows the noise of small tables. So a row counts two thirds by its class and one
     third by its probability, which random trees estimate that were trained without it.
     Cross-validation of the whole search, conditions included, compares these cards with those of least
-    log-loss (c = 1), which are taken where they lead by more than one standard error.
+    log-loss (c = 1), which are kept unless the former lead by more than one standard error.
 
     Missing values meet no condition but those that say so, such as ``age > 60 or is missing``: points
     below 0 on a column that misses values are written like this, as points above 0 of all other rows.
@@ -111,7 +111,7 @@ class RegionScorecard(BinaryClassifier):
         Up to four further cards: ``"items"``, ``"texts"``, and on the training rows ``"partial_auc"``
         and ``"r2"``, the part of the null deviance that is explained.
     caution_ : float
-        The weight c of the log-loss: .1 for the region, 1 where the card of least log-loss is taken.
+        The weight c of the log-loss: .1 for the region, 1 where the card of least log-loss is kept.
     partial_auc_ : dict
         Partial AUC on held-out rows for either c, averaged over the folds.
     partial_auc_error_ : dict
