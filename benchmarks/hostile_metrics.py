@@ -15,6 +15,7 @@ from reproductions.tables import markdown_table, write_signed
 from tests.hostile.test_statistics import (
     check_interval,
     check_mutated_sketch,
+    check_rates_of_many_decades,
     check_weights_of_many_decades,
 )
 
@@ -22,6 +23,8 @@ RESULT = Path(__file__).parent / "results" / "hostile_metrics.md"
 CASES = (
     ("RIE and BEDROC with weights over 24 decades, against 80 digits",
      check_weights_of_many_decades, 5_000),
+    ("rates at a threshold with weights over 24 decades, against fractions",
+     check_rates_of_many_decades, 5_000),
     ("texts of sketches with changed entries and bytes", check_mutated_sketch, 5_000),
     ("intervals and tests of all measures on 4 to 60 rows, with ties, weights over 20 decades, "
      "clusters and perfect scorers", check_interval, 1_400),
@@ -48,8 +51,9 @@ width, without its value or beyond its limits, a p-value of 0, or any warning of
 
 {markdown_table(["cases", "tried", "wrong"], rows)}
 
-The coverage of intervals, its worst cell and the size of tests: `interval_coverage.md` and
-`interval_tests.md`."""
+The coverage of intervals, its worst cell and the size of tests: `interval_coverage.md`,
+`interval_tests.md`.
+"""
     write_signed(RESULT, text, "benchmarks hostile_metrics")
 
 

@@ -240,3 +240,19 @@ def test_hard_cases_take_few_iterations(name, solver, most, data_dir):
     model.fit(case["X"], case["y"])
     assert 0 <= model.gap_ <= model.tol
     assert model.n_iter_ <= most
+
+
+@pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
+@pytest.mark.parametrize("loss", ["tight", "tight_dc"])
+@pytest.mark.parametrize("n_rows", [4, 9, 15])
+def test_few_weighted_rows_in_tensors(n_rows, loss):
+    """The slopes of one block of rows were a reversed view, which torch does not take."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(n_rows)
+    y = np.arange(n_rows) % 2
+    X, weight = rng.normal(size=(n_rows, 2)) + y[:, None], rng.random(n_rows)
+    model = PartialAUCSVC((0.1, 0.5), loss=loss)
+    want = model.fit(X, y, sample_weight=weight).coef_
+    X, y, weight = (torch.as_tensor(one) for one in (X, y, weight))
+    found = model.fit(X, y, sample_weight=weight).coef_
+    np.testing.assert_allclose(found, want, atol=1e-6)

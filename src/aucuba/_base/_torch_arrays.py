@@ -22,7 +22,10 @@ class TorchArrays:
 
     def vector(self, values: Any) -> Tensor:
         if not isinstance(values, Tensor):
-            values = torch.as_tensor(np.ascontiguousarray(values))
+            # NumPy takes a single entry for contiguous even if it comes from a reversed view, whose
+            # stride torch refuses.
+            rows = np.asarray(values)
+            values = torch.as_tensor(np.ascontiguousarray(rows) if rows.size > 1 else rows.copy())
         vector: Tensor = values.to(self.device, torch.float64)
         return vector
 
