@@ -146,7 +146,7 @@ def measures(cell: Cell) -> dict[str, RocMeasure]:
     Outside the grid only the measures that once broke the rule are tried.
     """
     again = {name for one, name in RUN_AGAIN if one == cell}
-    is_of_grid, found = cell in grid(), _every_measure(cell)
+    is_of_grid, found = cell in grid(), every_measure(cell)
     return {
         name: one
         for name, one in found.items()
@@ -160,7 +160,8 @@ def _bound(name: str, **params) -> RocMeasure:
     return bind(name, params)
 
 
-def _every_measure(cell: Cell) -> dict[str, RocMeasure]:
+def every_measure(cell: Cell) -> dict[str, RocMeasure]:
+    """Measures by their names in the table, also those that rest on too few rows."""
     k = round(TOP * cell.n_rows * (MEAN_WEIGHT if cell.kind == "weights" else 1.0))
     hits = RECALL * cell.prevalence
     alarms = norm.sf(norm.isf(RECALL) + cell.shift) * (1 - cell.prevalence)

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._coverage_cells import RUN_AGAIN, SHIFTS, Cell, all_cells, has_rows, measures
+from benchmarks._coverage_cells import (
+    RUN_AGAIN,
+    SHIFTS,
+    Cell,
+    all_cells,
+    every_measure,
+    has_rows,
+    measures,
+)
 from reproductions.tables import markdown_table
 
 COUNTS = ("simulations", "too_low", "too_high", "warned", "width")
@@ -52,13 +60,13 @@ def cell_of(found: dict[str, Counter], cell: Cell, measure: str) -> dict | None:
     one = summary(found.get(cell.name, Counter()), measure, "auto")
     if one is None:
         one = earlier().get((cell.name, measure))
-        if one is not None and (measure not in measures(cell) or not _has_rows(cell, measure)):
+        if one is not None and not _has_rows(cell, measure):
             one = one | {"warned": 100.0}
     return one
 
 
 def _has_rows(cell: Cell, measure: str) -> bool:
-    return has_rows(cell, measures(cell)[measure])
+    return has_rows(cell, every_measure(cell)[measure])
 
 
 def keeps_rule(found: dict) -> bool:
@@ -94,8 +102,7 @@ def tables(found: dict[str, Counter]) -> tuple[list[str], list[str], list[str], 
     for m, n, kind in columns():
         cells = [Cell(m, n, kind, shift) for shift in SHIFTS]
         rows, sizes = [], [Counter[int]() for _ in cells]
-        names = [name for (cell, name) in earlier() if cell in {one.name for one in cells}]
-        for measure in dict.fromkeys([*(name for one in cells for name in measures(one)), *names]):
+        for measure in every_measure(cells[0]):
             row = [measure]
             for cell, size in zip(cells, sizes, strict=True):
                 one = cell_of(found, cell, measure)
@@ -157,6 +164,19 @@ def method_rows(found: dict[str, Counter]):
                 yield [measure, name, f"{lowest['covered']:.1f}", cell.name, f"{width:.3f}"]
 
 
+def _worst_outside(found: dict[str, Counter]) -> str:
+    """Name the lowest coverage without a warning in the populations outside the rule."""
+    known = {(cell, name) for cell, name in earlier() if cell.endswith(OTHER_WORLDS)}
+    cells = {one.name: one for one in all_cells() if one.kind in OTHER_WORLDS}
+    seen = [
+        (one, cell, name)
+        for cell, name in known
+        if (one := cell_of(found, cells[cell], name)) is not None and one["warned"] <= 50
+    ]
+    one, cell, name = min(seen, key=lambda part: part[0]["covered"])
+    return f"Lowest without a warning: {cell}: {name}, {one['covered']:.1f} %."
+
+
 def report(found: dict[str, Counter], n_resamples: int) -> str:
     """The whole page."""
     text, failed, warned, made = tables(found)
@@ -167,13 +187,17 @@ def report(found: dict[str, Counter], n_resamples: int) -> str:
             "# Coverage of 95 % intervals",
             "**The rule.** At least 92.5 % of the intervals by `method=\"auto\"` hold the population's "
             "value, and at most 5 % lie wholly below it and 5 % wholly above it, wherever at most half "
-            "of the samples give a `FewRowsWarning`; from 30 + 300 effective rows on, no column at a "
-            "distance up to 2.5 gives one (samples whose numbers are random warn below 30 positives). "
+            "of the samples give a `FewRowsWarning`: a cell counts as warned if more than half of its "
+            "samples warn, and each with fewer than 30 effective positives, 3 positives or 6 negatives "
+            "in the range does, so that the rule exempts the cells with fewer. From 30 + 300 effective "
+            "rows on, no column at a distance up to 2.5 gives one (samples whose numbers are random "
+            "warn below 30 positives). "
             "Limits of rates at a fixed threshold are exact and so "
             "conservative by construction. " + kept + "; ".join(failed) + ("." if failed else "") + (
                 "" if not warned else " Warned although they may not be: " + "; ".join(warned) + "."
             ),
-            f"**Two runs.** {made['present']:,} cells are from the present code. The "
+            f"**Two runs.** {made['present']:,} cells are from the present code (commit cd0e5b0 and "
+            "later: `interval_coverage.csv`). The "
             f"{made['earlier']:,} cells in *italics* are from earlier code (commit 4db03e1: 500 to "
             "1,000 samples each, resampled on an NVIDIA H200, `interval_coverage_earlier.csv`) and "
             "were not run again. Since then the working model resolves the very top, rates in "
@@ -191,9 +215,9 @@ def report(found: dict[str, Counter], n_resamples: int) -> str:
             "30 + 30), "
             "intraclass correlation .3, drawn whole. k is a twentieth of all rows (by weight); recall "
             "is asked for at the precision that a recall of .7 has; the fixed threshold is 1.25. "
-            "*wide* and *misses* lie outside the rule: positives have 1.5 times the spread of "
-            "negatives, or 5 % of them score like negatives, which 30 positives do not show in every "
-            "fifth sample.",
+            "*wide* and *misses* lie outside the rule by our choice: positives have 1.5 times the "
+            "spread of negatives, or 5 % of them score like negatives, which 30 positives do not show "
+            "in every fifth sample. " + _worst_outside(found),
             "## Cells that broke the rule on earlier code",
             markdown_table(again, list(again_rows(found))),
             "## All cells",
