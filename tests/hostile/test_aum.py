@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import subprocess
 import sys
@@ -14,27 +13,7 @@ import pytest
 from aucuba.aum import ErrorFunctions, aum, line_search_path, maximize_auc, minimize_aum
 from aucuba.linear import AUMClassifier
 from aucuba.metrics import aum_score
-
-
-def auc_at(errors, predictions, direction, step):
-    """AUC at a fraction: all numbers are whole, so that times its denominator nothing is rounded."""
-    p, q = step.numerator, step.denominator
-    scaled = ErrorFunctions(
-        errors.example, q * errors.value, errors.fp_diff, errors.fn_diff, errors.n_examples
-    )
-    return aum(scaled, q * predictions + p * direction).auc
-
-
-def greatest(errors, predictions, direction, max_step):
-    """Greatest AUC over all meetings of two lines and one step between each two of them."""
-    start, slope = errors.thresholds(predictions), -direction[errors.example]
-    lines = [(Fraction(int(a)), Fraction(int(b))) for a, b in zip(start, slope, strict=True)]
-    meetings = {
-        (a - c) / (d - b) for a, b in lines for c, d in lines if b != d and (a - c) / (d - b) > 0
-    }
-    edges = sorted({step for step in meetings if step < max_step} | {Fraction(0), max_step})
-    tried = edges + [(low + high) / 2 for low, high in itertools.pairwise(edges)]
-    return max(auc_at(errors, predictions, direction, step) for step in tried)
+from tests.hostile.searches import greatest_auc
 
 
 def test_what_lies_beyond_the_segment_does_not_count():
@@ -44,29 +23,8 @@ def test_what_lies_beyond_the_segment_does_not_count():
     predictions, direction = np.array([1.0, -1, 2]), np.array([2.0, 1, -2])
     found = maximize_auc(errors, predictions, direction, max_step=0.5)
     assert found.upper_bound >= aum(errors, predictions).auc - 1e-12 == -2.0 - 1e-12
-    assert found.auc == pytest.approx(greatest(errors, predictions, direction, Fraction(1, 2)))
+    assert found.auc == pytest.approx(greatest_auc(errors, predictions, direction, Fraction(1, 2)))
     assert 0 <= found.step <= 0.5
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_greatest_auc_of_errors_that_go_up_and_down(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 5))
-    example = np.repeat(np.arange(n), 3)
-    value = np.sort(rng.integers(-4, 5, (n, 3)), axis=1).ravel().astype(float)
-    fp = np.tile([2.0, -1.0, 1.0], n) * rng.integers(1, 3, 3 * n).cumsum().clip(1, 2)
-    fp[1::3] = -1.0
-    fn = np.tile([-1.0, 1.0, -2.0], n)
-    errors = ErrorFunctions(example, value, fp, fn)
-    predictions, direction = rng.integers(-3, 4, (2, n)).astype(float)
-    if not direction.any():
-        return
-    end = Fraction(int(rng.choice([1, 2, 4])), 2)
-    found = maximize_auc(errors, predictions, direction, max_step=float(end))
-    best = greatest(errors, predictions, direction, end)
-    assert found.upper_bound >= best - 1e-9
-    assert found.auc <= best + 1e-9
-    assert found.auc == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")

@@ -243,6 +243,7 @@ def test_hard_cases_take_few_iterations(name, solver, most, data_dir):
 
 
 @pytest.mark.filterwarnings("ignore::aucuba.FewRowsWarning")
+@pytest.mark.filterwarnings("ignore::aucuba._base._warnings.ConvergenceAdvice")
 @pytest.mark.parametrize("loss", ["tight", "tight_dc"])
 @pytest.mark.parametrize("n_rows", [4, 9, 15])
 def test_few_weighted_rows_in_tensors(n_rows, loss):

@@ -201,7 +201,9 @@ def identifiers(
     if column.dtype.kind not in "fmMO":
         return column
     if column.dtype.kind == "O" and {*map(type, column.tolist())} == {str}:
-        return column.astype(str)
+        # NumPy's text loses NUL characters at its end, and two names would be one.
+        kept = any(one.endswith("\x00") for one in column.tolist())
+        return column if kept else column.astype(str)
     missing = missing_entries(column)
     _refuse_missing(missing, name)
     if column.dtype.kind == "O":

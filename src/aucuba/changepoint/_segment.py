@@ -77,7 +77,8 @@ def segment(
     Returns
     -------
     Segmentation
-        One model without ``max_segments``, else one per size. Losses never increase with the size.
+        One model without ``max_segments``, else one per size. Losses never increase with the size,
+        unless ``min_size`` leaves no good place for a further change.
         Where segmentations tie, one of them.
 
     See Also
@@ -199,9 +200,9 @@ def all_sizes(
     changepoints = [_trace_back(last, k) for k in range(n_levels)]
     losses = np.array([search.evaluate(first) for first in changepoints])
     for k in range(1, n_levels):
-        # A further segment never raises the loss. Without this rule, a signal that k constant pieces
-        # fit exactly would have larger models at penalties of the size of rounding errors.
-        if losses[k - 1] - losses[k] <= search.rounding(losses, k):
+        # Without this rule, a signal that k constant pieces fit exactly would have larger models at
+        # penalties of the size of rounding errors.
+        if abs(losses[k - 1] - losses[k]) <= search.rounding(losses, k):
             losses[k] = losses[k - 1]
     return Segmentation(losses, np.arange(1, n_levels + 1), changepoints, positions)
 

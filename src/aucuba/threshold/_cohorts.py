@@ -23,6 +23,8 @@ DAYS = {"day": 1, "week": 7}
 # Weeks begin on Mondays, and 1 January 1970 was a Thursday.
 _MONDAY = {"day": 0, "week": 3}
 _ALONE = ""
+# Some two million years of days.
+_LAST_COHORT = 10**9
 
 
 @dataclass(frozen=True)
@@ -231,7 +233,7 @@ class Cohorts:
     def fold(self, as_of: float) -> list[tuple[int, Cells]]:
         """Take out the cohorts that are mature, in order."""
         # A cohort without rows is over too.
-        last = self._present(as_of - self.horizon) - 1
+        last = self._present(max(as_of - self.horizon, -_LAST_COHORT)) - 1
         self.folded = last if self.folded is None else max(self.folded, last)
         mature = [
             (number, self.cells.pop(number)) for number in sorted(self.cells) if number <= last
@@ -262,9 +264,9 @@ class Cohorts:
     def restore(self, state: dict[str, Any]) -> None:
         """Restore waiting rows, after checking that their counts are possible."""
         for name in ("folded", "closed"):
-            setattr(self, name, None if state[name] is None else int(state[name]))
+            setattr(self, name, None if state[name] is None else _checked(state[name]))
         for text, groups in state["cells"].items():
-            number, counts = int(text), np.array(list(groups.values()))
+            number, counts = _checked(text), np.array(list(groups.values()))
             if counts.shape[1:] != (2, 3) or counts.dtype.kind != "i" or counts.min() < 0:
                 raise ValueError(f"impossible counts {counts.tolist()} in a waiting cohort")
             self.cells[number] = Cells({name: place for place, name in enumerate(groups)}, counts)
@@ -286,6 +288,13 @@ class Cohorts:
     def _is_late(self, rows: Arrivals, number: IntArray) -> BoolArray:
         """Tell which labels were made after their cohort had matured."""
         return np.asarray(rows.has_label & (rows.made >= self.start(number + 1) + self.horizon))
+
+
+def _checked(number: Any) -> int:
+    """Return the number of a cohort; refuse one whose days no calendar can name."""
+    if abs(found := int(number)) > _LAST_COHORT:
+        raise ValueError(f"impossible number {found} of a cohort")
+    return found
 
 
 def _counted(place: IntArray, cell: IntArray, n_places: int) -> IntArray:
