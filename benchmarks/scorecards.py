@@ -213,19 +213,19 @@ def write_table():
 
 HEAD = """# Readable cards in the region
 
-Points of pAUC (x 100) of `RegionScorecard` on test halves above others; mean over sets of the mean over
-the 50/50 splits finished, of at most 10,000 rows. Wins and losses: Nadeau and Bengio's corrected test
-over the splits of a set, p < .05 after Holm's correction over sets. FasterRisk and the rounded L1
-logistic regression choose from the very conditions that our search has. `the same search by log-loss`
-is our search with c = 1. `Classes as they are`: our search without the trees that smooth the classes,
-and without cross-validation. optbinning: a scorecard of at most as many columns, each with all its
-bins. Logistic regression and explainable boosting (EBM) use all columns. c = .1, the smoothing and the
-rule between the two cards were chosen after looking at the sets marked * in the last table. The weight
-of the trees was then lowered from .5 to .35, and the step half way added, after looking at two further
-splits of most sets, which this table does not hold, but the rows are the same. Of the rules between
-the two cards, that the region must lead by one standard error was taken after looking at splits 0 and
-1 with 5 items and at the first five sets of split 0 with 10, where the opposite preference lost up to
-13.7.
+Points of pAUC (x 100) of `RegionScorecard` on test halves above others; mean over sets of the mean
+over the 50/50 splits finished, of at most 10,000 rows. Wins and losses: Nadeau and Bengio's corrected
+test over the splits of a set, p < .05 after Holm's correction over sets; one split allows none.
+FasterRisk and the rounded L1 logistic regression choose from the very conditions that our search has.
+`the same search by log-loss` is our search with c = 1. `Classes as they are`: our search without the
+trees that smooth the classes, and without cross-validation. optbinning: a scorecard of at most as many
+columns, each with all its bins. Logistic regression and explainable boosting (EBM) use all columns. c
+= .1, the smoothing and the rule between the two cards were chosen after looking at the sets marked *
+in the last table. The weight of the trees was then lowered from .5 to .35, and the step half way
+added, after looking at two further splits of most sets, which this table does not hold, but the rows
+are the same. Of the rules between the two cards, that the region must lead by one standard error was
+taken after looking at splits 0 and 1 with 5 items and at the first five sets of split 0 with 10, where
+the opposite preference lost up to 13.7.
 
 """
 
