@@ -145,7 +145,8 @@ another kind and exit code 2 (two of ten cases of `fit` in the run before this o
 one state one lost its batch; in SQL a column `term0` of the table took the place of a term of the sum,
 and a column that the table lacks was read as text; control characters and marks that turn text around
 reached reports and printed scorecards; segments whose names differ in NUL characters at their end were
-one; values that are no numbers ended the service's request in status 500.
+one (seed 296 of the reports, right since then); values that are no numbers ended the service's request
+in status 500.
 
 ## Promises by `time=` under drift
 

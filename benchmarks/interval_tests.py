@@ -478,8 +478,9 @@ def report(store):
             "correlation .3, a third of the rows positive. At most 7 % of the tests may reject from 10 "
             "effective clusters on ((sum of sizes)^2 / sum of squares), 10 % below, where a warning is "
             "given. Rates of few positives take few values, and a step in a resampled rate is wider "
-            "than the difference, so tests of the TPR at an FPR reject less often than 5 %; of six "
-            "clusters a test has too few resamples in the tails that Student's t asks for.",
+            "than the difference, so tests of the TPR at an FPR reject less often than 5 %; rows "
+            "by commit cd0e5b0 had 200 resamples, of which a test on six clusters has no p-value below "
+            ".065, hence 0.0 %.",
             made_by(store, "clusters"),
             cluster_table(store),
             "## Simultaneous bands",
