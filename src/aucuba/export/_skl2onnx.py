@@ -36,8 +36,8 @@ def register_converters() -> None:
     """Let skl2onnx convert the classifiers of this library inside of its own pipelines.
 
     Their outputs are those of `to_onnx`: label, score, flag, and where they exist probability and
-    level. The steps before them round to single precision, so that no promise is carried over; trees
-    need an operator that skl2onnx does not know, and `to_onnx` itself.
+    level. The steps before them round to single precision, so that no promise is carried over. Trees
+    and columns of text are refused: they need operators that skl2onnx does not know, and `to_onnx`.
     """
     promised = (
         AlertBudgetClassifier,
