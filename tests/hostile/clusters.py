@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from aucuba import AUMClassifier, FixedFPRClassifier, PartialAUCClassifier, PartialAUCSVC
-from aucuba.design import DaskBlocks
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
+
+from aucuba.design import DaskBlocks  # noqa: E402
 
 # A local cluster gives up a worker whose successor is not there after 15 seconds.
 PATIENT = {
