@@ -6,12 +6,13 @@ import signal
 import pytest
 
 from aucuba._base._files import noting_what_is_written, written_atomically
-from tests.hostile import interrupts
 
-for needed in ("typer", "rich", "pyarrow"):
+for needed in ("pandas", "typer", "rich", "pyarrow"):
     pytest.importorskip(needed)
 if not hasattr(os, "fork"):
     pytest.skip("commands are interrupted in forked children", allow_module_level=True)
+
+from tests.hostile import interrupts  # noqa: E402
 
 
 @pytest.fixture(scope="module")

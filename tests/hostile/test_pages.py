@@ -2,6 +2,8 @@
 
 import pytest
 
+pytest.importorskip("pandas")
+
 from tests.hostile.pages import KINDS, check_page
 
 

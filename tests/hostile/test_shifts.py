@@ -2,6 +2,8 @@
 
 import pytest
 
+pytest.importorskip("pandas")
+
 from tests.hostile.shifts import CONFIDENCE, breaks_promise, check_unseen
 
 

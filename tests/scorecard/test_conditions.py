@@ -3,12 +3,13 @@
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from aucuba._rows._sample import Sample
 from aucuba.scorecard._conditions import Condition, column_conditions, shortest_between
 from aucuba.scorecard._table import ScoredColumns
+
+pd = pytest.importorskip("pandas")
 
 RNG = np.random.default_rng(0)
 N = 400

@@ -5,7 +5,6 @@ import sqlite3
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -14,6 +13,8 @@ from aucuba import FixedFPRClassifier, RegionScorecard
 from aucuba.scorecard import Scorecard
 from aucuba.scorecard._conditions import Condition
 from tests.scorecard.test_region_scorecard import RANGE, clinic
+
+pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture(scope="module")

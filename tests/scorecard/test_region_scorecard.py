@@ -1,7 +1,6 @@
 """The estimator: columns of every kind, restrictions, weights, risks, the choice of the caution."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
@@ -12,6 +11,8 @@ from aucuba._rows._lead import Lead
 from aucuba.metrics import partial_auc_score
 from aucuba.scorecard._choice import chosen_caution
 from aucuba.scorecard._risk import totals_of_equal_risk
+
+pd = pytest.importorskip("pandas")
 
 RANGE = (0.0, 0.2)
 
