@@ -4,8 +4,9 @@ The same rows as an array in memory and as a Dask array of blocks of 25,000 rows
 processes with one thread each, on a cluster of one process with two threads, and without a cluster
 (Dask's threads). A cluster holds the rows before the clock starts. Seconds of all processes together:
 those of the client and of the workers, of one BLAS thread each; the first fit does not count. Fits at
-their defaults, in the range from 0 to 0.05. ``--before`` names the ``src`` folder of earlier code, to be
-measured in the same run. The aim is a ratio of at most 3: threads keep it, two processes do not.
+their defaults, in the range from 0 to 0.05. ``--before`` names the ``src`` folder of earlier
+code, to be measured in the same run. The aim is a ratio of at most 3: threads keep it,
+two processes do not.
 Writes ``benchmarks/results/dask_cost.md``.
 """
 
