@@ -163,7 +163,7 @@ class _Sets:
     def added(self, graph: Graph, value: Value) -> Value:
         """Add the columns to the table."""
         parts = [value]
-        for (place, missing_left, content), _ in self._columns.items():
+        for place, missing_left, content in self._columns:
             names = self.categories[place]
             known = names[~np.isnan(names)]
             number = np.arange(known.size)

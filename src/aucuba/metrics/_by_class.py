@@ -18,12 +18,10 @@ from aucuba.metrics._intervals import ScoreInterval, interval_of
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw
 from aucuba.metrics._score_interval import NamedInterval, ScoreIntervals
-from aucuba.metrics._study import Study, check_draws, check_level, count_copies
+from aucuba.metrics._study import NO_SPREAD, Study, check_draws, check_level, count_copies
 
 AVERAGES = (None, "macro", "weighted")
 _MOST_TRIES = 1000
-# A spread of means below this is rounding.
-_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ def _mean_of(
     studies: list[Study], shares: FloatArray, drawn: FloatArray, level: float
 ) -> ScoreInterval | None:
     """Return the mean with percentiles of its resamples; None if they are all equal."""
-    if np.ptp(drawn) <= _NO_SPREAD:
+    if np.ptp(drawn) <= NO_SPREAD:
         return None
     measure, value = studies[0].measure, float(shares @ [study.values[0] for study in studies])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], method="weibull")

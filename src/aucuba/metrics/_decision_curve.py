@@ -20,11 +20,10 @@ from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import check_choice
 from aucuba.metrics._best_of_thresholds import limits_at_threshold
 from aucuba.metrics._confidence_band import KINDS
-from aucuba.metrics._study import Study, check_level, make_study
+from aucuba.metrics._study import NO_SPREAD, Study, check_level, make_study
 
 # Draws of the largest of the correlated variables; its quantile is then known to 1 %.
 _DRAWS = 20_000
-_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def decision_curve(
         if second is None:
             rates = limits_at_threshold(study)
             below, above = max(below, rates.reach(-reach)), max(above, rates.reach(reach))
-        statistic = abs(gap) / error if error > _NO_SPREAD else 0.0
+        statistic = abs(gap) / error if error > NO_SPREAD else 0.0
         p_value = float(2 * norm.sf(statistic))
         if largest is not None:
             beyond = (np.sum(largest >= statistic) + 1) / (largest.size + 1)
@@ -188,7 +187,7 @@ def _largest(studies: list[Study], second: int | None) -> FloatArray:
             # Each of k copies has the k-th part of the effect.
             effect = effect / np.sqrt(study.samples[0].weights)
         size = float(np.sqrt(effect @ effect))
-        effects.append(effect / size if size > _NO_SPREAD else np.zeros_like(effect))
+        effects.append(effect / size if size > NO_SPREAD else np.zeros_like(effect))
     correlation = np.array([[a @ b for b in effects] for a in effects])
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))

@@ -9,10 +9,8 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from aucuba._base._typing import FloatArray
-from aucuba.metrics._study import Study
+from aucuba.metrics._study import NO_SPREAD, Study
 
-# A spread of differences below this is rounding.
-_NO_SPREAD = 1e-12
 # No data make a difference certain; smaller p-values have no digits in floating point.
 _LEAST_P = float(np.finfo(np.float64).tiny)
 
@@ -47,7 +45,7 @@ class Estimate:
             return self.difference + float(z) * self.error
         if self.are_one:
             return 0.0
-        if np.ptp(self.draws) <= _NO_SPREAD:
+        if np.ptp(self.draws) <= NO_SPREAD:
             side = -1.0 if level < 0.5 else 1.0
             part = 1.0 - min(level, 1 - level) ** (1.0 / max(self.study.fewest, 1.0))
             return float(self.difference + side * part * self._room(side))
@@ -77,7 +75,7 @@ class Estimate:
         # Counting one more resample keeps p-values above the resolution of the bootstrap.
         n_beyond = np.sum(side * (self.draws - limit) <= 0) + 1
         p = self.study.tail_of(float(n_beyond / (self.draws.size + 1)))
-        if np.ptp(self.draws) <= _NO_SPREAD and distance > 0:
+        if np.ptp(self.draws) <= NO_SPREAD and distance > 0:
             # The rule of three, as in `quantile`: the tail at which the limit is just reached.
             room = self._room(-side)
             part = max(1.0 - distance / room, 0.0) if room > 0 else 0.0

@@ -20,10 +20,7 @@ from aucuba.metrics._best_of_thresholds import best_limits, limits_at_threshold
 from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
 from aucuba.metrics._roc_measure import RocMeasure
-from aucuba.metrics._study import Study
-
-# A spread of a measure below this is rounding.
-_NO_SPREAD = 1e-12
+from aucuba.metrics._study import NO_SPREAD, Study
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ def _drawn_limits(
     draws, used = None, 0
     if method == "simultaneous":
         low, high = best_limits(study, tail, n_draws, random_state)
-        if high - low <= _NO_SPREAD:
+        if high - low <= NO_SPREAD:
             value = float(study.values[0])
             low, high = _without_spread(study.measure, study.fewest, value, tail)
         return low, high, n_draws
@@ -193,7 +190,7 @@ def _first_order_limits(study: Study, value: float, tail: float) -> tuple[float,
     n_errors = float(student.ppf(1 - tail, df))
     floor, ceiling = measure.limits
     below, above = value - floor, ceiling - value
-    if not np.isfinite(below + above) or min(below, above) <= _NO_SPREAD or error <= _NO_SPREAD:
+    if not np.isfinite(below + above) or min(below, above) <= NO_SPREAD or error <= NO_SPREAD:
         return normal_limits(value, error, n_errors, tail, study.fewest, measure)
     # The derivative of log(below / above) by the value.
     reach = n_errors * error * (1 / below + 1 / above)
@@ -244,7 +241,7 @@ def _sum_of_rates(
         np.sort(np.array(wilson_interval(rate, rows, tail)) * scale) - rate * scale
         for (rate, rows), scale in zip(((p, n), (q, m)), scales, strict=True)
     ]
-    common = 0.0 if share is not None else -np.sqrt(p * q / max((1 - p) * (1 - q), _NO_SPREAD))
+    common = 0.0 if share is not None else -np.sqrt(p * q / max((1 - p) * (1 - q), NO_SPREAD))
     common *= np.sign(scales[0] * scales[1])
     below, above = (
         float(np.sqrt(max(a**2 + b**2 + 2 * common * a * b, 0.0)))
@@ -292,7 +289,7 @@ def _limits_of_grouped_rate(
     one, params = study.samples[0], study.measure.params
     behind = one.weights[rows_behind(one, params["rate"], params["threshold"])]
     n, most = study.degrees_of_freedom + 1, effective_rows(behind) if behind.size else 1.0
-    if error > _NO_SPREAD:
+    if error > NO_SPREAD:
         n = max(value * (1 - value) / error**2, 1.0)
     n = min(n, most)
     return clopper_pearson(value * n, n, tail)
@@ -302,7 +299,7 @@ def _percentiles(
     study: Study, method: str, value: float, tail: float, draws: FloatArray
 ) -> tuple[float, float]:
     """Limits from the values of resamples."""
-    if np.ptp(draws) <= _NO_SPREAD:
+    if np.ptp(draws) <= NO_SPREAD:
         if study.measure.prevalence is not None:
             return _unseen_at_prevalence(study, value, tail, draws.size)
         return _without_spread(study.measure, study.fewest, value, tail)
@@ -322,7 +319,7 @@ def normal_limits(
 
     ``fewest`` is the number of units of the rarest kind, for values without a standard error.
     """
-    if error <= _NO_SPREAD:
+    if error <= NO_SPREAD:
         return _without_spread(measure, fewest, value, tail)
     return value - n_errors * error, value + n_errors * error
 

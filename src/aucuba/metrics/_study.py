@@ -41,6 +41,8 @@ _MISPLACED_FOR_NORMAL = 10
 FEWEST_POSITIVES = 30
 FEWEST_IN_RANGE = (3, 6)
 FEWEST_UNITS = 10
+# A spread of values, or of differences, below this is rounding.
+NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
