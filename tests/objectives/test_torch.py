@@ -38,6 +38,24 @@ def test_without_a_bank_it_is_the_risk(surrogate):
     assert torch.autograd.gradcheck(lambda s: loss(s, target), scores, atol=1e-4)
 
 
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.1), (0.04, 0.11), (0.0, 1.0)])
+@pytest.mark.parametrize("n_levels", [2, 5, 40])
+@pytest.mark.parametrize("surrogate", ["tight", "direct"])
+def test_negatives_that_tie_with_the_last_one_that_counts_share_its_gradient(
+    surrogate, n_levels, fpr_range
+):
+    rng = np.random.default_rng(0)
+    target = torch.as_tensor((np.arange(400) % 4 == 0).astype(float))
+    scores = torch.as_tensor(rng.integers(n_levels, size=400) / 5.0).requires_grad_()
+    result = PartialAUCLoss(fpr_range, surrogate=surrogate, bank_size=0)(scores, target)
+    result.backward()
+    sample = Sample(target.numpy() > 0)
+    risk = make_risk(surrogate, sample, Region.from_params(fpr_range), ramp_width=1.0)
+    value, gradient = risk.value_and_gradient(scores.detach().numpy())
+    assert result.item() == pytest.approx(value)
+    assert scores.grad.numpy() == pytest.approx(gradient, abs=1e-12)
+
+
 def test_the_bank_is_ranked_with_the_batch_and_gradients_are_rescaled():
     old, old_target = batch(1, 60)
     new, target = batch(2, 15)

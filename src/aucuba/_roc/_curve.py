@@ -186,9 +186,12 @@ def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: f
         score, positive = score[rows], positive[rows]
     ranked, order = arrays.ordered(score)
     differs, is_positive = ranked[1:] != ranked[:-1], positive[order]
-    if (alpha, beta) == (0.0, 1.0) and bool(differs.all()):
-        # Without ties the area is a sum of ranks (Mann and Whitney).
-        below = float(arrays.places(is_positive).sum()) - m * (m - 1) / 2
+    if (alpha, beta) == (0.0, 1.0):
+        if bool(differs.all()):
+            # Without ties the area is a sum of ranks (Mann and Whitney).
+            below = float(arrays.places(is_positive).sum()) - m * (m - 1) / 2
+        else:
+            below = _pairs_in_order(is_positive, differs, m, n)
         return below / (m * n)
     ends = arrays.places(arrays.flip(differs))
     found = arrays.running_sum(arrays.vector(arrays.flip(is_positive)))[1:]
@@ -196,6 +199,19 @@ def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: f
     x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
     area, width = _area_between(x, y, alpha * n, beta * n)
     return min(float(area / (m * width)), 1.0)
+
+
+def _pairs_in_order(is_positive: Vector, differs: Vector, m: int, n: int) -> float:
+    """Count the pairs with the positive above, ties as half, from classes in rising order of score."""
+    arrays = arrays_of(is_positive)
+    # Numbers of both classes up to the end of every block of ties but the last.
+    rows = arrays.places(differs) + 1
+    if not len(rows):
+        return m * n / 2
+    found = arrays.running_sum(arrays.vector(is_positive))[rows]
+    below = arrays.vector(rows) - found
+    twice = found[0] * below[0] + (m - found[-1]) * (n + below[-1])
+    return float(twice + (found[1:] - found[:-1]) @ (below[1:] + below[:-1])) / 2
 
 
 def counted_range_influence(positive: Vector, score: Vector, alpha: float, beta: float) -> Vector:

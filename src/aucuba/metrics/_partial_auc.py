@@ -122,13 +122,18 @@ def _of_tensors(y_true: Any, y_score: Any, fpr_range: tuple[float, float], pos_l
     labels, score = y_true.detach().reshape(-1), y_score.detach().reshape(-1).double()
     if len(labels) != len(score):
         raise ValueError(f"{len(score)} scores for {len(labels)} labels.")
-    n_bad = int((~score.isfinite()).sum())
-    if n_bad:
+    if not _are_finite(score):
+        n_bad = int((~score.isfinite()).sum())
         raise ValueError(f"y_score contains {n_bad} NaN or infinite values. Scores must be finite.")
     distinct = distinct_labels(labels)
     # Reuse the array check: it chooses the positive class and words the errors.
     positive = binary_target(distinct.cpu().numpy(), pos_label)
     return counted_range_average(labels == distinct[int(positive.argmax())], score, *fpr_range)
+
+
+def _are_finite(score: Any) -> bool:
+    """Tell whether all scores are finite by one pass over them; NaN is both extremes."""
+    return len(score) == 0 or all(bool(one.isfinite()) for one in score.aminmax())
 
 
 def two_way_partial_auc_score(

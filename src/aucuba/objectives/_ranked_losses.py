@@ -33,7 +33,7 @@ class Limits:
     """The ranks of the negatives between which a loss counts, per label, and their weight in all.
 
     ``weighted`` tells whether the weight of the region's rates applies to them, ``from_top`` whether
-    they start at the first rank.
+    they start at the first rank. No rank from ``most`` on counts, however many negatives there are.
     """
 
     low: Tensor
@@ -41,6 +41,7 @@ class Limits:
     total: Tensor
     weighted: bool
     from_top: bool
+    most: int
 
 
 class RankIntegral(nn.Module):
@@ -78,8 +79,9 @@ class RankIntegral(nn.Module):
 class RankedTable:
     """Positives in increasing, negatives in decreasing order of score, with their weights by rank.
 
-    ``counted`` and ``ranks`` are the weights of positives and negatives, 0 for empty slots; ``n`` is
-    the number of negatives, ``scale`` the product of both classes' weights in all.
+    Of the negatives only those at the top are ranked that can count. ``counted`` is the weight of the
+    positives, 0 for empty slots; ``n`` is the number of negatives, ``scale`` the product of both
+    classes' weights in all.
     """
 
     p: Tensor
@@ -92,6 +94,7 @@ class RankedTable:
     limits: Limits
     integral: RankIntegral
     beyond: Tensor
+    negatives: Slots
 
     @classmethod
     def from_scores(
@@ -107,11 +110,16 @@ class RankedTable:
             *(one.scores.abs().amax(dim=-1, keepdim=True) for one in (positives, negatives))
         )
         p, p_order = torch.sort(torch.where(positives.held, positives.scores, beyond))
-        key, q_order = torch.sort(torch.where(negatives.held, -negatives.scores, beyond))
+        key = torch.where(negatives.held, -negatives.scores, beyond)
+        if limits.most < key.shape[-1]:
+            key, q_order = torch.topk(key, limits.most, largest=False)
+        else:
+            key, q_order = torch.sort(key)
         n, lowest = negatives.count, positives.count * (1.0 - min_tpr)
         counted = mean_over_ties(p, lambda rank: torch.minimum(rank.double(), lowest))
         scale = (lowest * limits.total).clamp(min=torch.finfo(torch.float64).tiny)
-        return cls(p, -key, p_order, q_order, counted, n, scale, limits, integral, beyond)
+        order = p_order, q_order
+        return cls(p, -key, *order, counted, n, scale, limits, integral, beyond, negatives)
 
     def up_to(self, rank: Tensor) -> Tensor:
         return self.integral.up_to(rank.double(), self.n, self.limits)
@@ -119,7 +127,13 @@ class RankedTable:
     def gradient(self, on_p: Tensor, on_q: Tensor) -> tuple[Tensor, Tensor]:
         """Bring gradients by rank back to the slots of either class."""
         of_p = torch.zeros_like(on_p).scatter(-1, self.p_order, on_p)
-        of_q = torch.zeros_like(on_q).scatter(-1, self.q_order, on_q)
+        of_q = torch.zeros_like(self.negatives.scores).scatter(-1, self.q_order, on_q)
+        if self.limits.most < of_q.shape[-1]:
+            # Negatives that tie with the last one ranked share what was computed for those ranked.
+            last = self.q[..., -1:]
+            tied = self.negatives.held & (self.negatives.scores == last)
+            ranked, held = (one.sum(-1, keepdim=True).double() for one in (self.q == last, tied))
+            of_q = torch.where(tied, on_q[..., -1:] * (ranked / held), of_q)
         return of_p / self.scale, of_q / self.scale
 
 
@@ -171,8 +185,8 @@ def _pooled(target: Tensor, mass: Tensor, before: Tensor, inside: Tensor, end: T
     weight = mass.flip(-1)
     ascending = torch.where(weight > 0, falling, -end)
     lower = torch.where(before.flip(-1), ascending, -end)
-    # Inside ranks come before the others in this order, and what is before the range after them.
-    upper = torch.where(inside.flip(-1), ascending, torch.where(before.flip(-1), end, ascending))
+    # Inside ranks come before the others in this order, and rise whatever their mass.
+    upper = torch.where(inside.flip(-1), falling, end)
     weight_lower = weight * before.flip(-1)
     weight_upper = weight * inside.flip(-1)
     middle = ~(before | inside)
@@ -183,7 +197,6 @@ def _pooled(target: Tensor, mass: Tensor, before: Tensor, inside: Tensor, end: T
         _from_zero(torch.cumsum(part, -1))
         for part in (weight_lower, weight_lower * lower, weight_upper, weight_upper * upper)
     ]
-    upper = torch.cummax(upper, -1).values
 
     def sides(at: Tensor) -> tuple[Tensor, Tensor]:
         """Return the sum of targets to be pooled at a level, and their mass."""

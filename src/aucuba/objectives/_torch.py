@@ -5,6 +5,8 @@ Needs PyTorch (``pip install torch``); everything is computed on the device of t
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -288,18 +290,21 @@ class PartialAUCLoss(nn.Module):
         return tight_hinge(table) if self.surrogate == "tight" else smooth_ramp(table, self.width)
 
     def _limits(self, negatives: Slots) -> Limits:
-        n = negatives.count
+        n, n_slots = negatives.count, negatives.held.shape[-1]
         alpha, beta = self.fpr_range
-        from_top = alpha == 0
+        # The rank at the upper limit grows with the number of negatives, at most that of the slots.
+        most = math.ceil(max(beta * n_slots, alpha * n_slots + FEWEST_TO_TRAIN)) + 1
+        most = n_slots if self._tracks else min(most, n_slots)
+        limits = partial(Limits, from_top=alpha == 0, most=most)
         if self.fpr_weight is not None and not self._tracks:
             # A weight is not known beyond its range, which is left as it is.
             total = n * self._region.weights.total
-            return Limits(alpha * n, beta * n, total, weighted=True, from_top=from_top)
+            return limits(alpha * n, beta * n, total, weighted=True)
         if not self._tracks:
             # The narrowest range with this lower limit that holds enough negatives.
             width = torch.maximum((beta - alpha) * n, n.clamp(max=FEWEST_TO_TRAIN))
             low = torch.minimum(alpha * n, n - width)
-            return Limits(low, low + width, width, weighted=False, from_top=from_top)
+            return limits(low, low + width, width, weighted=False)
         upper, lower, steps = self._thresholds
         scores, held = negatives.scores, negatives.held
         above = ((scores >= upper) & held).sum(-1, keepdim=True).double()
@@ -311,7 +316,7 @@ class PartialAUCLoss(nn.Module):
         )
         low = torch.where(started, far_above, torch.minimum(alpha * n, n - wide))
         total = torch.where(started, (beta - alpha) * n, high - low)
-        return Limits(low, high, total.clamp(min=1e-300), weighted=False, from_top=from_top)
+        return limits(low, high, total.clamp(min=1e-300), weighted=False)
 
     def _store(self, new: NewScores) -> None:
         if self._tracks:
