@@ -6,10 +6,11 @@ trained for the range up to the rate. Its two models' scores are kept at 41 weig
 ``one_comparison`` judges every rule from a lead to a weight on these sets, too. Finished cells are kept
 in ``results/embedding_heads.csv``; a rerun computes what is missing, first splits first.
 
-    python -m benchmarks.embedding_heads [--minutes M] [--jobs N]
+    python -m benchmarks.embedding_heads [--minutes M] [--processes N] [--data FOLDER ...]
     python -m benchmarks.embedding_heads --table
 
-``OUT`` is another folder for the cells; ``--merge FILE`` adds the cells of such a file.
+``--data`` takes the sets of some folders (embeddings, mnist, fashion_mnist); no fit begins after
+``--minutes``. ``OUT`` is another folder for the cells; ``--merge FILE`` adds the cells of such a file.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ SETS = {
     "Fashion-MNIST coats, pixels": lambda: pixels(clothes, 4),
     "MNIST 8, random": lambda: random_features(digits, 8),
 }
+# The folder of the data of every set, by the first word of its name.
+FOLDERS = {"tweets": "embeddings", "MNIST": "mnist", "Fashion-MNIST": "fashion_mnist"}
 
 
 def halves(name, split):
@@ -200,7 +203,7 @@ def timely_cells(task):
     return cells_of(*cell) if time.time() < deadline else []
 
 
-def run(minutes, jobs):
+def run(minutes, processes, folders):
     """Compute missing cells until the time is up; every finished one is written at once."""
     done = {(row["set"], int(row["split"]), row["method"]) for row in read_cells()}
     deadline = time.time() + 60 * minutes
@@ -208,11 +211,12 @@ def run(minutes, jobs):
         (name, split, method, deadline)
         for split in range(N_SPLITS)
         for name in SETS
+        if FOLDERS[name.split()[0]] in folders
         for method in (HEAD, *RIVALS)
         if (name, split, method) not in done
     ]
     CELLS.parent.mkdir(parents=True, exist_ok=True)
-    with CELLS.open("a", newline="") as file, multiprocessing.Pool(jobs) as pool:
+    with CELLS.open("a", newline="") as file, multiprocessing.Pool(processes) as pool:
         writer = csv.writer(file)
         if not file.tell():
             writer.writerow(FIELDS)
@@ -344,14 +348,16 @@ def write_table():
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=600.0)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1)
+    folders = sorted(set(FOLDERS.values()))
+    parser.add_argument("--data", nargs="+", choices=folders, default=folders, metavar="FOLDER")
     parser.add_argument("--merge", type=Path, metavar="FILE")
     parser.add_argument("--table", action="store_true")
     given = parser.parse_args(words)
     if given.merge:
         merge(given.merge)
     elif not given.table:
-        run(given.minutes, given.jobs)
+        run(given.minutes, given.processes, given.data)
     if CELLS.parent == RESULTS:
         write_table()
 
