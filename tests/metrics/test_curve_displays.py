@@ -34,22 +34,25 @@ def risks(seed=0, n=1500):
     return y, *(np.clip(true + rng.normal(scale=0.1, size=n), 0, 1) for _ in range(2))
 
 
-def test_entries_are_net_benefits_with_paired_tests():
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(1500) // 60}])
+def test_entries_are_net_benefits_with_paired_tests(options):
     y, first, second = risks()
-    found = decision_curve(y, first, second, thresholds=AT, band="pointwise")
+    found = decision_curve(y, first, second, thresholds=AT, band="pointwise", **options)
     for one in found:
         values = [net_benefit_score(y, risk, threshold=one.threshold) for risk in (first, second)]
         assert one.values == pytest.approx(values)
         assert one.treat_all == pytest.approx(
             net_benefit_score(y, np.ones(y.size), threshold=one.threshold)
         )
-        test = compare_scores("net_benefit", y, first, second, threshold=one.threshold)
+        test = compare_scores("net_benefit", y, first, second, threshold=one.threshold, **options)
         assert (one.difference, one.low, one.high) == pytest.approx(
             (test.difference, test.low, test.high)
         )
         assert one.p_value == pytest.approx(test.p_value)
-    wider = decision_curve(y, first, second, thresholds=AT)
+    wider = decision_curve(y, first, second, thresholds=AT, **options)
     for one, other in zip(found, wider, strict=True):
+        # Limits and p-values are of one law.
+        assert (other.p_value < 0.05) == (not other.low <= 0 <= other.high)
         assert other.low < one.low < one.high < other.high
         assert other.p_value > one.p_value
     assert "difference" in str(found)

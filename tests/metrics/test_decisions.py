@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import ks_2samp
+from scipy.stats import t as student
 from sklearn import metrics as sk
 
 from aucuba._base._warnings import FewRowsWarning
@@ -166,6 +167,24 @@ def test_standard_error_by_influence_is_that_of_resamples():
         ]
         widths = [one.high - one.low for one in found]
         assert widths[0] == pytest.approx(widths[1], rel=0.15)
+
+
+def test_tests_by_influence_have_the_tails_of_the_rarer_class():
+    rng = np.random.default_rng(0)
+    y = np.arange(600) < 20
+    first, second = rng.normal(size=(2, 600)) + y
+    at = {"metric": "average_precision", "y_true": y, "method": "influence"}
+    with pytest.warns(FewRowsWarning):
+        test, inner = (
+            compare_scores(y_score_a=first, y_score_b=second, confidence=one, **at)
+            for one in (0.95, 0.5)
+        )
+    # 20 positives have 19 degrees of freedom.
+    ratio = student.ppf(0.975, 19) / student.ppf(0.75, 19)
+    reach, half = (one.high - one.difference for one in (test, inner))
+    assert reach / half == pytest.approx(ratio)
+    z = test.difference / (reach / student.ppf(0.975, 19))
+    assert test.p_value == pytest.approx(2 * student.sf(abs(z), 19))
 
 
 def test_frequencies_are_copies_for_influence():

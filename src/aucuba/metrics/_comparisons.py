@@ -266,7 +266,7 @@ class _Test:
             estimate = Estimate(values, study, are_one=study.rank_alike(a, b))
             if method != "bootstrap":
                 error = study.error(a, b)
-                estimate = replace(estimate, error=error, df=study.degrees_of_freedom)
+                estimate = replace(estimate, error=error, df=study.df_of(method))
             if method == "bootstrap" or estimate.lacks_spread:
                 # A perfect scorer has no standard error; resamples still show how rare that is.
                 if draws is None:
@@ -307,7 +307,7 @@ class _Test:
         first, second = (float(one.values[0]) for one in studies)
         estimate = Estimate((first, second), min(studies, key=lambda one: one.fewest))
         if method != "bootstrap":
-            error, df = welch(studies)
+            error, df = welch(studies, method)
             estimate = replace(estimate, error=error, df=df)
         if method == "bootstrap" or estimate.lacks_spread:
             seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

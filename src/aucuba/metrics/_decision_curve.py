@@ -2,9 +2,9 @@ r"""Net benefit over thresholds, of one model or of the difference of two, with 
 
 The net benefit at a threshold is a mean over rows, so the contributions of the rows at all thresholds
 give its standard errors and their correlations. The band holds at all thresholds together: it reaches
-as many standard errors as the largest of correlated normal variables seldom exceeds (max-t). Groups
-are summed first. That of one model reaches no less far than limits of its rates: where few rows err,
-their contributions show too little spread.
+as many standard errors as the largest of correlated Student's t variables seldom exceeds (max-t), with
+the degrees of freedom of the rarer class. Groups are summed first. That of one model reaches no less
+far than limits of its rates: where few rows err, their contributions show too little spread.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import t as student
 
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray
@@ -138,12 +138,11 @@ def decision_curve(
     values = np.array([study.values for study in studies])
     apart = values[:, 0] - (0.0 if second is None else values[:, 1])
     errors = np.array([study.error(0, second) for study in studies])
-    reach = studies[0].quantile((1 + level) / 2)
+    reach, df = studies[0].quantile((1 + level) / 2, "influence"), studies[0].df_of("influence")
     largest = None
     if band == "simultaneous":
-        largest = _largest(studies, second)
-        # Student's t over few groups has longer tails by the same ratio.
-        reach *= float(np.quantile(largest, level) / norm.ppf((1 + level) / 2))
+        largest = _largest(studies, second, df)
+        reach = float(np.quantile(largest, level))
     found = []
     for study, value, gap, error in zip(studies, values, apart, errors, strict=True):
         below, above = reach * error, reach * error
@@ -151,7 +150,7 @@ def decision_curve(
             rates = limits_at_threshold(study)
             below, above = max(below, rates.reach(-reach)), max(above, rates.reach(reach))
         statistic = abs(gap) / error if error > NO_SPREAD else 0.0
-        p_value = float(2 * norm.sf(statistic))
+        p_value = float(2 * student.sf(statistic, df))
         if largest is not None:
             beyond = (np.sum(largest >= statistic) + 1) / (largest.size + 1)
             p_value = max(p_value, float(beyond))
@@ -176,8 +175,8 @@ def _treating_all(study: Study) -> float:
     return study.measure.value(ones)
 
 
-def _largest(studies: list[Study], second: int | None) -> FloatArray:
-    """Draw the largest absolute value of normal variables correlated like the estimates."""
+def _largest(studies: list[Study], second: int | None, df: float) -> FloatArray:
+    """Draw the largest absolute value of Student's t variables correlated like the estimates."""
     effects = []
     for study in studies:
         effect = study.effects[0] - (0.0 if second is None else study.effects[second])
@@ -191,5 +190,7 @@ def _largest(studies: list[Study], second: int | None) -> FloatArray:
     correlation = np.array([[a @ b for b in effects] for a in effects])
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = np.random.default_rng(0).normal(size=(_DRAWS, len(studies))) @ root.T
-    return np.asarray(np.abs(drawn).max(axis=1))
+    rng = np.random.default_rng(0)
+    largest = np.abs(rng.normal(size=(_DRAWS, len(studies))) @ root.T).max(axis=1)
+    # The standard errors of all thresholds come from the same rows, or groups.
+    return np.asarray(largest / np.sqrt(rng.chisquare(df, _DRAWS) / df) if df < np.inf else largest)

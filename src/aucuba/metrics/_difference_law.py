@@ -83,12 +83,13 @@ class Estimate:
         return p
 
 
-def welch(studies: tuple[Study, ...]) -> tuple[float, float]:
+def welch(studies: tuple[Study, ...], method: str) -> tuple[float, float]:
     """Return the standard error of a difference of two samples and Welch's degrees of freedom."""
     errors = np.array([one.error() for one in studies])
+    known = [one.df_of(method) for one in studies]
     n_units = [
-        one.samples[0].n_rows if np.isinf(one.degrees_of_freedom) else one.degrees_of_freedom + 1
-        for one in studies
+        one.samples[0].n_rows if np.isinf(df) else df + 1
+        for one, df in zip(studies, known, strict=True)
     ]
     total = float(np.sum(errors**2))
     below = float(np.sum(errors**4 / (np.array(n_units) - 1)))

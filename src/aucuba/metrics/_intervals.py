@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from scipy.stats import binom, norm
-from scipy.stats import t as student
 
 from aucuba._base._typing import BoolArray, FloatArray
 from aucuba._roc._points import RATES, vertex_of_threshold
@@ -184,10 +183,7 @@ def _influence_limits(study: Study, value: float, tail: float) -> tuple[float, f
 def _first_order_limits(study: Study, value: float, tail: float) -> tuple[float, float]:
     """Limits on the logit scale between the ends of what is possible."""
     measure, error = study.measure, study.error()
-    # The spread of the effects is itself an estimate, from the rows of the rarer class above all.
-    n_rarer = min(study.n_effective(positive=one) for one in (True, False))
-    df = min(study.degrees_of_freedom, max(n_rarer - 1.0, 1.0))
-    n_errors = float(student.ppf(1 - tail, df))
+    n_errors = study.quantile(1 - tail, "influence")
     floor, ceiling = measure.limits
     below, above = value - floor, ceiling - value
     if not np.isfinite(below + above) or min(below, above) <= NO_SPREAD or error <= NO_SPREAD:

@@ -23,31 +23,35 @@ def _hashed(state: Any) -> Any:
 
 
 @compiled
-def count_drawn(seed: Any, slot: Any, total: Any) -> None:
-    """Draw as many rows as there are, with replacement, and count them by slot.
+def count_drawn(seeds: Any, slot: Any, totals: Any) -> None:
+    """Draw as many rows as there are, with replacement, and count them by slot; once per seed.
 
     Parameters
     ----------
-    seed : uint64
+    seeds : ndarray of uint64, shape (n_resamples,)
     slot : ndarray of int
-        Place in ``total`` of every row.
-    total : ndarray of float
+        Place in a row of ``totals`` of every row.
+    totals : ndarray of float, shape (n_resamples, n_slots)
         Grows by one with every row drawn.
     """
-    state, scale = seed, slot.size / 2.0**53
-    for _ in range(slot.size):
-        state += _STEP
-        total[slot[np.int64(_hashed(state) * scale)]] += 1.0
+    scale = slot.size / 2.0**53
+    for resample in range(seeds.size):
+        state, total = seeds[resample], totals[resample]
+        for _ in range(slot.size):
+            state += _STEP
+            total[slot[np.int64(_hashed(state) * scale)]] += 1.0
 
 
 @compiled
-def sum_drawn(seed: Any, slot: Any, weight: Any, total: Any) -> None:
+def sum_drawn(seeds: Any, slot: Any, weight: Any, totals: Any) -> None:
     """Draw the same rows as `count_drawn` and sum their weights by slot."""
-    state, scale = seed, slot.size / 2.0**53
-    for _ in range(slot.size):
-        state += _STEP
-        row = np.int64(_hashed(state) * scale)
-        total[slot[row]] += weight[row]
+    scale = slot.size / 2.0**53
+    for resample in range(seeds.size):
+        state, total = seeds[resample], totals[resample]
+        for _ in range(slot.size):
+            state += _STEP
+            row = np.int64(_hashed(state) * scale)
+            total[slot[row]] += weight[row]
 
 
 @compiled

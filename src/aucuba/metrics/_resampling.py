@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
 from aucuba._rows._sample import RankingSample, Sample
@@ -21,8 +20,8 @@ _MOST_TRIES = 1000
 # Resamples are processed together up to this many vertices, which fit into the processor's cache.
 _VERTICES_AT_ONCE = 16_384
 
-# Maps a seed to the weights of one resample, by slot.
-Resample: TypeAlias = Callable[[np.uint64], FloatArray]
+# Maps seeds to the weights of their resamples by slot, one row per seed.
+Resample: TypeAlias = Callable[[AnyArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,11 @@ class Draw:
 
     def weights(self, seed: np.uint64) -> FloatArray:
         """Draw once: the weight of every row in the resample."""
-        return self.summed_by(np.arange(self.sample.n_rows), self.sample.n_rows)(seed)
+        n_rows = self.sample.n_rows
+        return np.asarray(self.summed_by(np.arange(n_rows), n_rows)(np.array([seed]))[0])
 
     def summed_by(self, slot: IntArray, n_slots: int) -> Resample:
-        """Return a function that draws once and sums the weights of the rows by slot."""
+        """Return a function that draws once per seed and sums the weights of the rows by slot."""
         if self.group is not None:
             return self._of_groups(slot, n_slots)
         if self.frequency and self.sample.weight is not None:
@@ -69,16 +69,16 @@ class Draw:
         # Short integers keep more of the rows in the processor's cache.
         parts = [(slot[rows].astype(np.int32), weight[rows]) for rows in self._parts]
         rest = self.sample.positive == self.still
-        base = np.bincount(slot[rest], weight[rest], n_slots)
+        base = np.bincount(slot[rest], weight[rest], n_slots).astype(np.float64)
 
-        def resample(seed: np.uint64) -> FloatArray:
-            total = base.astype(np.float64)
+        def resample(seeds: AnyArray) -> FloatArray:
+            totals = np.tile(base, (seeds.size, 1))
             for number, (slots, kept) in enumerate(parts):
                 if is_weighted:
-                    sum_drawn(seed ^ np.uint64(number), slots, kept, total)
+                    sum_drawn(seeds ^ np.uint64(number), slots, kept, totals)
                 else:
-                    count_drawn(seed ^ np.uint64(number), slots, total)
-            return total
+                    count_drawn(seeds ^ np.uint64(number), slots, totals)
+            return totals
 
         return resample
 
@@ -89,23 +89,28 @@ class Draw:
         group, weight = self.group, self.sample.weights
         units = np.arange(int(group.max()) + 1, dtype=np.int32)
 
-        def resample(seed: np.uint64) -> FloatArray:
-            count, total = np.zeros(units.size), np.zeros(n_slots)
-            count_drawn(seed, units, count)
-            sum_units(count, group, slot, weight, total)
-            return total
+        def resample(seeds: AnyArray) -> FloatArray:
+            totals = np.zeros((seeds.size, n_slots))
+            # Groups may be many more than slots: their counts are kept for one resample at a time.
+            for place, total in enumerate(totals):
+                counts = np.zeros((1, units.size))
+                count_drawn(seeds[place : place + 1], units, counts)
+                sum_units(counts[0], group, slot, weight, total)
+            return totals
 
         return resample
 
     def _of_copies(self, slot: IntArray, n_slots: int) -> Resample:
         parts = [(slot[rows], self.sample.weights[rows]) for rows in self._parts]
 
-        def resample(seed: np.uint64) -> FloatArray:
-            rng, total = np.random.default_rng(seed), np.zeros(n_slots)
-            for slots, copies in parts:
-                drawn = rng.multinomial(round(copies.sum()), copies / copies.sum())
-                total += np.bincount(slots, drawn, n_slots)
-            return total
+        def resample(seeds: AnyArray) -> FloatArray:
+            totals = np.zeros((seeds.size, n_slots))
+            for seed, total in zip(seeds, totals, strict=True):
+                rng = np.random.default_rng(seed)
+                for slots, copies in parts:
+                    drawn = rng.multinomial(round(copies.sum()), copies / copies.sum())
+                    total += np.bincount(slots, drawn, n_slots)
+            return totals
 
         return resample
 
@@ -168,28 +173,31 @@ def _common_curves(
 ) -> Iterator[list[RocCurve]]:
     """Draw the curves of all scorers on common resamples, some at a time."""
     runs = [Runs.from_sample(one, cuts, steps) for one in samples]
-    totals = _good_totals(draw, runs, check_random_state(random_state))
+    resamples = [draw.summed_by(one.slot, 2 * one.n_runs) for one in runs]
+    rng = check_random_state(random_state)
     at_once = max(1, _VERTICES_AT_ONCE // max(one.n_runs for one in runs))
     for first in range(0, n_resamples, at_once):
-        drawn = zip(*islice(totals, min(at_once, n_resamples - first)), strict=True)
-        yield [one.curves(np.array(part)) for one, part in zip(runs, drawn, strict=True)]
+        totals = _good_totals(resamples, min(at_once, n_resamples - first), rng)
+        yield [one.curves(part) for one, part in zip(runs, totals, strict=True)]
 
 
 def _good_totals(
-    draw: Draw, runs: list[Runs], rng: np.random.RandomState
-) -> Iterator[list[FloatArray]]:
+    resamples: list[Resample], n_wanted: int, rng: np.random.RandomState
+) -> list[FloatArray]:
     """Draw the weights of all scorers' slots in resamples that have rows of both classes."""
-    resamples = [draw.summed_by(one.slot, 2 * one.n_runs) for one in runs]
+    found: list[list[FloatArray]] = []
     n_failed = 0
-    while n_failed < _MOST_TRIES:
-        seed = np.uint64(rng.randint(2**64, dtype=np.uint64))
-        total = resamples[0](seed)
-        if total.reshape(2, -1).any(axis=1).all():
-            n_failed = 0
-            yield [total, *(resample(seed) for resample in resamples[1:])]
-        else:
-            n_failed += 1
-    raise ValueError(
-        f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or groups) of "
-        "both classes are needed for a bootstrap."
-    )
+    while n_wanted and n_failed < _MOST_TRIES:
+        seeds = rng.randint(2**64, size=n_wanted, dtype=np.uint64)
+        first = resamples[0](seeds)
+        has_both = first.reshape(n_wanted, 2, -1).any(axis=-1).all(axis=-1)
+        found.append([first[has_both], *(draw(seeds[has_both]) for draw in resamples[1:])])
+        n_good = int(np.count_nonzero(has_both))
+        n_failed = 0 if n_good else n_failed + n_wanted
+        n_wanted -= n_good
+    if n_wanted:
+        raise ValueError(
+            f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or groups) of "
+            "both classes are needed for a bootstrap."
+        )
+    return [np.concatenate(parts) for parts in zip(*found, strict=True)]

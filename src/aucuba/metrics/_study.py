@@ -89,14 +89,25 @@ class Study:
         # One group that outweighs all others leaves next to none, and quantiles must stay finite.
         return max(effective_rows(sizes) - 1, 0.05)
 
+    def df_of(self, method: str) -> float:
+        """Degrees of freedom of the standard error of a method.
+
+        The spread of first-order effects is itself an estimate, from the rows of the rarer class above
+        all.
+        """
+        if method != "influence":
+            return self.degrees_of_freedom
+        n_rarer = min(self.n_effective(positive=one) for one in (True, False))
+        return min(self.degrees_of_freedom, max(n_rarer - 1.0, 1.0))
+
     @cached_property
     def by_query(self) -> FloatArray:
         """Values per query, shape (n_scorers, n_queries)."""
         return np.array([self.measure.by_query(one) for one in self.samples])
 
-    def quantile(self, level: float) -> float:
-        """Quantile of the estimate's distribution in standard errors."""
-        df = self.degrees_of_freedom
+    def quantile(self, level: float, method: str = "auto") -> float:
+        """Quantile of the estimate's distribution in standard errors of a method."""
+        df = self.df_of(method)
         return float(norm.ppf(level) if np.isinf(df) else student.ppf(level, df))
 
     def percentile(self, tail: float) -> float:
