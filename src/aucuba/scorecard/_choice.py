@@ -135,3 +135,12 @@ def leads_of(
 def chosen_caution(leads: list[Lead]) -> int:
     """Choose the last caution, for the region, if it clearly leads the card of least log-loss."""
     return len(leads) - 1 if leads[-1].is_clear() else 0
+
+
+def status_of(lead: Lead, chosen: int) -> str:
+    """Say which card was chosen, and by how much cards for the region lead on held-out rows."""
+    taken = "Chosen for the region" if chosen else "Card of least log-loss"
+    return (
+        f"{taken}: on held-out rows the partial AUC of cards for the region is {lead.difference:+.4f} "
+        f"beside that of cards of least log-loss (standard error {lead.error:.4f})."
+    )

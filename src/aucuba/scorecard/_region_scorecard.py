@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import BinaryClassifier, all_or_nothing
@@ -15,11 +15,8 @@ from aucuba._base._parallel import draw_seed, map_parallel, one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import as_table
 from aucuba._base._warnings import FewRowsWarning, warn_user
-from aucuba._columns._kinds import NUMBER_DTYPES
-from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._region import Region
 from aucuba._roc._threshold import operating_point
-from aucuba._rows._lead import Lead
 from aucuba._rows._out_of_fold import Folds, partition
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba._rows._splits import rows_to_fit
@@ -30,21 +27,14 @@ from aucuba.scorecard._choice import (
     find_cards,
     held_out_log_odds,
     leads_of,
+    status_of,
 )
 from aucuba.scorecard._limits import Restrictions
-from aucuba.scorecard._risk import risk_rows, totals_of_equal_risk
+from aucuba.scorecard._risk import calibrated_risks, risk_rows, risks_of
 from aucuba.scorecard._search import Card
-from aucuba.scorecard._table import ScoredColumns, as_items, item_condition
+from aucuba.scorecard._table import ScoredColumns, as_items, checked_table, item_condition
 
 _FALLBACK = "The card of least log-loss"
-
-
-def _status(lead: Lead, chosen: int) -> str:
-    taken = "Chosen for the region" if chosen else "Card of least log-loss"
-    return (
-        f"{taken}: on held-out rows the partial AUC of cards for the region is {lead.difference:+.4f} "
-        f"beside that of cards of least log-loss (standard error {lead.error:.4f})."
-    )
 
 
 class RegionScorecard(BinaryClassifier):
@@ -205,7 +195,7 @@ class RegionScorecard(BinaryClassifier):
         """
         region = Region.from_params(self.fpr_range)
         given = X = as_table(X)
-        X = self._checked(X, reset=True)
+        X = checked_table(self, X, reset=True)
         n_rows = _num_samples(X)
         sample, kept, classes = rows_to_fit(
             self, given, y, n_rows, sample_weight, groups=groups, time=time
@@ -264,7 +254,7 @@ class RegionScorecard(BinaryClassifier):
         found = find_cards(columns, sample, restrictions, region, seed, cautions)
         scored = np.flatnonzero(~np.isnan(scores[0]))
         self._adopt(found, caution, sample, region, scores[chosen, scored], scored)
-        self.status_ = _status(leads[-1], chosen)
+        self.status_ = status_of(leads[-1], chosen)
 
     def _adopt(
         self,
@@ -300,17 +290,8 @@ class RegionScorecard(BinaryClassifier):
         # Every row has the points that were turned around, or has got their opposite.
         turned = sum(was for (_, was), (_, now) in zip(card, items, strict=True) if was != now)
         totals = found.table.totals(card).astype(np.float64) - turned
-        slope, intercept = logistic_calibration(totals, sample)
-        shrunk = np.array([1.0, 0.0])
-        counted, log_odds = sample, slope * totals + intercept
-        if held_out is not None and scored is not None:
-            counted, log_odds = sample.take(scored), held_out
-            shrunk = logistic_calibration(held_out, counted)
-        self.calibration_ = np.array([slope * shrunk[0], intercept * shrunk[0] + shrunk[1]])
-        levels = self._possible_totals([points for _, points in items])
-        places = totals_of_equal_risk(log_odds, slope * levels + intercept)
-        risks = self._risks(levels)
-        self.risk_ = risk_rows(levels, risks, levels[places], counted)
+        points = [one for _, one in items]
+        self.calibration_, self.risk_ = calibrated_risks(points, totals, sample, held_out, scored)
         threshold, self.predict_fpr_ = operating_point(totals, sample, region.upper_limit)
         # No total is at the threshold, which lies in the middle of two.
         self.threshold_ = float(np.floor(threshold)) + 0.5
@@ -322,16 +303,6 @@ class RegionScorecard(BinaryClassifier):
                 f"{list(self.include)!r}: some have no condition with points of the allowed sign that "
                 "five rows meet and five do not."
             )
-
-    @staticmethod
-    def _possible_totals(points: list[int]) -> FloatArray:
-        """List every total from the sum of the negative points to that of the positive ones."""
-        low, high = sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
-        return np.arange(low, high + 1, dtype=np.float64)
-
-    def _risks(self, totals: FloatArray) -> FloatArray:
-        log_odds = self.calibration_[0] * totals + self.calibration_[1]
-        return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the total minus ``threshold_``, with its sign turned for ``classes_[0]``.
@@ -385,7 +356,7 @@ class RegionScorecard(BinaryClassifier):
         ndarray of int, shape (n_samples, n_items)
         """
         check_is_fitted(self)
-        X = self._checked(as_table(X))
+        X = checked_table(self, as_table(X))
         used = {one["place"] for one in self.items_}
         columns = ScoredColumns.from_table(X, self.kinds_, used)
         found = np.zeros((_num_samples(X), len(self.items_)), dtype=np.int64)
@@ -418,31 +389,7 @@ class RegionScorecard(BinaryClassifier):
         total = self.total(X).astype(np.float64)
         sample = RankingSample.from_arrays(y, total, sample_weight, None, self.pos_label_, "y")
         levels = np.array([one["total"] for one in self.risk_], dtype=np.float64)
-        return risk_rows(levels, self._risks(levels), sample.score, sample)
-
-    def _checked(self, X: Any, *, reset: bool = False) -> Any:
-        """Check the kind, number and names of the columns."""
-        kind = getattr(getattr(X, "dtype", None), "kind", "b")
-        if not (hasattr(X, "iloc") or hasattr(X, "get_columns") or kind not in NUMBER_DTYPES):
-            return validate_data(
-                *(self, X),
-                reset=reset,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan",
-            )
-        if len(X.shape) != 2:
-            raise ValueError(
-                f"Expected 2D array, got an array of shape {X.shape}. Reshape your data: "
-                "X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
-            )
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if min(X.shape) == 0:
-            noun = "sample" if X.shape[0] == 0 else "feature"
-            raise ValueError(
-                f"Found array with 0 {noun}(s) (shape={X.shape}) while a minimum of 1 is required."
-            )
-        return X
+        return risk_rows(levels, risks_of(self.calibration_, levels), sample.score, sample)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

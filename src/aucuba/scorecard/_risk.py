@@ -7,8 +7,57 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
+from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._standard_error import effective_rows, wilson_interval
 from aucuba._rows._sample import Sample
+
+
+def possible_totals(points: list[int]) -> FloatArray:
+    """List every total from the sum of the negative points to that of the positive ones."""
+    low, high = sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
+    return np.arange(low, high + 1, dtype=np.float64)
+
+
+def risks_of(calibration: FloatArray, totals: FloatArray) -> FloatArray:
+    """Compute the risks of totals from the slope and the intercept of their log-odds."""
+    return np.asarray(1.0 / (1.0 + np.exp(-(calibration[0] * totals + calibration[1]))))
+
+
+def calibrated_risks(
+    points: list[int],
+    totals: FloatArray,
+    sample: Sample,
+    held_out: FloatArray | None = None,
+    scored: IntArray | None = None,
+) -> tuple[FloatArray, list[dict[str, Any]]]:
+    """Calibrate the totals of a card, and count the rows of every total.
+
+    Parameters
+    ----------
+    points : list of int
+        Of the items of the card.
+    totals : ndarray of shape (n_rows,)
+    sample : Sample
+        The training rows.
+    held_out, scored : ndarray, default=None
+        Log-odds of held-out rows by cards of other folds, which correct the optimism of the training
+        rows, and the indices of these rows; without them the training rows are counted.
+
+    Returns
+    -------
+    (ndarray of shape (2,), list of dict)
+        Slope and intercept, and the rows of `risk_rows`.
+    """
+    slope, intercept = logistic_calibration(totals, sample)
+    shrunk = np.array([1.0, 0.0])
+    counted, log_odds = sample, slope * totals + intercept
+    if held_out is not None and scored is not None:
+        counted, log_odds = sample.take(scored), held_out
+        shrunk = logistic_calibration(held_out, counted)
+    calibration = np.array([slope * shrunk[0], intercept * shrunk[0] + shrunk[1]])
+    levels = possible_totals(points)
+    places = totals_of_equal_risk(log_odds, slope * levels + intercept)
+    return calibration, risk_rows(levels, risks_of(calibration, levels), levels[places], counted)
 
 
 def totals_of_equal_risk(log_odds: FloatArray, of_totals: FloatArray) -> IntArray:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from aucuba._base._typing import AnyArray, BoolArray, IntArray
-from aucuba._columns._kinds import DATE
+from aucuba._columns._kinds import DATE, NUMBER_DTYPES
 from aucuba._rows._sample import Sample
 from aucuba.scorecard._conditions import (
     Condition,
@@ -101,3 +102,28 @@ def as_items(items: list[tuple[Condition, int]]) -> list[dict[str, Any]]:
 def item_condition(item: Mapping[str, Any]) -> Condition:
     """Return the condition of an item."""
     return Condition(**{name: value for name, value in item.items() if name != "points"})
+
+
+def checked_table(estimator: Any, X: Any, *, reset: bool = False) -> Any:
+    """Check the kind, number and names of the columns of an estimator's table."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "b")
+    if not (hasattr(X, "iloc") or hasattr(X, "get_columns") or kind not in NUMBER_DTYPES):
+        return validate_data(
+            *(estimator, X),
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+        )
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got an array of shape {X.shape}. Reshape your data: "
+            "X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
+        )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if min(X.shape) == 0:
+        noun = "sample" if X.shape[0] == 0 else "feature"
+        raise ValueError(
+            f"Found array with 0 {noun}(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
+    return X
