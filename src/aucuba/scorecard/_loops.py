@@ -41,13 +41,22 @@ def _partial_auc(positives: Any, negatives: Any, size: int, low: float, high: fl
 
 @compiled
 def _penalised_loss(positives: Any, negatives: Any, size: int, a: float, b: float) -> Any:
-    loss = 0.5 * a * a
+    """Penalised log-loss of a line on the totals, its gradient and its curvature, in one pass."""
+    loss, ga, gb, haa, hab, hbb = 0.5 * a * a, a, 0.0, 1.0, 0.0, 1e-12
     for s in range(size):
-        if positives[s] + negatives[s] > 0.0:
+        count = positives[s] + negatives[s]
+        if count > 0.0:
             score = a * s + b
-            softplus = max(score, 0.0) + np.log1p(np.exp(-abs(score)))
-            loss += (positives[s] + negatives[s]) * softplus - positives[s] * score
-    return loss
+            tail = np.exp(-abs(score))
+            rate = (1.0 if score >= 0.0 else tail) / (1.0 + tail)
+            loss += count * (max(score, 0.0) + np.log1p(tail)) - positives[s] * score
+            residual, curvature = count * rate - positives[s], count * rate * (1.0 - rate)
+            ga += residual * s
+            gb += residual
+            haa += curvature * s * s
+            hab += curvature * s
+            hbb += curvature
+    return loss, ga, gb, haa, hab, hbb
 
 
 @compiled
@@ -80,20 +89,8 @@ def _likelihood(positives: Any, negatives: Any, size: int) -> Any:
         return 0.0
     a = min(gap / max(spread, 0.05 * gap), 5.0)
     b = np.log(p / n) - a * (p1 / p + n1 / n) / 2
-    loss = _penalised_loss(positives, negatives, size, a, b)
+    loss, ga, gb, haa, hab, hbb = _penalised_loss(positives, negatives, size, a, b)
     for _ in range(_MOST_STEPS):
-        ga, gb, haa, hab, hbb = a, 0.0, 1.0, 0.0, 0.0
-        for s in range(size):
-            count = positives[s] + negatives[s]
-            if count > 0.0:
-                rate = 1.0 / (1.0 + np.exp(-(a * s + b)))
-                residual, curvature = count * rate - positives[s], count * rate * (1.0 - rate)
-                ga += residual * s
-                gb += residual
-                haa += curvature * s * s
-                hab += curvature * s
-                hbb += curvature
-        hbb += 1e-12
         det = haa * hbb - hab * hab
         da, db = (hbb * ga - hab * gb) / det, (haa * gb - hab * ga) / det
         decrement, step = ga * da + gb * db, 1.0
@@ -101,12 +98,13 @@ def _likelihood(positives: Any, negatives: Any, size: int) -> Any:
             break
         while step > 1e-3:
             trial = _penalised_loss(positives, negatives, size, a - step * da, b - step * db)
-            if trial < loss:
+            if trial[0] < loss:
                 break
             step /= 2
         if step <= 1e-3:
             break
-        a, b, loss = a - step * da, b - step * db, trial
+        a, b = a - step * da, b - step * db
+        loss, ga, gb, haa, hab, hbb = trial
     return 1.0 - loss / null if a > 0.0 else 0.0
 
 
@@ -119,6 +117,17 @@ def _saturated(base: Any, met: Any, levels: int) -> Any:
         n += base[0, s]
         left += _deviance(met[1, s], met[0, s])
         left += _deviance(base[1, s] - met[1, s], base[0, s] - met[0, s])
+    return 1.0 - left / _deviance(p, n) + 1e-12
+
+
+@compiled
+def _saturated_totals(counts: Any, size: int) -> Any:
+    """Part of the null deviance that a probability for every total explains."""
+    p, n, left = 0.0, 0.0, 0.0
+    for s in range(size):
+        p += counts[1, s]
+        n += counts[0, s]
+        left += _deviance(counts[1, s], counts[0, s])
     return 1.0 - left / _deviance(p, n) + 1e-12
 
 
@@ -166,6 +175,17 @@ def _counts_of(
             met[j, 1, total[row]] += sign * positives[row]
             met[j, 0, total[row]] += sign * negatives[row]
     return met
+
+
+@compiled
+def _move(base: Any, met: Any, levels: int, points: int, moved: Any) -> None:
+    """Count the rows by class and total when those that meet a condition get its points."""
+    up, stay = max(points, 0), max(-points, 0)
+    moved[:, : levels + abs(points)] = 0.0
+    for k in range(2):
+        for s in range(levels):
+            moved[k, s + stay] += base[k, s] - met[k, s]
+            moved[k, s + up] += met[k, s]
 
 
 @compiled
@@ -230,18 +250,18 @@ def scan(
         for v in range(lowest[j], highest[j] + 1):
             if v == 0:
                 continue
-            size, up, stay = levels + abs(v), max(v, 0), max(-v, 0)
-            moved[:, :size] = 0.0
-            for k in range(2):
-                for s in range(levels):
-                    moved[k, s + stay] += base[k, s] - counts[j, k, s]
-                    moved[k, s + up] += counts[j, k, s]
+            size = levels + abs(v)
+            _move(base, counts[j], levels, v, moved)
             value = 0.0
             if caution < 1.0:
                 area = _partial_auc(moved[1], moved[0], size, region[0], region[1])
                 value += (1.0 - caution) * area
             if caution > 0.0:
                 if keep > 0 and value + caution * limits[j] <= needed:
+                    continue
+                # Totals that the points make equal share one probability, however they came about.
+                least = max(needed, values[j]) if points[j] != 0 else needed
+                if value + caution * _saturated_totals(moved, size) <= least:
                     continue
                 value += caution * _likelihood(moved[1], moved[0], size)
             if points[j] == 0 or value > values[j]:
