@@ -125,7 +125,7 @@ def test_model_files_of_the_command_line(table, tmp_path):
     np.testing.assert_allclose(found, expected, atol=1e-9)
     far = given.assign(b=1e6, city="Paris")
     assert saved.unusual_values(table(far)) == saved.unusual_values(far)
-    with pytest.raises(ValueError, match="The model needs the columns 'b', absent from X"):
+    with pytest.raises(ValueError, match="The model needs the columns 'b', which X lacks"):
         saved.predict(table(given.drop(columns="b")))
 
 

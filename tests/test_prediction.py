@@ -88,7 +88,7 @@ def test_positive_classes_are_checked_and_never_guessed_silently(name):
     with pytest.raises(ValueError, match=r"pos_label='maybe' is not one of .*'no', 'yes'"):
         clone(CLASSIFIERS[name]).set_params(pos_label="maybe").fit(X, np.where(y, "yes", "no"))
     text = np.where(y, "fraud", "good")
-    with pytest.warns(UserWarning, match="positive class is 'good'.*Name the class to be found"):
+    with pytest.warns(UserWarning, match="positive class is 'good'.*Name the positive class"):
         clone(CLASSIFIERS[name]).fit(X, text)
     # As copies of rows, so weights: the rare class may be the heavier one.
     with pytest.warns(UserWarning, match="positive class is 'yes'"):

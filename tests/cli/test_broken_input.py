@@ -306,7 +306,7 @@ class TestModelFile:
     def test_truncated(self, refuse_model, model, tmp_path, share):
         whole = model.read_bytes()
         (tmp_path / "m.aucuba").write_bytes(whole[: int(share * len(whole))])
-        refuse_model(tmp_path / "m.aucuba", "not a model file of aucuba, or only a part")
+        refuse_model(tmp_path / "m.aucuba", "not an aucuba model file, or only part")
 
     @pytest.mark.parametrize("place", [*range(60, 400, 20)])
     def test_flipped_bits(self, refuse_model, model, tmp_path, place):

@@ -330,7 +330,7 @@ class TestSvmlight:
         fitted, out = model(written("train.svm", zero_based=False)), tmp_path / "s.csv"
         (tmp_path / "wide.svm").write_text("1 1:0.5 9:1\n")
         done = run("predict", fitted, tmp_path / "wide.svm", "--out", out)
-        rejected(done, "features up to index 9, the model knows those up to 2")
+        rejected(done, "features up to index 9, but the model knows only those up to 2")
         (tmp_path / "narrow.svm").write_text("1 1:0.5\n0\n")
         assert run("predict", fitted, tmp_path / "narrow.svm", "--out", out).code == 0
         assert len(pd.read_csv(out)) == 2

@@ -108,7 +108,7 @@ class TestWhatIsEqual:
     @pytest.mark.parametrize("labels", [["good", "bad"], ["yes", "true"], ["0", "x"], ["A", "B"]])
     def test_other_texts_need_an_option(self, fit, labels):
         done, _ = fit(table(labels))
-        rejected(done, "does not tell which label is positive: give --pos-label")
+        rejected(done, "is the positive one; give --pos-label")
         done, _ = fit(table(labels), "--pos-label", labels[1])
         assert done.json["pos_label"] == labels[1]
 

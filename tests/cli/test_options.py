@@ -24,7 +24,7 @@ def rejected(result, text):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--model", "aum", "--cv", "5"], "aum has nothing to choose by --cv"),
+        (["--model", "aum", "--cv", "5"], "aum does not use --cv"),
         (["--C", "5", "--cv", "3"], "--C is for a single fit"),
         (["--C", "5"], "--C is for a single fit"),
         (["--C", "5", "--cv", "0", "--model", "aum"], "--C does not apply to --model aum"),

@@ -130,7 +130,7 @@ class TestPlaces:
     def test_id_that_would_be_overwritten(self, run, model, files, tmp_path):
         words = ["predict", model, files / "test.csv", "--out", tmp_path / "s.csv"]
         for name in ("score", "probability", "predicted"):
-            rejected(run(*words, "--id", name), f"--id {name} would be overwritten")
+            rejected(run(*words, "--id", name), f"--id {name} has the name of an output column")
 
     def test_identifiers_are_carried_as_they_stand(self, run, model, frame, tmp_path):
         data, out = tmp_path / "d.csv", tmp_path / "s.csv"

@@ -64,7 +64,7 @@ def test_what_does_not_fit(run, model, files, tmp_path):
     rows.to_csv(tmp_path / "row.csv", index=False)
     words = ["predict", model, tmp_path / "row.csv", "--out", tmp_path / "s.csv", "--id", "row"]
     assert run(*words).code == 0
-    assert "--id row would be overwritten" in run(*words, "--sort").err
+    assert "--id row has the name of an output column" in run(*words, "--sort").err
 
 
 @pytest.mark.parametrize("name", ["when it was", "it's", "-x", "a;b", "$HOME", "plain"])

@@ -108,4 +108,4 @@ def test_what_does_not_fit(run, model, files, tmp_path):
     assert run(*words, "--reasons", 0).code != 0
     done = run(*words, "--reasons", 1, "--id", "reason_1")
     assert done.code != 0
-    assert "would be overwritten" in done.err
+    assert "has the name of an output column" in done.err

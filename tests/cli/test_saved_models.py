@@ -70,7 +70,7 @@ def test_rows_one_by_one(run, table, tmp_path):
         record = table.iloc[row].to_dict()
         single = pd.DataFrame([{**record, "day": str(record["day"])}])
         assert saved.decision_function(single) == pytest.approx(whole[row], rel=1e-9)
-    with pytest.raises(ValueError, match="needs the columns 'number', absent from X"):
+    with pytest.raises(ValueError, match="needs the columns 'number', which X lacks"):
         saved.predict(table.drop(columns="number"))
 
 

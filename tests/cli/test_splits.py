@@ -96,7 +96,7 @@ def test_errors(run, data, tmp_path):
     out = ["--out", tmp_path / "m.aucuba"]
     done = run("fit", data, "--cv", 0, "--groups", "patient", *out)
     assert done.code == 2
-    assert "--groups and --time tell how to split the rows" in done.err
+    assert "--groups and --time say how to split the rows" in done.err
     done = run("fit", data, "--groups", "patiant", *out)
     assert "There is no column 'patiant' for --groups; did you mean 'patient'?" in done.err
     gaps = pd.read_csv(data)

@@ -318,7 +318,7 @@ def test_columns_are_found_by_name():
     X = frame()
     chosen = NamedColumns(["whole", "name"]).fit(X)
     assert chosen.transform(X[["name", "flag", "whole"]]).columns.tolist() == ["whole", "name"]
-    with pytest.raises(ValueError, match="needs the columns 'whole', absent from X"):
+    with pytest.raises(ValueError, match="needs the columns 'whole', which X lacks"):
         chosen.transform(X[["name"]])
     with pytest.raises(ValueError, match=r"got ndarray\. Pass a DataFrame"):
         chosen.transform(np.zeros((3, 2)))

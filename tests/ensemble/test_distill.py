@@ -111,7 +111,7 @@ def test_a_student_follows_a_stack_that_is_sure():
 @pytest.mark.parametrize(
     ("table", "params", "message"),
     [
-        (sparse.csr_array, {}, "takes an array or a pandas DataFrame, got csr_array"),
+        (sparse.csr_array, {}, "needs a dense array or a pandas DataFrame; got csr_array"),
         (np.asarray, {"n_synthetic": -1}, "n_synthetic must be a whole number above 0"),
         (np.asarray, {"estimator": KNeighborsClassifier()}, "takes no sample_weight"),
     ],

@@ -263,7 +263,9 @@ def test_the_items_of_a_scorecard(table):
 def test_what_cannot_be_explained():
     X, y = data()
     model = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="give ordinary rows, such as a sample of training"):
+    with pytest.raises(
+        ValueError, match="give ordinary rows, such as a sample of the training rows"
+    ):
         explain_rows(model, X[:1])
     with pytest.raises(ValueError, match="background has 3 columns, X has 4"):
         explain_rows(model, X[:2], background=X[:, :3])
@@ -272,5 +274,5 @@ def test_what_cannot_be_explained():
     with pytest.raises(ValueError, match=r"got shape \(4,\)"):
         explain_rows(model, X[0])
     forest = RandomForestClassifier(2, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="or a linear model"):
+    with pytest.raises(ValueError, match="or use a linear model"):
         explain_rows(forest, sparse.csr_array(X))

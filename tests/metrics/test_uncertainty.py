@@ -399,7 +399,9 @@ def test_planning_by_resamples_agrees_with_placements():
 
 
 def test_probabilities_of_both_classes_are_refused_in_words():
-    with pytest.raises(ValueError, match=r"\(40, 2\). Of probabilities take the column of the pos"):
+    with pytest.raises(
+        ValueError, match=r"\(40, 2\). For probabilities, give the column of the pos"
+    ):
         score_interval("auc", np.arange(40) % 2, np.ones((40, 2)))
     with pytest.raises(ValueError, match=r"\(40, 2\)\.$"):
         score_interval("auc", np.ones((40, 2)), np.ones(40))

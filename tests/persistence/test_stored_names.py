@@ -71,7 +71,7 @@ def test_private_places_are_no_names(saved, tmp_path):
     description = description_of(saved)
     description["content"]["model"]["class"] = full_name(PartialAUCClassifier)
     path = rewritten(saved, tmp_path / "other", description=description)
-    with pytest.raises(ValueError, match="does not load by itself"):
+    with pytest.raises(ValueError, match="does not load by default"):
         load_model(path)
 
 

@@ -58,7 +58,7 @@ def test_dates_and_rows_that_were_used_again():
     ledger.calibrate(model, X, y, time=when + 40, reuse=True)
     body = page_of(ledger)
     assert "2026-01-01 to 2026-03-01" in body
-    assert "no: counted rows used again" in body
+    assert "no: reuses counted rows" in body
     assert "NO GUARANTEE" in body
     assert re.search(r'class="tick mid">2026-\d\d-\d\d</text>', body)
 

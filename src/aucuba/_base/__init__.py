@@ -1,1 +1,1 @@
-"""What every package stands on: validation, typing, threads, files, and the base of estimators."""
+"""Foundations of every package: validation, typing, threads, files, and the base of estimators."""

@@ -1,7 +1,7 @@
 """The few operations on vectors of scores that differ between NumPy and PyTorch.
 
 Everything else that risks and solvers do with scores (arithmetic, comparison, indexing by places,
-products of vectors) is written alike for both. Scores, gradients and row weights stay where the table
+products of vectors) is the same code for both. Scores, gradients and row weights stay where the table
 lives; models, planes and the small programs of the solvers are NumPy arrays on the host.
 """
 
@@ -18,25 +18,25 @@ from scipy.special import expit
 # A vector of scores: a NumPy array or a torch tensor, in double precision.
 Vector = Any
 
-# Fewer values are found in less time than a grid takes.
+# For fewer values a plain binary search is faster than the grid.
 _WORTH_A_GRID = 1000
 _WORTH_A_SAMPLE = 2000
 _EPS = float(np.finfo(np.float64).eps)
 
 
 class Arrays(Protocol):
-    """One home of score space. Vectors are in double precision, places are whole numbers."""
+    """Where vectors of scores live. Vectors are in double precision, positions are integers."""
 
     def vector(self, values: Any) -> Vector:
-        """Bring numbers here, from the host or as they are, in double precision."""
+        """Convert numbers, from the host or already here, to a vector in double precision."""
         ...
 
     def host(self, values: Vector) -> Any:
-        """Bring a vector to the host as a NumPy array."""
+        """Copy a vector to the host as a NumPy array."""
         ...
 
     def index(self, places: Any) -> Any:
-        """Bring whole numbers of the host here, to take entries by."""
+        """Convert integers of the host to an index of vectors."""
         ...
 
     def empty(self, size: int) -> Vector: ...
@@ -44,15 +44,15 @@ class Arrays(Protocol):
     def ones(self, size: int) -> Vector: ...
 
     def places(self, mask: Vector) -> Vector:
-        """Return the places where a mask is true, in increasing order."""
+        """Return the positions where a mask is true, in increasing order."""
         ...
 
     def order(self, values: Vector) -> Vector:
-        """Return the places of the values in increasing order."""
+        """Return the positions of the values in increasing order."""
         ...
 
     def ordered(self, values: Vector) -> tuple[Vector, Vector]:
-        """Return the values in increasing order, and their places."""
+        """Return the values in increasing order, and their positions."""
         ...
 
     def kth_largest(self, values: Vector, k: int) -> Any:
@@ -60,7 +60,7 @@ class Arrays(Protocol):
         ...
 
     def search(self, ranked: Vector, values: Vector, side: str = "left") -> Vector:
-        """Return the places of values in a vector in increasing order, as ``np.searchsorted``."""
+        """Return the insertion points of values in a sorted vector, as ``np.searchsorted``."""
         ...
 
     def count_at_or_below(self, ranked: Vector, values: Vector) -> Vector:
@@ -124,7 +124,7 @@ class NumpyArrays:
         return values[order], order
 
     def kth_largest(self, values: Vector, k: int) -> Any:
-        """Find it among the values above a bound that one in sixteen values suggest."""
+        """Search only the values above a bound that every sixteenth value suggests."""
         if k > len(values) // 2 or len(values) < _WORTH_A_SAMPLE:
             return np.partition(values, len(values) - k)[len(values) - k]
         some = values[::16]
@@ -139,7 +139,7 @@ class NumpyArrays:
         return ranked.searchsorted(values, side)
 
     def count_at_or_below(self, ranked: Vector, values: Vector) -> Vector:
-        """Count by a grid, finest where most of ``ranked`` lies, which places most values at once.
+        """Count by a grid, finest where most of ``ranked`` lies, which settles most values at once.
 
         An increasing function of the score keeps the order, so only cells that hold an entry of
         ``ranked`` need a binary search, whose branches the processor cannot predict.
@@ -208,7 +208,7 @@ def _cells(values: Vector, middle: float, scale: float, n_cells: int) -> Vector:
     """Number the cells of an even grid for ``z / (1 + |z|)``, z the values about their middle.
 
     Written as ``1 - 1 / (1 + |z|)`` with the sign of z, every operation rounds a monotone function of
-    one variable, so that the whole never decreases.
+    one variable, so the result never decreases.
     """
     z = values - middle
     z *= scale
@@ -233,22 +233,22 @@ def arrays_of(values: Any) -> Arrays:
 
 
 def is_tensor(values: Any) -> bool:
-    """Tell whether a value is a torch tensor, without importing torch."""
+    """Return whether a value is a torch tensor, without importing torch."""
     return type(values).__module__.partition(".")[0] == "torch"
 
 
 def is_half_precision(dtype: Any) -> bool:
-    """Tell whether numbers have 16 bits; bfloat16 is a type of its own package."""
+    """Return whether a dtype is a 16-bit float; bfloat16 comes from a package of its own."""
     return dtype.name in ("bfloat16", "float16")
 
 
 def on_host(values: Any) -> Any:
-    """Copy a tensor to the host; other values stay as they are."""
+    """Copy a tensor to the host; return other values unchanged."""
     return arrays_of(values).host(values.detach()) if is_tensor(values) else values
 
 
 def scaled_by_power_of_two(values: Vector, power: int) -> Vector:
-    """Multiply by ``2 ** power``, which changes no digit, also where that factor itself overflows."""
+    """Multiply by ``2 ** power`` exactly, even where that factor itself overflows."""
     half = power // 2
     return values * 2.0**half * 2.0 ** (power - half)
 
@@ -256,8 +256,8 @@ def scaled_by_power_of_two(values: Vector, power: int) -> Vector:
 def mean_and_scale(scores: Vector, weight: Vector | None) -> tuple[Any, Any]:
     """Compute the mean and the standard deviation of each column; a row of weight k counts k times.
 
-    The standard deviation of constant scores is replaced by 1, so that they can be divided by it. Their
-    mean is known up to its rounding error, which is what is left as their deviation.
+    Constant scores get the standard deviation 1, so that they can be divided by it. Their computed
+    deviation is not 0 but the rounding error of their mean.
     """
     part = None if weight is None else weight / weight.sum()
     mean = scores.mean(axis=0) if part is None else part @ scores

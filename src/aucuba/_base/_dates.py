@@ -10,8 +10,8 @@ import numpy as np
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
-# Parts of a date, with the number of values that training must have seen before a model may use the
-# part: a full cycle, since a model knows nothing of months or hours that it has not seen.
+# Parts of a date, and how many values training must have seen before a model may use the part: a full
+# cycle, since a model knows nothing about months or hours that it has not seen.
 CALENDAR = {"year": 2, "month": 12, "weekday": 7, "hour": 24}
 # ISO 8601 alone: in any other notation day and month cannot be told apart.
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))? ?(Z|[+-]\d\d:?\d\d)?")
@@ -20,7 +20,7 @@ _COARSE = ("Y", "M", "W", "D", "h", "m")
 
 
 def is_date(value: Any) -> bool:
-    """Tell whether a single value is a date, or text that spells one."""
+    """Return whether a single value is a date, or text that spells one."""
     if isinstance(value, str):
         return _utc(value) is not None
     return isinstance(value, datetime.date | np.datetime64)

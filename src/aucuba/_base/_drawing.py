@@ -9,7 +9,7 @@ from aucuba._base._typing import ArrayLike
 
 
 def pyplot() -> Any:
-    """Import ``matplotlib.pyplot``, or say how to install it."""
+    """Import ``matplotlib.pyplot``, or raise an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

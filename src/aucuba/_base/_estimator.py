@@ -26,7 +26,7 @@ _RESPONSE_METHODS = ("decision_function", "predict_proba")
 
 
 class OfTwoClasses:
-    """An estimator that has seen two classes, one of which is to be found."""
+    """An estimator fitted to two classes, one of which is positive."""
 
     classes_: AnyArray
     pos_label_: Any
@@ -39,8 +39,8 @@ class OfTwoClasses:
 class BinaryClassifier(OfTwoClasses, CallbackSupport, ClassifierMixin, BaseEstimator):
     """A classifier of two classes whose scores above 0 mean the second.
 
-    ``decision_function`` is the score of ``pos_label_`` minus ``threshold_``, with its sign turned
-    where ``pos_label_`` is the first class: scikit-learn's scorers expect scores of ``classes_[1]``.
+    ``decision_function`` is the score of ``pos_label_`` minus ``threshold_``, with its sign reversed
+    if ``pos_label_`` is the first class: scikit-learn's scorers expect scores of ``classes_[1]``.
     """
 
     pos_label: Any
@@ -49,7 +49,7 @@ class BinaryClassifier(OfTwoClasses, CallbackSupport, ClassifierMixin, BaseEstim
 
     @abstractmethod
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows; above 0 is the second class."""
+        """Score rows; a score above 0 means the second class."""
 
     def predict(self, X: Any) -> AnyArray:
         """Predict ``pos_label_`` where its score lies strictly above ``threshold_``.
@@ -69,13 +69,13 @@ class BinaryClassifier(OfTwoClasses, CallbackSupport, ClassifierMixin, BaseEstim
         return np.asarray(self.classes_[np.where(positive, index, 1 - index)])
 
     def _oriented(self, values: AnyArray) -> AnyArray:
-        """Turn what grows towards ``pos_label_`` towards ``classes_[1]``, and back."""
+        """Convert values that grow towards ``pos_label_`` to grow towards ``classes_[1]``, or back."""
         return values if self._positive_index else -values
 
     def _probabilities(self, log_odds: FloatArray) -> FloatArray:
-        """Probabilities in the order of ``classes_`` from the log-odds of ``pos_label_``."""
+        """Compute the probabilities of ``classes_`` from the log-odds of ``pos_label_``."""
         towards_second = self._oriented(log_odds)
-        # Dask stacks no arrays of unknown length, but multiplies them.
+        # Dask cannot stack arrays of unknown length, but can multiply them.
         probabilities: FloatArray = expit(towards_second[:, np.newaxis] * np.array([-1.0, 1.0]))
         return probabilities
 
@@ -86,7 +86,7 @@ class BinaryClassifier(OfTwoClasses, CallbackSupport, ClassifierMixin, BaseEstim
 
 
 class Classes(NamedTuple):
-    """The two labels in sorted order, and the one to be found: ``classes_`` and ``pos_label_``."""
+    """The two labels in sorted order, and the positive one: ``classes_`` and ``pos_label_``."""
 
     labels: AnyArray
     pos_label: Any
@@ -95,22 +95,22 @@ class Classes(NamedTuple):
 def two_classes(
     y: AnyArray, weight: FloatArray | None, pos_label: Any
 ) -> tuple[Classes, BoolArray, IntArray]:
-    """Check that labels are of two classes.
+    """Check that there are two classes, and choose the positive one.
 
     Parameters
     ----------
     y : ndarray of shape (n_rows,)
     weight : ndarray of shape (n_rows,) or None
     pos_label : label or None
-        The class to be found; None for the second in sorted order.
+        The positive class; None for the second in sorted order.
 
     Returns
     -------
     classes : Classes
     positive : ndarray of bool
-        Which rows are of the class to be found.
+        Which rows are of the positive class.
     kept : ndarray of int
-        Places of the rows of positive weight, among which both classes must be.
+        Indices of the rows of positive weight, which must include both classes.
     """
     labels, kept = _check_two_classes(y, weight)
     found, positive = positive_class(labels, y, weight, pos_label)
@@ -120,7 +120,7 @@ def two_classes(
 def positive_class(
     labels: AnyArray, y: AnyArray, weight: FloatArray | None, pos_label: Any
 ) -> tuple[Any, BoolArray]:
-    """Choose the class to be found among two; return it, and which rows are of it."""
+    """Choose the positive one of two classes; return it and a mask of its rows."""
     index = 1
     if pos_label is not None:
         found = np.flatnonzero(labels == pos_label)
@@ -137,9 +137,9 @@ def positive_class(
 
 
 def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray, IntArray]:
-    """Return the labels of y in sorted order and the places of the rows of positive weight.
+    """Return the labels of y in sorted order and the indices of the rows of positive weight.
 
-    Both classes must be among these rows.
+    These rows must include both classes.
     """
     if y.dtype.kind not in "biu":
         # Whole numbers are always labels, and this check takes as long as a small fit.
@@ -162,7 +162,7 @@ def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray
 
 
 def _distinct(y: AnyArray) -> AnyArray:
-    """Return the distinct labels in sorted order; two numbers are found without a sort."""
+    """Return the distinct labels in sorted order, without a sort if they are two numbers."""
     if y.dtype.kind in "biuf" and y.size:
         ends = np.array([y.min(), y.max()], dtype=y.dtype)
         if ends[0] < ends[1] and np.all((y == ends[0]) | (y == ends[1])):
@@ -171,9 +171,9 @@ def _distinct(y: AnyArray) -> AnyArray:
 
 
 def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray | None) -> None:
-    """Warn if text labels leave the positive class to the alphabet, and it is the frequent one.
+    """Warn if the alphabet chooses the positive class of text labels, and it is the frequent one.
 
-    Rows of one class alone, such as positives that a threshold is set on, do not tell.
+    Rows of a single class, such as the positives that a threshold is set on, show no frequency.
     """
     if not isinstance(label, str):
         return
@@ -182,7 +182,7 @@ def _warn_of_frequent_string(label: Any, positive: BoolArray, weight: FloatArray
         advice = Advice(
             f"The positive class is {label!r}, the last in sorted order, although it makes up "
             f"{fraction:.0%} of the rows; a region of the ROC curve depends on this choice.",
-            Remedy("name the class to be found as pos_label", "pos_label"),
+            Remedy("name the positive class as pos_label", "pos_label"),
         )
         warn_user(advice)
 
@@ -238,7 +238,7 @@ def _fitted(estimator: Any) -> dict[str, Any]:
 
 
 def response_of(estimator: Any, response_method: str = "auto") -> str:
-    """Return the method that gives the scores: the one named, or the first that exists."""
+    """Return the name of the method that gives the scores: the one asked for, or the first it has."""
     check_choice(response_method, "response_method", ("auto", *_RESPONSE_METHODS))
     methods = _RESPONSE_METHODS if response_method == "auto" else (response_method,)
     for method in methods:
@@ -251,7 +251,7 @@ def response_of(estimator: Any, response_method: str = "auto") -> str:
 
 
 def scores_and_label(estimator: Any, X: Any, pos_label: Any = None) -> tuple[AnyArray, Any]:
-    """Score rows by a fitted classifier, and name the class that the scores grow towards.
+    """Score rows by a fitted classifier; return the scores and the class that they grow towards.
 
     With more than two classes the scores are those of ``pos_label`` against the rest.
     """
@@ -260,9 +260,10 @@ def scores_and_label(estimator: Any, X: Any, pos_label: Any = None) -> tuple[Any
 
 
 def positive_of(estimator: Any, pos_label: Any = None) -> tuple[int, Any]:
-    """Find the positive class of a fitted classifier: its place in ``classes_``, and its label.
+    """Return the positive class of a fitted classifier: its index in ``classes_``, and its label.
 
-    It is ``pos_label``, else the estimator's ``pos_label_``, else the second of two that are no text.
+    It is ``pos_label``, else the estimator's ``pos_label_``, else the second of two labels that are
+    not text.
     """
     check_is_fitted(estimator)
     name, classes = type(estimator).__name__, getattr(estimator, "classes_", None)
@@ -293,7 +294,7 @@ def _own_label(estimator: Any) -> Any:
 
 
 def pipeline_steps(model: Any) -> list[Any]:
-    """List the steps of a pipeline, the last of them taken apart too; any other model alone."""
+    """List the steps of a pipeline, unpacking a pipeline at its end; any other model alone."""
     steps: list[Any] = []
     while isinstance(model, Pipeline):
         steps += [step for _, step in model.steps[:-1]]

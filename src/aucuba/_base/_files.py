@@ -29,15 +29,15 @@ class Written:
         self._streams: list[str] = []
 
     def will_move(self, draft: Path, path: Path) -> None:
-        """Note a draft that takes the place of a file next, if nothing interrupts that."""
+        """Note a draft that is about to replace a file, unless it is interrupted."""
         self._moves.append((path, draft.stat().st_ino))
 
     def to_stream(self, name: str) -> None:
-        """Note a pipe, device or stdout, which may keep a part of what it was to get."""
+        """Note a pipe, device or stdout, which may have received only a part."""
         self._streams.append(name)
 
     def __str__(self) -> str:
-        """Say it as the end of a message: what is written, since the rest is not."""
+        """Return the end of a message: what was written; nothing else was."""
         done = [str(path) for path, number in self._moves if _number_of(path) == number]
         said = (
             [f"{' and '.join(done)} {'was' if len(done) == 1 else 'were'} written"] if done else []
@@ -51,7 +51,7 @@ _noted: ContextVar[Written | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noting_what_is_written() -> Iterator[Written]:
-    """Yield an account of the files that the block writes, exact at every moment."""
+    """Yield a record of the files that the block writes, exact at any moment."""
     written = Written()
     token = _noted.set(written)
     try:
@@ -69,13 +69,12 @@ def note_stream(name: str) -> None:
 
 @contextmanager
 def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside ``path`` that takes its place when the block ends well.
+    """Yield a temporary path beside ``path`` that replaces it if the block ends without an error.
 
-    The replacement is one rename within the folder, of content that is on the disk, so a reader sees
-    the old file or the new one, also after a loss of power; an error or an interrupt leaves nothing
-    behind. A file that is replaced keeps its permissions, and its owner where the system allows it. A
-    link stays a link: the file that it names is written. A pipe or a device is never replaced; it gets
-    the finished content.
+    The replacement is one rename within the folder, after the content is on the disk, so a reader sees
+    either the old or the new file, even after a power failure; an error or an interrupt leaves nothing
+    behind. A replaced file keeps its permissions, and its owner if the system allows it. A link stays a
+    link, and its target is written. A pipe or a device is never replaced; it gets the finished content.
 
     Examples
     --------
@@ -121,9 +120,9 @@ def written_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 def only_writer(path: Path) -> Iterator[None]:
     """Wait until no other process is in a block of this kind for a file of the same folder.
 
-    A program that reads a file, changes the content and replaces the file holds the lock from before
-    it reads. It is the folder's, since the file itself is replaced, and ends with the process. File
-    systems and operating systems without such locks give none.
+    A program that reads a file, changes the content and replaces the file takes the lock before it
+    reads. The lock is on the folder, since the file itself is replaced, and ends with the process. On
+    file systems and operating systems without such locks there is none.
     """
     if fcntl is None:
         yield
@@ -139,7 +138,7 @@ def only_writer(path: Path) -> Iterator[None]:
 
 @contextmanager
 def errors_naming(path: Path, draft: Path | None = None) -> Iterator[None]:
-    """Name the path in errors of the system, such as a full disk, that name no file or the draft."""
+    """Name the path in system errors, such as a full disk, that name no file or the draft."""
     try:
         yield
     except OSError as error:
@@ -149,16 +148,16 @@ def errors_naming(path: Path, draft: Path | None = None) -> Iterator[None]:
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether the path is a pipe or a device: something that is no file and no folder."""
+    """Return whether the path is a pipe or a device: neither a file nor a folder."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def check_place(path: Path, *inputs: Path | None) -> None:
-    """Raise an error if a file cannot be written, or is an input under whatever name or link."""
+    """Raise an error if a file cannot be written, or is one of the inputs under any name or link."""
     place = Path(os.path.realpath(path))
     if not place.parent.is_dir():
         raise ValueError(
-            f"The folder {place.parent} for {path.name} does not exist; make it first."
+            f"The folder {place.parent} for {path.name} does not exist; create it first."
         )
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name a file to write.")
@@ -188,7 +187,7 @@ def _number_of(path: Path) -> int | None:
 
 
 def _take_permissions(draft: Path, path: Path) -> None:
-    """Give the draft mode and owner of the file it replaces, or the mode of any new file."""
+    """Give the draft the mode and owner of the file it replaces, or the mode of a new file."""
     try:
         old = path.stat()
     except FileNotFoundError:
@@ -219,10 +218,10 @@ def _umask() -> int:
 
 @contextmanager
 def reading_json(text: str | bytes, mark: str, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the content of a text of format 1; whatever damage provokes becomes one error.
+    """Yield the content of a text of format 1; turn every error that damage causes into one.
 
     ``mark`` is the key of the format's number, ``name`` the class whose ``to_json`` wrote the text.
-    nan and infinity, which JSON lacks and Python's reader takes, are damage too.
+    nan and infinity, which JSON lacks but Python's reader accepts, are damage too.
     """
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
@@ -242,4 +241,4 @@ def reading_json(text: str | bytes, mark: str, name: str) -> Iterator[dict[str, 
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} in the place of a number")
+    raise ValueError(f"{name} in place of a number")

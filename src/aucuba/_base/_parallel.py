@@ -24,7 +24,7 @@ def map_parallel(
 ) -> list[Any]:
     """Return ``task(item, *args)`` for every item, in order, and report each result.
 
-    A task that was begun is never cancelled; pass ``progress.until_stopped(items)`` to begin no
+    A task that has started is never cancelled; pass ``progress.until_stopped(items)`` to start no
     further ones once a callback has asked to stop.
     """
     results: list[Any] = []
@@ -73,7 +73,7 @@ def one_blas_thread() -> Iterator[None]:
 def one_thread() -> Iterator[None]:
     """Run BLAS and OpenMP on one thread inside the context.
 
-    Libraries are looked up anew each time, since a classifier may load its own OpenMP late.
+    Libraries are looked up again each time, since a classifier may load its own OpenMP late.
     """
     with threadpool_limits(1):
         yield

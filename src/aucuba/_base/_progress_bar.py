@@ -26,7 +26,7 @@ def progress_bar(
     Parameters
     ----------
     monitor : callable or None
-        Called with every row; its answer, whether to stop, is passed on.
+        Called with every row; it returns whether to stop, which is passed on.
     name : str
         What is being fitted.
     n_steps : int
@@ -56,11 +56,11 @@ class ProgressBar:
     name : str
         What is being done.
     total : float, default=None
-        Where ``done`` ends; None as long as that is not known.
+        Where ``done`` ends; None while that is unknown.
     unit : str, default=None
         What is counted; without it, a percentage is shown.
     patience : float, default=None
-        Show the bar in terminals only, after so many seconds, and erase it at the end.
+        Show the bar only in terminals, after this many seconds, and erase it at the end.
     """
 
     def __init__(

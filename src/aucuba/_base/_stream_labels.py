@@ -1,7 +1,7 @@
-"""Labels of a stream of rows, which are fixed once and refuse every other value.
+"""Labels of a stream of rows, which are fixed once and then refuse every other value.
 
-Comparing a column with the positive label alone would take a misspelt label, or a column of
-another kind, for negatives: a monitor would then call any false positive rate fine.
+Comparing a column with the positive label alone would count a misspelt label, or a column of another
+kind, as negatives, and a monitor would then accept any false positive rate.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from aucuba._base._validation import UNMISTAKABLE, identifiers
 class StreamLabels:
     """The negative values and the positive one; empty and None until they are named or seen.
 
-    Booleans stand for themselves, numbers 0 and 1 mean the same by convention. Of text only a word
-    such as "fraud" or "yes" can be taken for the positive label without being named.
+    Booleans stand for themselves, and the numbers 0 and 1 for them by convention. Text needs a name
+    for its positive label, unless it is a word such as "fraud" or "yes".
     """
 
     negative: tuple[Any, ...] = ()
@@ -28,7 +28,7 @@ class StreamLabels:
 
     @classmethod
     def named(cls, labels: Any) -> StreamLabels:
-        """Check a pair (negative, positive), of which the first may be a list; None names nothing."""
+        """Check a pair (negative, positive), whose first entry may be a list; None names nothing."""
         if labels is None:
             return cls()
         if isinstance(labels, str) or not hasattr(labels, "__len__") or len(labels) != 2:
@@ -41,25 +41,25 @@ class StreamLabels:
         if not every or any(not isinstance(one, str | int | float) or one != one for one in every):
             raise ValueError(f"labels must be text, numbers or booleans, got {labels!r}.")
         if any(positive == one for one in negative):
-            raise ValueError(f"labels has {positive!r} as negative and as positive: {labels!r}.")
+            raise ValueError(f"labels has {positive!r} as both negative and positive: {labels!r}.")
         return cls(negative, positive)
 
     @property
     def pair(self) -> tuple[Any, Any] | None:
-        """What `named` reads: (negative, positive), the first a list of several; None for nothing."""
+        """Labels as `named` takes them: (negative, positive), the first a list if there are several."""
         if self == StreamLabels():
             return None
         return (self.negative[0] if len(self.negative) == 1 else list(self.negative)), self.positive
 
     @property
     def lack_a_positive(self) -> bool:
-        """Whether some values are known and none of them as positive."""
+        """Whether some values are known, but none of them is positive."""
         return bool(self.negative) and self.positive is None
 
     def read(
         self, values: ArrayLike, name: str, n_rows: int | None = None
     ) -> tuple[BoolArray, StreamLabels]:
-        """Tell which entries are positive; return the labels with what these entries taught."""
+        """Return the labels, completed by the values of a column, and a mask of its positives."""
         column = values if _is_plain(values, n_rows) else identifiers(values, name, n_rows)
         assert isinstance(column, np.ndarray)
         if column.dtype.kind == "O":
@@ -90,7 +90,7 @@ class StreamLabels:
         return positive, known
 
     def _completed(self, values: list[Any], name: str) -> StreamLabels:
-        """Give new values the places that are still free, or raise."""
+        """Assign new values to the labels that are still unknown, or raise."""
         labels = self
         likely = [one for one in values if isinstance(one, str) and one.lower() in UNMISTAKABLE]
         if labels.positive is None and len(likely) == 1:
@@ -112,7 +112,7 @@ def _plain(label: Any) -> Any:
 
 
 def _is_plain(values: Any, n_rows: int | None) -> bool:
-    """Tell whether a column needs no checks, which take longer than counting a few rows."""
+    """Return whether a column needs no checks, which take longer than counting a few rows."""
     return (
         type(values) is np.ndarray
         and values.ndim == 1

@@ -1,4 +1,4 @@
-"""Results that print as tables: text, HTML for notebooks, and data frames; text of users in HTML."""
+"""Results that print as tables (text, HTML for notebooks, data frames), and users' text in HTML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-# The least p-value that three decimals show.
+# The smallest p-value that three decimals can show.
 _SMALL = 0.001
 # Control characters, which HTML drops or forbids; marks that turn the text around them, so that an
 # interval behind a name would read backwards; halves of characters, which no file can hold.
@@ -30,7 +30,7 @@ def escaped(text: str, *, quote: bool = True) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """Write a p-value with three decimals, or as below the least that they show.
+    """Format a p-value with three decimals, or as below the smallest that they can show.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def p_text(p_value: float) -> str:
 
 
 def count_text(n: float) -> str:
-    """Write a number of rows, or their weight, with all its digits.
+    """Format a number of rows, or their weight, with all its digits.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def count_text(n: float) -> str:
 
 
 class TabularResult:
-    """Rows of a result as a table; a subclass says what they are.
+    """A result that prints as a table, whose rows a subclass supplies.
 
-    ``to_frame()`` needs pandas; a notebook shows the table by itself.
+    ``to_frame()`` needs pandas; a notebook shows the table as HTML.
     """
 
     __slots__ = ()

@@ -15,15 +15,15 @@ _HOST = NumpyArrays()
 
 
 class TorchArrays:
-    """Vectors in double precision on one device, which is the processor's memory or a graphics card."""
+    """Vectors in double precision on one device: the processor or a graphics card."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
 
     def vector(self, values: Any) -> Tensor:
         if not isinstance(values, Tensor):
-            # NumPy takes a single entry for contiguous even if it comes from a reversed view, whose
-            # stride torch refuses.
+            # NumPy calls a single entry contiguous even if it comes from a reversed view, whose stride
+            # torch refuses.
             rows = np.asarray(values)
             values = torch.as_tensor(np.ascontiguousarray(rows) if rows.size > 1 else rows.copy())
         vector: Tensor = values.to(self.device, torch.float64)
@@ -75,8 +75,8 @@ class TorchArrays:
         sums = self.zeros(n_groups)
         first, last = torch.aminmax(group)
         if int(first) == int(last):
-            # A card adds to one place one row after the other: slow where all rows share it, as where
-            # all scores are tied.
+            # A graphics card adds the rows of one sum one by one, which is slow if all rows belong to
+            # the same sum, as they do if all scores are tied.
             sums[first] = values.sum()
             return sums
         return sums.index_add_(0, group, values)
@@ -124,7 +124,7 @@ class TorchArrays:
 
 
 def distinct_labels(labels: Tensor) -> Tensor:
-    """Return the distinct labels in increasing order; all are only sorted where more than two."""
+    """Return the distinct labels in increasing order, without a sort if there are at most two."""
     values = labels.to(torch.uint8) if labels.dtype == torch.bool else labels
     low, high = torch.aminmax(values)
     two = bool(((values == low) | (values == high)).all())

@@ -18,11 +18,11 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from aucuba._base._dates import as_times
 from aucuba._base._typing import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 
-# A block of an array that stays in the cache: half a megabyte.
+# Entries of a block that stays in the cache: half a megabyte.
 _ENTRIES_AT_ONCE = 65_536
-# Every integer up to here is a double.
+# Every integer up to this one is a double.
 _LARGEST_EXACT = 2**53
-_OF_PROBABILITIES = " Of probabilities take the column of the positive class."
+_OF_PROBABILITIES = " For probabilities, give the column of the positive class."
 # Texts that can only mean the positive class.
 UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
 
@@ -30,7 +30,7 @@ UNMISTAKABLE = ("1", "true", "yes", "positive", "fraud")
 def check_fraction(
     value: Any, name: str, *, low_open: bool = False, high_open: bool = False
 ) -> float:
-    """Return a real number in [0, 1], with either end excluded on request."""
+    """Return a real number in [0, 1], with either end excluded if asked."""
     interval = f"{'(' if low_open else '['}0, 1{')' if high_open else ']'}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number in {interval}, got {value!r}.")
@@ -45,7 +45,7 @@ def check_fraction(
 
 
 def check_fpr_range(fpr_range: Any, name: str = "fpr_range") -> tuple[float, float]:
-    """Two fractions alpha < beta."""
+    """Return a range of false positive rates as two fractions alpha < beta."""
     try:
         low, high = fpr_range
     except (TypeError, ValueError):
@@ -61,7 +61,7 @@ def check_fpr_range(fpr_range: Any, name: str = "fpr_range") -> tuple[float, flo
 
 
 def check_positive_number(value: Any, name: str, *, integer: bool = False) -> float:
-    """Return a finite number above zero; with ``integer``, a whole one."""
+    """Return a finite number above 0; with ``integer``, a whole one."""
     kind = "whole number" if integer else "number"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     number = float(value) if is_number else np.nan
@@ -71,14 +71,14 @@ def check_positive_number(value: Any, name: str, *, integer: bool = False) -> fl
 
 
 def check_k(k: Any) -> int:
-    """Return a number of rows from the top."""
+    """Return k, a number of top rows, as an int."""
     if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be a whole number of at least 1, got {k!r}.")
     return int(k)
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
-    """Check one of a few names."""
+    """Return a value that must be one of a few names."""
     if not isinstance(value, str) or value not in choices:
         options = ", ".join(map(repr, choices))
         raise ValueError(
@@ -88,7 +88,7 @@ def check_choice(value: Any, name: str, choices: Sequence[str]) -> str:
 
 
 def did_you_mean(value: Any, choices: Collection[str], cutoff: float = 0.6) -> str:
-    """Ask for the choices that look like a value, with a space before; nothing if none does."""
+    """Return a question that suggests similar choices, with a leading space; else empty text."""
     name = str(value)
     near = [name] if name in choices else get_close_matches(name, choices, cutoff=cutoff)
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -97,9 +97,9 @@ def did_you_mean(value: Any, choices: Collection[str], cutoff: float = 0.6) -> s
 def binary_target(
     y_true: ArrayLike, pos_label: Any = None, n_rows: int | None = None, name: str = "y_true"
 ) -> BoolArray:
-    """Tell which rows are positive: those of ``pos_label``, against all other classes.
+    """Return a mask of the positive rows: those of ``pos_label``, against all other classes.
 
-    Without ``pos_label`` there must be two labels that are no text, and the larger is positive: 1 of
+    Without ``pos_label`` there must be two labels that are not text; the larger one is positive: 1 of
     {0, 1} or {-1, 1}, and True.
     """
     y = identifiers(y_true, name, n_rows)
@@ -128,7 +128,7 @@ def binary_target(
 
 
 def check_not_text(labels: AnyArray, subject: str) -> None:
-    """Refuse text labels of which none was named as positive: their order means nothing."""
+    """Refuse text labels without a named positive class, since their order means nothing."""
     if any(isinstance(_plain(one), str | bytes) for one in labels):
         raise ValueError(
             f"{subject} the text labels {_shorten(labels)}, of which neither is positive by "
@@ -137,14 +137,14 @@ def check_not_text(labels: AnyArray, subject: str) -> None:
 
 
 def _plain(label: Any) -> Any:
-    """Return a label as Python writes it."""
+    """Convert a NumPy scalar to the Python value that prints as a user would type it."""
     return label.item() if hasattr(label, "item") else label
 
 
 def labels_of_rows(y: Any, n_rows: int, estimator_name: str) -> AnyArray:
     """Check the labels that a classifier is fitted to.
 
-    Numbers that are not finite are refused in scikit-learn's words, which its estimator checks demand.
+    The error for numbers that are not finite is scikit-learn's, which its estimator checks demand.
     """
     if y is None:
         raise ValueError(f"{estimator_name} requires y to be passed, but the target y is None.")
@@ -169,7 +169,7 @@ def one_per_row(
 
 def _one_dimensional(values: ArrayLike, name: str, *, warn: bool = False) -> AnyArray:
     if type(values) is np.ndarray and values.ndim == 1:
-        # Scikit-learn's check would return it after asking which library it comes from.
+        # scikit-learn's check would return it too, but first look up its array library.
         return values
     values = as_known(values)
     try:
@@ -201,7 +201,7 @@ def identifiers(
     if column.dtype.kind not in "fmMO":
         return column
     if column.dtype.kind == "O" and {*map(type, column.tolist())} == {str}:
-        # NumPy's text loses NUL characters at its end, and two names would be one.
+        # NumPy's text drops trailing NUL characters, which would merge two names.
         kept = any(one.endswith("\x00") for one in column.tolist())
         return column if kept else column.astype(str)
     missing = missing_entries(column)
@@ -218,7 +218,7 @@ def identifiers(
 
 
 def missing_entries(column: AnyArray) -> BoolArray:
-    """Tell which entries of a column are missing or infinite."""
+    """Return a mask of the missing or infinite entries of a column."""
     if column.dtype.kind == "f":
         return np.asarray(~np.isfinite(column))
     if column.dtype.kind in "mM":
@@ -237,7 +237,7 @@ def _refuse_missing(missing: BoolArray, name: str) -> None:
 
 
 def _is_na(value: Any) -> bool:
-    """Tell whether a value is pandas' NA, which is neither equal nor unequal to itself."""
+    """Return whether a value is pandas' NA, which is neither equal nor unequal to itself."""
     return type(value).__name__ == "NAType"
 
 
@@ -258,8 +258,8 @@ def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
         largest = max(int(given.max()), -int(given.min()))
         if largest > _LARGEST_EXACT:
             raise ValueError(
-                f"{name} holds integers above 2**53 ({largest}), which differ by less than a double "
-                "can tell; subtract their minimum, or rank them first."
+                f"{name} holds integers above 2**53 ({largest}), which double precision cannot tell "
+                "apart; subtract their minimum, or rank them first."
             )
     score: FloatArray = given.astype(np.float64, copy=False)
     bad = ~np.isfinite(score)
@@ -274,7 +274,7 @@ def finite_scores(y_score: ArrayLike, name: str = "y_score") -> FloatArray:
 def row_weights(
     sample_weight: ArrayLike | None, n_rows: int, unit: str = "rows"
 ) -> FloatArray | None:
-    """Return non-negative finite weights, not all zero; None where every row counts once."""
+    """Return non-negative finite weights, not all zero; None if every row counts once."""
     if sample_weight is None:
         return None
     name = "sample_weight"
@@ -304,13 +304,13 @@ def row_weights(
 
 
 def largest_entry(values: AnyArray) -> float:
-    """Return the largest absolute entry of an array, nan where one is nan, in one pass."""
+    """Return the largest absolute entry of an array, nan if any entry is nan, in one pass."""
     width = values.shape[1] if values.ndim > 1 else 1
     size = max(_ENTRIES_AT_ONCE // max(width, 1), 1)
     largest = 0.0
     for start in range(0, values.shape[0], size):
         block = values[start : start + size]
-        # np.maximum, unlike max, hands on a nan.
+        # np.maximum, unlike max, propagates nan.
         largest = np.maximum(largest, np.maximum(block.max(initial=0.0), -block.min(initial=0.0)))
     return float(largest)
 
@@ -321,7 +321,7 @@ def query_index(qid: ArrayLike | None, n_rows: int, name: str = "qid") -> IntArr
         return None
     named = identifiers(qid, name, n_rows)
     if named.dtype.kind in "iufb" and np.all(named[1:] >= named[:-1]):
-        # Rows that come query by query need no sort.
+        # Identifiers in increasing order need no sort.
         return np.cumsum(np.append(False, named[1:] != named[:-1]))
     query: IntArray = np.unique(named, return_inverse=True)[1].astype(np.intp)
     return query
@@ -333,7 +333,7 @@ def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
     Raises
     ------
     ValueError
-        For a missing time, text that is not a date, or another number of entries than rows.
+        For a missing time, text that is not a date, or a wrong number of entries.
     """
     if time is None:
         return None

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 
-# Packages that stand between a user's line and the library: a meta-estimator or a callback wrapper of
-# scikit-learn, a scheduler, a decorator, a command. "runpy" starts the worker processes of joblib.
+# Packages that may stand between a user's line and the library: a meta-estimator or a callback wrapper
+# of scikit-learn, a scheduler, a decorator, a command. "runpy" starts joblib's worker processes.
 _BETWEEN = frozenset(
     {
         *("aucuba", "dask", "distributed", "joblib", "numba", "sklearn", "threadpoolctl"),
@@ -25,7 +25,7 @@ _BETWEEN = frozenset(
 
 
 class FewRowsWarning(UserWarning):
-    """Too few rows, queries or groups for what was asked: a fit, folds, an interval or a test."""
+    """Too few rows, queries or groups for a fit, folds, an interval or a test."""
 
 
 class Remedy(NamedTuple):
@@ -36,7 +36,7 @@ class Remedy(NamedTuple):
     action : str
         What to do, as in "lower C".
     parameter : str or None
-        The parameter, or other means of a program, that it needs; None for an action that is always
+        The parameter, or other interface, that the action needs; None for an action that is always
         possible, such as adding data.
     """
 
@@ -45,16 +45,16 @@ class Remedy(NamedTuple):
 
 
 class Advice(UserWarning):
-    """A finding and its remedies, of which one is enough.
+    """A finding and its remedies, one of which is enough.
 
-    An interface leaves out the remedies that it does not offer.
+    The command line leaves out remedies that it does not offer.
 
     Parameters
     ----------
     finding : str
         What was seen, as one or more whole sentences.
     *remedies : Remedy
-        What can be done about it.
+        What the user can do about it.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Advice(UserWarning):
 
 
 class ConvergenceAdvice(Advice, ConvergenceWarning):
-    """Advice on a fit that ended before it reached its goal."""
+    """Advice on a fit that ended before it converged."""
 
 
 class FewRowsAdvice(Advice, FewRowsWarning):
@@ -107,8 +107,8 @@ class ScaleAdvice(Advice):
 def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning at the line where the user's code entered the library.
 
-    Frames are recognised by their package, so that neither the depth of a call nor the wrappers of a
-    release of scikit-learn matter. A thread or a process of its own has no line of the user; the
+    Frames are recognised by their package, so neither the depth of the call nor the wrappers of a
+    release of scikit-learn matter. The stack of a separate thread or process has no user code; the
     warning then points at whatever called the library there.
     """
     if isinstance(message, Warning):

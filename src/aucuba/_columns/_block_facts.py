@@ -1,10 +1,10 @@
 """Learn the preparation of columns from blocks of rows that are never brought together.
 
-Each pass makes a few numbers per block, which are merged: kinds of columns; ranges, categories and
-calendar parts; counts, means and sums of squares; medians of the columns with missing values. The
-encoders of scikit-learn are then fitted to a table of a few rows with the same categories, medians
-and missing values, so that `LinearColumns` is the same as after a fit to all rows, up to the rounding
-of means and standard deviations.
+Each pass computes a few numbers per block, which are merged: kinds of columns; ranges, categories and
+calendar parts; counts, means and sums of squares; medians of the columns with missing values.
+scikit-learn's encoders are then fitted to a table of a few rows with the same categories, medians and
+missing values, so `LinearColumns` is the same as after a fit to all rows, up to the rounding of means
+and standard deviations.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from aucuba._columns._table_columns import RARE_CATEGORY, SPARSE_BELOW, LinearCo
 
 # Runs a task on every block and returns the results in their order.
 Run = Callable[..., list[Any]]
-# Columns whose values are gathered at a time, 8 bytes per row each.
+# Columns whose values are gathered together, at 8 bytes per value.
 _MEDIANS_AT_ONCE = 8
 
 
@@ -49,7 +49,7 @@ def linear_columns_of_blocks(run: Run) -> LinearColumns:
 
 
 def _kinds(block: Any) -> tuple[list[str], list[str | None]]:
-    """Return names and kinds of the columns of a block, None where it has no value."""
+    """Return names and kinds of the columns of a block; the kind is None if it has no value."""
     columns, names, kinds = table_columns(block), column_names(block), list[str | None]()
     for column, name in zip(columns, names, strict=True):
         kind: str | None = column_kind(column, name)
@@ -61,7 +61,7 @@ def _kinds(block: Any) -> tuple[list[str], list[str | None]]:
 
 
 def _merged_kinds(found: Sequence[tuple[list[str], list[str | None]]]) -> tuple[Any, list[str]]:
-    """Call a column text if its blocks differ, and numbers if it has no value at all."""
+    """Merge the kinds: text if the blocks of a column differ, a number if it has no value at all."""
     merged = []
     for kinds in zip(*(kinds for _, kinds in found), strict=True):
         known = {kind for kind in kinds if kind is not None}
@@ -96,7 +96,7 @@ def _values_seen(block: Any, kinds: Sequence[str]) -> list[Any]:
 def _plain_columns(
     names: list[str], kinds: Sequence[str], found: Sequence[Sequence[Any]]
 ) -> PlainColumns:
-    """Merge what the blocks have seen into fitted `PlainColumns`."""
+    """Merge the values seen in the blocks into fitted `PlainColumns`."""
     categorical = [place for place, kind in enumerate(kinds) if kind == CATEGORY]
     dates: list[tuple[int, list[str]]] = []
     counts: list[Counter[Any]] = []
@@ -164,7 +164,7 @@ def _merged_moments(found: Sequence[_Moments]) -> _Moments:
 
 
 def _medians(run: Run, plain: PlainColumns, moments: _Moments) -> FloatArray:
-    """Compute the medians of all columns but categories, which later rows may lack a value of."""
+    """Compute the medians of all columns but categories, since later rows may have missing values."""
     medians = np.zeros(moments.mean.size)
     numbers = np.setdiff1d(np.arange(medians.size), plain.categorical)
     for start in range(0, numbers.size, _MEDIANS_AT_ONCE):
@@ -222,7 +222,7 @@ def _set_scale(
     numbers = np.setdiff1d(np.arange(medians.size), categorical)
     mean = np.concatenate([imputed.mean[numbers], missing])
     variance = np.concatenate([imputed.squares[numbers] / n_rows, missing * (1.0 - missing)])
-    # As in scikit-learn: a variance that rounding alone explains is none.
+    # As in scikit-learn, a variance no larger than rounding error counts as zero.
     eps = np.finfo(np.float64).eps
     constant = variance <= n_rows * eps * variance + (n_rows * mean * eps) ** 2
     scaler.mean_, scaler.var_, scaler.n_samples_seen_ = mean, variance, n_rows

@@ -11,7 +11,7 @@ from aucuba._base._dates import as_times, is_date
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray
 
 NUMBER, CATEGORY, DATE = "number", "category", "date"
-# Kinds of NumPy types that are numbers.
+# NumPy's kinds of numeric types.
 NUMBER_DTYPES = "biuf"
 
 
@@ -35,7 +35,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def column_kind(column: Any, name: str) -> str:
-    """Tell numbers (durations included), categories and dates apart.
+    """Return whether a column holds numbers (durations included), categories or dates.
 
     Text is a category, unless every value is an ISO 8601 date.
     """
@@ -77,7 +77,7 @@ def as_numbers(column: Any) -> FloatArray:
 
 
 def as_names(column: Any) -> AnyArray:
-    """Convert a column to text, nan where a value is missing; 2 and 2.0 have one name."""
+    """Convert a column to text, nan where a value is missing; 2 and 2.0 become the same text."""
     values = np.array(column, dtype=object)
     missing = is_missing(values)
     names = np.array([_name(value) for value in values], dtype=object)
@@ -96,7 +96,7 @@ def column_times(column: Any, name: str) -> AnyArray:
 
 
 def is_missing(values: AnyArray) -> BoolArray:
-    """Find None, nan, and pandas' NA and NaT."""
+    """Return a mask of None, nan, and pandas' NA and NaT."""
     return np.array(
         [
             value is None

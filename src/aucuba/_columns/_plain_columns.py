@@ -25,9 +25,9 @@ from aucuba._columns._kinds import (
 MISSING, RARE = "(missing)", "(rare)"
 # Histogram boosting has 255 bins for categories; the rarest categories share the last code.
 _MAX_CATEGORIES = 200
-# Evenly spaced rows that the typical row is computed of, since medians of millions take seconds.
+# Evenly spaced rows that give the typical row, since medians of millions of rows take seconds.
 _MOST_FOR_MEDIANS = 10_000
-# Categories that a description lists.
+# Largest number of categories that a description lists.
 _MOST_NAMED = 20
 # Longer values are cut in messages.
 _MOST_SHOWN = 60
@@ -77,7 +77,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
     ) -> PlainColumns:
         """Learn the same from counts of categories, None for missing ones, and ranges of columns.
 
-        ``ranges`` has all columns and then the parts of dates; of categories the entries are ignored.
+        ``ranges`` has all columns and then the parts of dates; the ranges of categories are ignored.
         """
         self.n_features_in_, self.names_ = len(names), list(names)
         if counts:
@@ -109,7 +109,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
     def far_outside(self, X: Any) -> dict[str, BoolArray]:
         """Mark the rows beyond the range of training by more than half its width, by column.
 
-        Only columns of numbers and dates are counted, and no missing value is outside.
+        Only numbers and dates can be outside; missing values are not.
         """
         columns = table_columns(X)
         self._check(X, columns)
@@ -121,7 +121,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         return far
 
     def training_ranges(self) -> dict[str, str]:
-        """Write the range of every column of numbers or dates, such as ``0.5 to 12``."""
+        """Format the range of every column of numbers or dates, such as ``0.5 to 12``."""
         dates = {place for place, _ in self.dates}
         return {
             name: " to ".join(_end(end, place in dates) for end in self.range_[:, place])
@@ -132,7 +132,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
     def typical_row(self) -> dict[str, Any]:
         """Return the median of numbers and dates, and the most frequent category, by column.
 
-        A category that is mostly missing, or rare ones together, are None.
+        The category is None if it is mostly missing or the rare categories together are most frequent.
         """
         row: dict[str, Any] = dict(zip(self.names_, self.typical_.tolist(), strict=False))
         for place, _ in self.dates:
@@ -146,7 +146,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         return row
 
     def _middle(self, table: FloatArray) -> FloatArray:
-        """Return the median of every column of numbers, and the most frequent code of others."""
+        """Return the median of every numeric column, and the most frequent code of the others."""
         table = table[:: -(-len(table) // _MOST_FOR_MEDIANS)]
         middle = np.nanmedian(table, axis=0)
         for place in self.categorical:
@@ -155,7 +155,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         return middle
 
     def unknown_categories(self, X: Any) -> dict[str, BoolArray]:
-        """Mark the rows whose category training has not seen, by column; missing values are known."""
+        """Mark the rows with a category not seen in training, by column; missing values are known."""
         columns, known = table_columns(X), self.known_categories()
         self._check(X, columns)
         unknown = {}
@@ -165,7 +165,7 @@ class PlainColumns(TransformerMixin, BaseEstimator):
         return unknown
 
     def described(self) -> dict[str, str]:
-        """Write the kind of every column with its range or categories, the first few of many."""
+        """Describe every column by its kind and its range or first few categories."""
         ranges, known = self.training_ranges(), self.known_categories()
         dates = {self.names_[place] for place, _ in self.dates}
         text = {}
@@ -258,10 +258,10 @@ def _encoder() -> OrdinalEncoder:
 
 
 def _few_rows(counts: Mapping[Any, int]) -> list[Any]:
-    """List every category, in few rows that let the encoder hide the same ones as rare.
+    """List every category in a few rows from which the encoder groups the same rare ones.
 
-    It sorts them by name and keeps the most frequent, of equals the later; missing values are never
-    rare.
+    The encoder sorts them by name and keeps the most frequent, the later of equals; missing values are
+    never rare.
     """
     names = sorted(name for name in counts if name is not None)
     order = np.argsort([counts[name] for name in names], kind="stable")[::-1]
@@ -270,7 +270,7 @@ def _few_rows(counts: Mapping[Any, int]) -> list[Any]:
 
 
 def _first_no_number(column: Any) -> str:
-    """Show the first value that cannot be a number, cut where it is long."""
+    """Quote the first value that is not a number, shortened if it is long."""
     for value in column:
         try:
             as_numbers(np.array([value, None], dtype=object)[:1])
@@ -281,5 +281,5 @@ def _first_no_number(column: Any) -> str:
 
 
 def _end(end: float, is_date: bool) -> str:
-    """Write an end of a range; of a date, the day."""
+    """Format an end of a range; for a date, the day."""
     return str(np.datetime64(int(end // 1), "D")) if is_date else f"{end:.6g}"

@@ -1,4 +1,4 @@
-"""What an export needs to know of rows: a digest, and whether single precision holds them."""
+"""Facts about rows that an export needs: a digest, and whether single precision holds them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _ROWS_AT_ONCE = 65_536
 def row_digest(X: Any, y: AnyArray) -> str | None:
     """Digest the numbers of rows in single precision, and their labels; None for other tables.
 
-    Every row becomes a 64-bit number, a sum of its entries' bits times an odd constant per column; the
-    sorted numbers are digested.
+    Every row becomes a 64-bit number, the sum of its entries' bits times an odd constant per column;
+    the digest is that of the sorted numbers.
     """
     if not sparse.issparse(X) and not (hasattr(X, "shape") and len(X.shape) == 2):
         return None
@@ -56,9 +56,9 @@ def row_digest(X: Any, y: AnyArray) -> str | None:
 
 
 def is_single(X: Any) -> bool:
-    """Tell whether no number of a table changes when it is rounded to single precision.
+    """Return whether rounding to single precision changes no number of a table.
 
-    False for what is neither an array of numbers nor a frame.
+    False for anything but arrays of numbers and frames.
     """
     if sparse.issparse(X):
         return _is_single(X.data)
@@ -72,7 +72,7 @@ def is_single(X: Any) -> bool:
     try:
         return all(_is_single(as_numbers(x)) for x, name in pairs if column_kind(x, name) == NUMBER)
     except TypeError:
-        # Values that only the base knows how to read.
+        # Values that only the base estimator can read.
         return False
 
 

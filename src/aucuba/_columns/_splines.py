@@ -15,8 +15,8 @@ from aucuba._base._typing import FloatArray
 class PortableSplines(SplineTransformer):
     """scikit-learn's splines, saved as knots and coefficients instead of SciPy's objects.
 
-    The class of those objects and its attributes change between releases of SciPy, which would tie a
-    model file to one release.
+    The class and attributes of those objects change between releases of SciPy, which would tie a model
+    file to one release.
     """
 
     def pieces(self) -> list[tuple[FloatArray, FloatArray]]:
@@ -25,7 +25,7 @@ class PortableSplines(SplineTransformer):
         Coefficients have the shape (degree + 1, n_intervals, n_splines), the highest power of the
         distance from the start of the interval first. Beyond the outer knots the splines go on as
         straight lines, which are two more intervals; the first of them reaches to minus infinity, but
-        counts from the first knot. Knots that coincide leave intervals that no value lies in.
+        counts from the first knot. Coinciding knots leave empty intervals.
         """
         powers, listed = range(self.degree, -1, -1), []
         for spline in self.bsplines_:

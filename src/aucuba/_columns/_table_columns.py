@@ -40,7 +40,7 @@ SPARSE_BELOW = 0.3
 
 @dataclass(frozen=True)
 class Columns:
-    """Describe the columns of a table.
+    """Kinds of the columns of a table.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Columns:
 
     @classmethod
     def from_table(cls, X: Any) -> Columns:
-        """Look at the types and values of a table's columns."""
+        """Find the kinds from the types and values of a table's columns."""
         columns, names = table_columns(X), column_names(X)
         if not columns:
             raise ValueError(
@@ -85,7 +85,7 @@ class Columns:
             else:
                 numbers[place] = as_numbers(columns[place])
         smooth = [p for p in numeric if _n_distinct(numbers[p]) >= _DISTINCT_FOR_SPLINES]
-        # Parts of dates repeat themselves; splines on them would only follow the elapsed time.
+        # Parts of dates repeat; splines on them would only follow the elapsed time.
         n_parts = sum(len(parts) for _, parts in dates)
         numeric += range(len(columns), len(columns) + n_parts)
         return cls(categorical, dates, numeric, smooth)
@@ -117,7 +117,7 @@ class LinearColumns(TransformerMixin, BaseEstimator):
     smooth : sequence of int
         Indices of the numeric columns that also get cubic splines.
     sparse : bool, default=False
-        Whether the result may be a sparse matrix, where most entries are zero.
+        Whether the result may be a sparse matrix if most entries are zero.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class NamedColumns(TransformerMixin, BaseEstimator):
         known = list(getattr(X, "column_names", X.columns))
         absent = [name for name in names if name not in known]
         if absent:
-            raise ValueError(f"The model needs the columns {_listed(absent)}, absent from X.")
+            raise ValueError(f"The model needs the columns {_listed(absent)}, which X lacks.")
         return X.select(names) if hasattr(X, "itercolumns") else X[names]
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:

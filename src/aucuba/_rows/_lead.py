@@ -1,4 +1,4 @@
-"""How far one of two models is ahead on the same rows, and the one rule that acts on it.
+"""How far one of two models leads on the same rows, and the one rule that acts on it.
 
 Every choice between two models goes through `Lead`: the penalty C and the blend of the linear models,
 the shrinkage and the weight of the region in a stack, the guard of the changepoint detector, and the
@@ -16,14 +16,14 @@ from scipy.special import erf
 
 @dataclass(frozen=True)
 class Lead:
-    """Difference of two models on the same held-out rows, with its paired standard error.
+    """Difference between two models on the same held-out rows, with its paired standard error.
 
     Parameters
     ----------
     difference : float
-        Above 0 where the model in question is better.
+        Above 0 if the model in question is better.
     error : float
-        Standard error of the difference. Both are nan where the rows allow no comparison, and then
+        Standard error of the difference. Both are nan if the rows allow no comparison, and then
         nothing favours the model.
     """
 
@@ -49,8 +49,8 @@ class Lead:
         return float(erf(self.z / np.sqrt(2.0))) if self.difference > 0 else 0.0
 
     def is_clear(self, n_errors: float = 1.0) -> bool:
-        """Tell whether the model leads by more than a number of standard errors.
+        """Return whether the model leads by more than a number of standard errors.
 
-        This is the rule where one of the two must be taken.
+        This is the rule wherever one of the two must be chosen.
         """
         return bool(self.difference > 0 and self.difference > n_errors * self.error)

@@ -35,8 +35,8 @@ class Folds:
     group : ndarray of int, default=None
         Group of every row.
     interchangeable : bool, default=False
-        Whether any model that has not seen a row may score it: there are no groups, times or splits
-        of the user's that say otherwise.
+        Whether any model that has not seen a row may score it, because there are no groups, times or
+        splits given by the user.
     """
 
     splits: list[Split]
@@ -50,7 +50,7 @@ class Folds:
         return np.sort(np.concatenate([test for _, test in self.splits]))
 
     def among_rows(self, values: FloatArray, fill: float) -> FloatArray:
-        """Return the values of the scored rows at their places among all rows, ``fill`` elsewhere."""
+        """Return the values of the scored rows at their positions among all rows, else ``fill``."""
         full = np.full((self.n_rows, *values.shape[1:]), fill)
         full[self.covered] = values
         return full
@@ -81,9 +81,9 @@ class Folds:
 
 
 def partition(cv: Any, kept: KeptRows, seed: int, *, hashed: bool = False) -> Folds:
-    """Return folds that test every kept row once; in order of time, every row after the first block.
+    """Return folds that test every kept row once; with times, every row after the first block.
 
-    A number of folds is drawn, stratified by class or of whole groups; other values of ``cv`` are the
+    If ``cv`` is a number, folds are drawn, stratified by class or of whole groups; other values are the
     user's splits. With ``hashed``, rows without groups are drawn by a hash of their numbers instead,
     and the rows of every split are in order.
     """
@@ -107,7 +107,7 @@ def partition(cv: Any, kept: KeptRows, seed: int, *, hashed: bool = False) -> Fo
     if np.unique(labels[found.covered]).size < 2:
         raise ValueError(
             f"The {found.covered.size} rows after the first block of time are of one class only; give "
-            "more blocks as cv, so that the first is shorter."
+            "a larger cv, so that the first block is shorter."
         )
     return found
 
@@ -151,7 +151,7 @@ class OutOfFold:
     Parameters
     ----------
     scores : ndarray or tensor of shape (n_scorers, n_covered)
-        Where the parts were.
+        On the device of the parts.
     covered : ndarray of int
         The rows that some split tests.
     """
@@ -176,7 +176,7 @@ class OutOfFold:
         return cls(total, covered)
 
     def in_common(self, other: OutOfFold) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the rows that both cover, and their places in either."""
+        """Return the rows that both cover, and their positions in each."""
         here = np.isin(self.covered, other.covered, assume_unique=True, kind="table")
         there = np.isin(other.covered, self.covered, assume_unique=True, kind="table")
         return self.covered[here], np.flatnonzero(here), np.flatnonzero(there)

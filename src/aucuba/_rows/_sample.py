@@ -1,4 +1,4 @@
-"""The rows of a problem: class, weight, query, group, time and stratum, with or without scores."""
+"""Rows with their class, weight, query, group, time and stratum, with or without scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from aucuba._base._warnings import warn_user
 
 @dataclass(frozen=True)
 class Sample:
-    """Hold the class of every row and, where given, its weight, query, group, time and stratum.
+    """Class of every row and, if given, its weight, query, group, time and stratum.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Sample:
     stratum : ndarray of int or None
         Number of a row's stratum. Strata are treated separately, and one may have no rows.
     label : label or None
-        The positive class, which messages name where 1 or True would say nothing.
+        The positive class, which messages name unless it is 1 or True.
     """
 
     positive: BoolArray
@@ -65,7 +65,7 @@ class Sample:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether some positive row has a negative row to be compared with."""
+        """Whether some positive row has a negative row to compare with."""
         if self.query is not None:
             return bool(self.rankable.any())
         return bool(self.positive.any() and not self.positive.all())
@@ -77,7 +77,7 @@ class Sample:
 
     @property
     def named(self) -> str:
-        """Name the positive class behind a count of rows, unless it is 1 or True."""
+        """Text that names the positive class after a count of rows; empty if it is 1 or True."""
         said = self.label is None or (not isinstance(self.label, str) and self.label == 1)
         return "" if said else f" (positive class: {self.label!r})"
 
@@ -105,7 +105,7 @@ class Sample:
         return RankingSample(**columns, score=score)
 
     def moved_to(self, arrays: Arrays) -> Sample:
-        """Return class and weight of the rows where scores live; other columns stay on the host."""
+        """Copy class and weight of the rows to the device of scores; other columns stay on the host."""
         if arrays is NUMPY:
             return self.on_host()
         weight = None if self.weight is None else arrays.vector(self.weight)
@@ -125,7 +125,7 @@ class Sample:
 
     @cached_property
     def query_sizes(self) -> tuple[IntArray, IntArray]:
-        """Number of rows of every query, and of its positives."""
+        """Number of rows and number of positive rows of every query."""
         assert self.query is not None
         size = np.bincount(self.query)
         return size, np.bincount(self.query[on_host(self.positive)], minlength=size.size)
@@ -164,7 +164,7 @@ class SortedRows:
 
 @dataclass(frozen=True)
 class RankingSample(Sample):
-    """Hold a score beside the class, weight and query of every row."""
+    """A `Sample` with a score for every row."""
 
     score: FloatArray = field(kw_only=True)
 
@@ -185,7 +185,7 @@ class RankingSample(Sample):
     ) -> RankingSample:
         """Validate the inputs of a metric, copied to the host, and drop rows of zero weight.
 
-        ``name`` is what the caller's parameter of labels is called.
+        ``name`` is the name of the caller's parameter for the labels.
         """
         y_true, y_score = on_host(y_true), on_host(y_score)
         sample_weight, qid = on_host(sample_weight), on_host(qid)

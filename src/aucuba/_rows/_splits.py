@@ -29,7 +29,7 @@ from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import labels_of_rows, query_index, row_weights, time_index
 from aucuba._rows._sample import Sample, warn_about_queries
 
-# Rows to train on and rows to test, by their places.
+# Indices of rows to train on and of rows to test.
 Split = tuple[IntArray, IntArray]
 
 
@@ -40,13 +40,13 @@ class KeptRows:
     Parameters
     ----------
     index : ndarray of int
-        Places of the kept rows.
+        Indices of the kept rows.
     X, y, groups
         All rows, as a splitter expects them; groups may be None.
     time : ndarray of int, default=None
         Rank of the time of every row.
     whole : bool, default=False
-        Whether splits given by the user must keep groups whole, too.
+        Whether splits given by the user must also keep groups whole.
     """
 
     index: IntArray
@@ -57,7 +57,7 @@ class KeptRows:
     whole: bool = False
 
     def resampled_by(self, groups: Any, time: Any) -> KeptRows:
-        """Check and add the groups and times that splits respect; queries stay whole as well."""
+        """Check and add groups and times, which splits then respect; queries also stay whole."""
         n_rows = len(self.y)
         number = query_index(groups, n_rows, "groups")
         ranks = time_index(time, n_rows)
@@ -83,7 +83,7 @@ class KeptRows:
     def splits(self, cv: Any, random_state: Any = None) -> list[Split]:
         """Split all rows by ``cv`` and renumber the kept rows.
 
-        A number of folds with groups draws folds of whole groups; every other value is read as
+        With groups, a number of folds draws folds of whole groups; any other value is read as
         scikit-learn reads it.
         """
         if self.groups is not None and is_number(cv):
@@ -96,14 +96,14 @@ class KeptRows:
         return [(train[train >= 0], test[test >= 0]) for train, test in renumbered]
 
     def among_all(self, values: FloatArray, fill: float) -> FloatArray:
-        """Return the values of the kept rows at their places among all rows, ``fill`` elsewhere."""
+        """Return the values of the kept rows at their positions among all rows, else ``fill``."""
         full = np.full((len(self.y), *values.shape[1:]), fill)
         full[self.index] = values
         return full
 
 
 def is_number(cv: Any) -> bool:
-    """Tell whether ``cv`` is a number of folds."""
+    """Return whether ``cv`` is a number of folds."""
     return isinstance(cv, Integral) and not isinstance(cv, bool)
 
 
@@ -115,9 +115,9 @@ def splits_by(
     Parameters
     ----------
     cv : int, splitter or iterable of splits
-        A number of folds is stratified where there are labels.
+        A number gives folds that are stratified if there are labels.
     X, y, groups
-        As of a splitter.
+        As in a splitter.
     whole : bool, default=False
         Whether a split may not train on some rows of a group and test others.
     also : str, default=""
@@ -131,7 +131,7 @@ def splits_by(
             f"got {cv!r}."
         ) from error
     places = np.arange(X.shape[0] if y is None else len(y))
-    # A splitter of the user may not know groups, and a split may hold masks instead of places.
+    # A user's splitter may ignore groups, and a split may hold masks instead of indices.
     known = {} if groups is None else {"groups": groups}
     splits = [(places[train], places[test]) for train, test in splitter.split(X, y, **known)]
     require_unseen(splits, np.asarray(groups) if whole and groups is not None else None)
@@ -156,9 +156,9 @@ def rows_to_fit(
     Parameters
     ----------
     estimator : BinaryClassifier
-        Gives ``pos_label``, and its name to error messages.
+        Its ``pos_label`` is used, and its name in error messages.
     X : table or None
-        What a splitter gets; None for a table that is not in memory.
+        Passed to a splitter; None for a table that is not in memory.
     y, sample_weight, qid, groups, time
         Columns of ``n_rows`` entries; all but y may be None.
 
@@ -173,7 +173,7 @@ def rows_to_fit(
     weight, query = row_weights(sample_weight, n_rows), query_index(qid, n_rows)
     classes, positive, index = two_classes(labels, weight, estimator.pos_label)
     if X is None:
-        # A splitter needs to know how many rows there are, not what is in them.
+        # A splitter needs the number of rows, not their content.
         X = np.broadcast_to(0.0, (n_rows, 1))
     kept = KeptRows(index, X, labels, qid).resampled_by(groups, time)
     group = None if groups is None else kept.groups
@@ -194,9 +194,9 @@ def shuffled_folds(y: AnyArray, n_folds: int, seed: int, groups: Any = None) -> 
 def drawn_within_classes(
     positive: BoolArray, rows: IntArray, most: int, rng: Any, *, fewest: int = 1
 ) -> IntArray:
-    """Draw about ``most`` of some rows, in their order, with both classes in proportion.
+    """Draw about ``most`` of the rows, in their order, with both classes in proportion.
 
-    At least ``fewest`` rows of each class are drawn, where it has as many.
+    At least ``fewest`` rows of each class are drawn, or all it has.
     """
     if rows.size <= most:
         return rows
@@ -211,14 +211,14 @@ def drawn_within_classes(
 def group_folds(
     groups: Any, n_folds: int, seed: int | None = None, *, y: AnyArray | None = None
 ) -> list[Split]:
-    """Make folds of whole groups, shuffled where a seed is given, stratified where labels are."""
+    """Make folds of whole groups, shuffled if a seed is given, stratified if labels are."""
     kind: Any = GroupKFold if y is None else StratifiedGroupKFold
     folds = kind(n_folds, shuffle=seed is not None, random_state=seed)
     return list(folds.split(groups, y, groups=groups))
 
 
 def halvings(y: AnyArray, n_repeats: int, seed: int, groups: Any = None) -> list[Split]:
-    """Draw halves that each train once and test once: stratified by class, or of whole groups."""
+    """Draw pairs of halves, each to train once and test once: stratified, or of whole groups."""
     if groups is None:
         halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=n_repeats, random_state=seed)
         return list(halves.split(y, y))
@@ -234,9 +234,9 @@ def held_out_split(
     time: IntArray | None = None,
     stratified: bool = True,
 ) -> Split:
-    """Hold out a fraction of the rows: the latest by time, whole groups, or drawn rows.
+    """Hold out a fraction of the rows: the latest by time, whole groups, or random rows.
 
-    Drawn rows are stratified by class if asked.
+    Random rows are stratified by class if asked.
     """
     if time is not None:
         return latest_split(time, fraction, groups)
@@ -248,7 +248,7 @@ def held_out_split(
 
 
 def latest_split(time: IntArray, fraction: float, group: IntArray | None) -> Split:
-    """Hold out the latest part of the rows, with all rows of its earliest time.
+    """Hold out the latest part of the rows, including all rows at its earliest time.
 
     Earlier rows of a held-out group do not train.
     """
@@ -273,7 +273,7 @@ def time_blocks(time: IntArray, n_blocks: int) -> IntArray:
 
 
 def time_folds(cv: Any, time: IntArray, group: IntArray | None) -> list[Split]:
-    """Split into ``cv + 1`` blocks of time, each but the first tested by models of earlier blocks.
+    """Split into ``cv + 1`` blocks of time; models of earlier blocks test each but the first.
 
     Earlier rows of a tested group do not train.
     """
@@ -299,7 +299,7 @@ def time_folds(cv: Any, time: IntArray, group: IntArray | None) -> list[Split]:
 def hashed_folds(rows: IntArray, n_folds: int, seed: int) -> list[Split]:
     """Split rows by a hash of their numbers in the whole table, whatever blocks they lie in.
 
-    The draw of a row depends on no other row.
+    The fold of a row does not depend on other rows.
     """
     number = fold_numbers(rows, n_folds, seed)
     return [(np.flatnonzero(number != k), np.flatnonzero(number == k)) for k in range(n_folds)]

@@ -19,13 +19,13 @@ def main(
     Parameters
     ----------
     arguments : sequence of str, default=None
-        Words after the program's name; the process's own by default.
+        The words after the program's name; those of this process by default.
     demo : callable, default=None
         What ``aucuba demo`` runs, given the folder, whether to print JSON and whether to open the
         report; without it there is no such command.
     """
     try:
-        # The first import of a session is slow, so an interrupt may well come here.
+        # The first import is slow, so an interrupt may well come here.
         from aucuba.cli._app import run
     except ModuleNotFoundError as error:
         sys.stderr.write(

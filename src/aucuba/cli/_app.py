@@ -1,7 +1,7 @@
 """The program: its commands, and how errors, warnings and interrupts are reported.
 
-A command's module, and with it NumPy, pandas and scikit-learn, is imported when the command runs, so
-that the help appears at once.
+A command's module, and with it NumPy, pandas and scikit-learn, is imported only when the command runs,
+so the help appears at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    # Panels leave a third of 80 columns to the text of an option.
+    # Panels would leave a third of 80 columns for the text of an option.
     rich_markup_mode=None,
 )
 # Each has an options class, such as `FitOptions`, and a module, such as `_fit_command`.
@@ -69,7 +69,7 @@ class _GroupedHelp(TyperCommand):
 
 
 def _add(name: str, options: type[_options.Options], run: Callable[[Any], None]) -> None:
-    # A line of its own, which is not filled with the next one, begins a paragraph with \b.
+    # \b at the start of a paragraph keeps its line breaks.
     lines = "\n".join(f"  {line}" for line in options.examples)
     examples = f"\b\nExamples:\n{lines}" if lines else None
     app.command(name, cls=_GroupedHelp, epilog=examples)(_options.as_command(options, run))
@@ -102,7 +102,7 @@ def run(arguments: Sequence[str], demo: Callable[[Path, bool, bool], None] | Non
     with _orderly_termination() as signals, noting_what_is_written() as written:
 
         def stop_unless_signalled(messages: list[str], code: int) -> int:
-            # Compiled code turns the exception of a signal into errors of its own.
+            # Compiled code may turn the exception of a signal into another error.
             if signals:
                 raise signals[0]
             return stop(messages, code)

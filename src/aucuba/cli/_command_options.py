@@ -1,4 +1,4 @@
-"""The interface of every command: one options class each, whose fields are its arguments and options.
+"""The interface of every command: an options class whose fields are its arguments and options.
 
 Like `aucuba.cli._options`, this imports nothing slow.
 """
@@ -40,7 +40,7 @@ def _labels() -> Any:
 def _points() -> Any:
     return option(
         "An operating point: fpr=, tpr= (or recall=), precision= or k=; or a measure, such as "
-        "auc_at_k:k=100. May be repeated.",
+        "auc_at_k:k=100. Repeat the option for several.",
         "NAME=VALUE",
     )
 
@@ -53,11 +53,11 @@ def _seed() -> Any:
 class FitOptions(RowOptions, RegionOptions, FileOptions):
     """Train a model for a range of false positive rates and save it.
 
-    Text columns become categories, dates become parts of the calendar, and missing values are imputed;
-    the preprocessing is saved with the model.
+    Text columns become categories, dates become calendar parts, and missing values are imputed; the
+    preprocessing is saved with the model.
 
-    For --model changepoint DATA has one row per sample, with the columns sequence, value and
-    optionally position or time; --labels are in the same unit.
+    With --model changepoint, DATA has one row per sample, with the columns sequence, value and
+    optionally position or time, and --labels uses the same unit.
     """
 
     examples = (
@@ -74,9 +74,9 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         shown="the larger of two numbers, or yes, true, positive, fraud",
     )
     model: str = of_model(
-        "linear; svc: convex losses; aum: for the whole curve; scorecard: a few conditions with whole "
-        "points; stack: several models combined, slow and strong; outliers: an isolation forest of the "
-        "negative rows, which may be all, with --promise; or changepoint.",
+        "linear; svc: convex losses; aum: the whole ROC curve; scorecard: a few conditions with "
+        "integer points; stack: several models combined, slow but strong; outliers: an isolation forest "
+        "of the negative rows (or of all rows, without labels), with --promise; or changepoint.",
         "NAME",
         default="linear",
     )
@@ -100,27 +100,27 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         shown="1000 for svc; 100 for aum and, with --cv 0, linear",
     )
     max_items: int = of_model(
-        "Most conditions on the card of --model scorecard.", "COUNT", default=5, min=1
+        "Largest number of conditions of --model scorecard.", "COUNT", default=5, min=1
     )
     drop: list[str] | None = of_columns(
-        "A column to leave out; several as a,b or repeated.", "COLUMN"
+        "A column to leave out. For several, write a,b or repeat the option.", "COLUMN"
     )
     category: list[str] | None = of_columns(
-        "A column of categories that look like numbers.", "COLUMN"
+        "A column whose numbers are categories, such as codes.", "COLUMN"
     )
     promise: str | None = of_promise(
-        "Hold out half of the rows and set a threshold that keeps fpr, tpr, precision or "
+        "Hold out half of the rows and set a threshold that keeps a limit on fpr, tpr, precision or "
         "alerts, such as fpr=0.01.",
         "NAME=LIMIT",
     )
     triage: str | None = of_promise(
-        "Hold out half of the rows and set two thresholds: block (limit fpr or ppv), clear (limit tpr "
-        "or npv), review between; such as fpr=0.01,tpr=0.95.",
+        "Hold out half of the rows and set two thresholds: block above one (limit fpr or ppv), clear "
+        "below the other (limit tpr or npv), review between, such as fpr=0.01,tpr=0.95.",
         "LIMITS",
     )
     max_fdr: float | None = of_promise(
-        "Hold out half of the rows; predict then takes each file as one batch and selects rows of "
-        "which at most this fraction is false on average.",
+        "Hold out half of the rows; predict then treats each file as one batch and selects rows, on "
+        "average at most this fraction of them false.",
         "FRACTION",
     )
     confidence: float | None = of_promise(
@@ -129,16 +129,16 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
         shown="0.95; for --max-fdr on average",
     )
     target_prevalence: str | None = of_promise(
-        "For --promise precision= and --triage with ppv or npv: the share of positives at which it is "
-        "promised, such as 0.005 or 0.002-0.01.",
+        "For --promise precision= and --triage with ppv or npv: the share of positives for which they "
+        "are promised, such as 0.005 or 0.002-0.01.",
         "SHARE",
         shown="that of DATA",
     )
     groups: str | None = of_columns(
-        "Groups, such as patients; no split separates the rows of a group.", "COLUMN"
+        "Groups, such as patients; every split keeps the rows of a group together.", "COLUMN"
     )
     time: str | None = of_columns(
-        "Times, as numbers or dates; models are tested on later rows than they learned from.",
+        "Times, as numbers or dates; models are tested on rows later than their training rows.",
         "COLUMN",
     )
     probe: bool = of_model(
@@ -157,9 +157,9 @@ class PredictOptions(ScoringOptions):
 
     Writes the score of every row, its probability if the model has one, and the class predicted at the
     threshold set in training (score > 0). A model of --triage adds the action: block, clear or review.
-    A model of --max-fdr reads the file twice and adds p-values; its score has no threshold, and it
-    selects rows by comparing them with the others of the file. For a changepoint model it writes the
-    changes: the first samples of new segments.
+    A model of --max-fdr reads the file twice and adds p-values; it has no threshold and selects rows by
+    comparing them with the other rows of the file. A changepoint model writes the changes: the first
+    samples of new segments.
     """
 
     examples = (
@@ -169,28 +169,30 @@ class PredictOptions(ScoringOptions):
     )
     model: Path = _model_file()
     out: Path = option("The csv file to write; - is stdout.", "SCORES.csv", default=MISSING)
-    id: list[str] | None = option("A column to copy; several as a,b or repeated.", "COLUMN")
-    top: int | None = option(
-        "Write only this many rows: those with the highest scores, highest first.", "ROWS", min=1
+    id: list[str] | None = option(
+        "A column to copy. For several, write a,b or repeat the option.", "COLUMN"
     )
-    sort: bool = switch("Write all rows, highest score first; keeps them in memory.")
+    top: int | None = option(
+        "Write only this many rows: the highest scores, highest first.", "ROWS", min=1
+    )
+    sort: bool = switch("Write all rows, highest score first; holds them in memory.")
     reasons: int | None = option(
         "Write this many reasons per row: the columns that raise its score most, compared with a "
-        "typical row of training. Exact and quick for linear models; for others use it with --top.",
+        "typical training row. Exact and fast for linear models; for others use it with --top.",
         "COUNT",
         min=1,
     )
     escape_formulas: bool = switch(
-        "Put ' before text that a spreadsheet would take for a formula (=, +, -, @)."
+        "Put ' before text that a spreadsheet would read as a formula (=, +, -, @)."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(PrevalenceOptions, RegionOptions, SegmentOptions, LabelledOptions):
-    """Measure a model on labelled rows, against logistic regression on the same columns.
+    """Measure a model on labelled rows, compared with logistic regression on the same columns.
 
-    The file is read in chunks, and only two scores per row are kept; with --region-only, only the
-    highest rows.
+    The file is read in chunks, and only two scores per row are kept; with --region-only, only those of
+    the top rows.
     """
 
     examples = (
@@ -199,7 +201,7 @@ class EvaluateOptions(PrevalenceOptions, RegionOptions, SegmentOptions, Labelled
     )
     model: Path = _model_file()
     at: list[str] | None = _points()
-    region_only: bool = switch("Measure the range alone, keeping only the highest rows in memory.")
+    region_only: bool = switch("Measure only the range, holding only the top rows in memory.")
     capacity: int | None = option(
         "How many negatives --region-only keeps.", "ROWS", shown="4 million", min=1
     )
@@ -208,7 +210,7 @@ class EvaluateOptions(PrevalenceOptions, RegionOptions, SegmentOptions, Labelled
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(PrevalenceOptions, RegionOptions, SegmentOptions, LabelledOptions):
-    """Compare models with the first of them, in pairs, on the same labelled rows.
+    """Compare each model with the first one, on the same labelled rows.
 
     All models must have been trained for the same target, positive label and queries.
     """
@@ -223,8 +225,8 @@ class CompareOptions(PrevalenceOptions, RegionOptions, SegmentOptions, LabelledO
 class ReportOptions(PrevalenceOptions, RangeOptions, SegmentOptions, LabelledOptions):
     """Write one self-contained HTML page about a model on labelled rows.
 
-    For a changepoint model DATA has the columns sequence, value and optionally position or time. For a
-    ranker of graphs saved from Python it has the columns node, the labels (--target, else label) and
+    For a changepoint model, DATA has the columns sequence, value and optionally position or time. For a
+    ranker of graphs saved from Python, it has the columns node, the labels (--target, else label) and
     the node features, and graph if there are several graphs.
     """
 
@@ -246,11 +248,11 @@ class ReportOptions(PrevalenceOptions, RangeOptions, SegmentOptions, LabelledOpt
 
 @dataclass(frozen=True, kw_only=True)
 class MonitorOptions(FileOptions):
-    """Check a promised rate on labelled rows as they arrive, batch after batch.
+    """Check a promised rate on labelled rows as they arrive, batch by batch.
 
-    The status is "broken" if the mean rate has exceeded its limit and "ok" if it has kept to it since
-    the last restart; either is wrong in at most 5 % of all streams, however often you look. A rate that
-    has risen after a good history is reported as changed.
+    The status is "broken" if the mean rate has exceeded its limit and "ok" if it has kept the limit
+    since the last restart; each is wrong in at most 5 % of all streams, however often you look. A rate
+    that rises after a good history is reported as changed.
 
     If labels arrive late, --label-horizon and --time register rows without a label, and a later file
     with --late-labels adds the labels.
@@ -262,10 +264,10 @@ class MonitorOptions(FileOptions):
         "aucuba monitor scored.csv --model m --state state.json",
     )
     limit: float | None = option(
-        "The promised limit, such as 0.05.", shown="that of --state or --model"
+        "The promised limit, such as 0.05.", "RATE", shown="that of --state or --model"
     )
     rate: str | None = option(
-        "What was promised: fpr, tpr, precision or alerts.", shown="fpr, or that of --model"
+        "What was promised: fpr, tpr, precision or alerts.", "NAME", shown="fpr, or that of --model"
     )
     target: str = option("Column of true labels.", "COLUMN", default="y")
     flag: str = option("Column of predicted labels.", "COLUMN", default="predicted")
@@ -274,18 +276,17 @@ class MonitorOptions(FileOptions):
         "NEGATIVE POSITIVE",
         shown="0 1, false true, or an unmistakable word such as fraud",
     )
-    model: Path | None = option(
-        "Take labels, target and promise from this file of `aucuba fit`.", "MODEL"
-    )
+    model: Path | None = option("Take labels, target and promise from this model file.", "MODEL")
     batch: str | None = option("Rows with the same value form a batch, such as a day.", "COLUMN")
     groups: str | None = option("Groups, such as patients: each counts once per batch.", "COLUMN")
     state: Path | None = option("Keep the state here between runs.", "FILE.json")
     confidence: float | None = option(
-        "One minus the probability of ever giving a false alarm.", shown="0.95"
+        "One minus the probability of ever giving a false alarm.", "NUMBER", shown="0.95"
     )
     average_run_length: str | None = option(
-        "Least average number of counted rows, or of days as '730 days', between false signals of a "
-        "change.",
+        "Smallest mean number of counted rows between false signals of a change; or of days, written "
+        "'730 days'.",
+        "LENGTH",
         shown="100000",
     )
     label_horizon: float | None = option("Days to wait for a label.", "DAYS", min=0)
@@ -299,18 +300,21 @@ class MonitorOptions(FileOptions):
         "With --time: count rows by day (UTC) or by ISO week.", "day|week", shown="day"
     )
     unlabelled: str | None = option(
-        "A row without a label at the horizon: worst, negative or drop.", shown="worst"
+        "How a row without a label at the horizon counts: worst, negative or drop.",
+        "NAME",
+        shown="worst",
     )
     ok_window: float | None = option(
-        "Restart the evidence for ok after this many days (counted rows without --label-horizon)."
+        "Restart the evidence for ok after this many days (or counted rows, without --label-horizon).",
+        "NUMBER",
     )
     late_labels: bool = switch("DATA holds labels of rows that were registered earlier.")
-    acknowledge: bool = switch("Clear the signal of a change first.")
+    acknowledge: bool = switch("First clear the signal of a change.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class InfoOptions(Options):
-    """Print what a model file holds and which columns it needs, or what a ledger has spent."""
+    """Print what a model file contains and which columns it needs, or what a ledger has spent."""
 
     model: Path = _model_file()
 
@@ -319,15 +323,15 @@ class InfoOptions(Options):
 class ExportOptions(Options):
     """Write a model as an ONNX graph or as SQL, with its threshold inside.
 
-    The graph takes the model's columns of numbers as one matrix of single precision. Rows given by
-    --calibration or --check are scored by the graph and by the model, and the two compared.
+    The graph takes the model's numeric columns as one matrix in single precision. The command scores
+    the rows of --calibration or --check by the graph and by the model, and compares the two.
     """
 
     model: Path = _model_file()
     onnx: Path | None = option("The ONNX file to write.", "FILE")
     sql: Path | None = option("The SQL file to write, for linear models.", "FILE")
     calibration: Path | None = option(
-        "The training file: set the promised threshold again from the scores of the graph.", "ROWS"
+        "The training file, to set the promised threshold again from the graph's scores.", "ROWS"
     )
     check: Path | None = option("Rows to compare the graph and the model on.", "ROWS")
     table: str = option("Name of the table in the SQL.", "NAME", default="rows")

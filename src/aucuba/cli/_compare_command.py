@@ -27,7 +27,7 @@ def run(options: CompareOptions) -> None:
     """Compare models on the same labelled rows."""
     points, target = parse_points(options.at or []), options.prevalence
     if len(options.models) < 2:
-        raise ValueError("compare needs at least two models and then DATA.")
+        raise ValueError("compare needs at least two model files, then DATA.")
     fitted = {path: load_fitted(path) for path in options.models}
     _refuse_different_samples({path: record for path, (_, record) in fitted.items()}, options)
     trained = fitted[options.models[0]][1]
@@ -100,7 +100,7 @@ def _thresholds(rows: list[dict[str, Any]]) -> Grid:
 
 
 def _segments_shown(rows: list[dict[str, Any]]) -> Grid:
-    """Show the lead of every model over the first in every segment."""
+    """Show the lead of every model over the first, by segment."""
     grid = Grid("model", "segment", "rows", "positives", "difference [95 % jointly]", "p-value")
     for row in rows[1:]:
         for one in row["by_segment"]:

@@ -1,6 +1,6 @@
-"""What the program prints: results on stdout; errors, notes and progress on stderr.
+"""Output of the program: results on stdout; errors, notes and progress on stderr.
 
-Nothing here imports NumPy or pandas, so that the help appears at once.
+Nothing here imports NumPy or pandas, so the help appears at once.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from rich.text import Text
 from aucuba._base._progress_bar import ProgressBar
 from aucuba.cli._options import spelled_as_option
 
-# Anything shorter needs no progress bar.
+# Shorter work needs no progress bar.
 _PATIENCE_S = 1.0
-# Parameters that are English words too.
+# Parameters that are also English words.
 _WORDS = ("loss", "groups", "time")
 # Parameters of the library that are options here, spelled alike.
 PARAMETERS = (
     *("C", "cv", "fpr_range", "max_fdr", "max_fpr", "max_iter", "max_segments", "min_tpr"),
     *("pos_label", "qid", "random_state", "sample_weight", *_WORDS),
 )
-# A parameter with a value is always meant.
+# With a value, a parameter cannot be a word.
 _WITH_VALUE = re.compile(rf"\b({'|'.join(PARAMETERS)})=(['\"]?)([\w.+-]*\w)\2")
 _ALONE = re.compile(rf"(?<![\w-])({'|'.join(set(PARAMETERS) - {*_WORDS})})\b(?!=)")
 
@@ -55,7 +55,7 @@ def print_note(message: str) -> None:
 
 
 def emit(result: Mapping[str, Any], *shown: Any, as_json: bool) -> None:
-    """Print the result as one JSON object, or the given lines and tables for a person."""
+    """Print the result as one JSON object, or the lines and tables ``shown`` to a person."""
     with stdout_of_a_reader() as stdout:
         if as_json:
             stdout.write(json.dumps(_as_json_types(result), ensure_ascii=False) + "\n")
@@ -80,7 +80,7 @@ def stdout_of_a_reader() -> Iterator[TextIO]:
 
 
 class _Console(Console):
-    """A console that raises an error when its pipe is closed, and does not exit."""
+    """A console that raises an error when its pipe is closed, instead of exiting."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -99,7 +99,7 @@ class Grid(Table):
             self.add_column(Text(name), justify=justify, overflow="fold")
 
     def add_line(self, *cells: Any) -> None:
-        """Add a row; numbers with decimals come as text."""
+        """Add a row; pass numbers with decimals as text."""
         self.add_row(*(Text(str(cell)) for cell in cells))
 
 
@@ -116,7 +116,7 @@ def signed_with_interval(comparison: Mapping[str, Any]) -> str:
 
 @contextmanager
 def progress_bar(description: str, total: float | None = None) -> Iterator[ProgressBar]:
-    """Show a bar in a terminal once the work takes over a second, and leave no trace of it."""
+    """Show a bar in a terminal if the work takes over a second, and erase it at the end."""
     bar = ProgressBar(description, total, patience=_PATIENCE_S)
     try:
         yield bar
@@ -147,17 +147,17 @@ class FitProgress:
         self._bar.total = context.max_subtasks
 
     def on_fit_task_begin(self, estimator: Any, context: Any, **rest: Any) -> None:
-        """Wait: the bar moves when an iteration ends."""
+        """Do nothing: the bar moves when an iteration ends."""
 
     def on_fit_task_end(self, estimator: Any, context: Any, **rest: Any) -> bool:
         if context.parent is not None:
-            # A fit may learn its number of steps only along the way.
+            # The number of steps may become known during the fit.
             self._bar.total = context.parent.max_subtasks
             self._bar.advance("" if context.task_name == "iteration" else context.task_name)
         return False
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Leave the bar open: its owner closes it."""
+        """Do nothing: whoever made the bar closes it."""
 
 
 def _as_json_types(value: Any) -> Any:
@@ -188,7 +188,7 @@ def spelled_as_options(message: str) -> str:
 
 
 def warning_text(warning: warnings.WarningMessage) -> str:
-    """Write a warning with those of its remedies that the command line offers."""
+    """Format a warning with the remedies that the command line offers."""
     from aucuba._base._warnings import Advice
 
     said = warning.message
@@ -243,7 +243,7 @@ class Problems:
 
 
 def pasted(option: str, value: str) -> str:
-    """Write an option with its value so that a shell takes it as it stands.
+    """Write an option and its value so that they can be pasted into a shell.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def pasted(option: str, value: str) -> str:
 
 
 def suggestion(name: str, names: Sequence[str]) -> str:
-    """Name the column that was probably meant, or else the columns that there are."""
+    """Suggest the column that was probably meant, or else list the columns."""
     folded = {one.casefold(): one for one in names}
     close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.6)
     if close:

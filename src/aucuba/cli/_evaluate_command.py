@@ -99,7 +99,7 @@ def _segments_shown(result: dict[str, Any]) -> list[Any]:
 def _measured_region(table: SketchedRows, fpr_range: Range, min_tpr: float) -> dict[str, Any]:
     """Measure the range alone, on sketches of the scores."""
     score, chance = table.score, chance_level(fpr_range, min_tpr)
-    # The interval comes first: it needs the most rows, and the error of a sketch says how many.
+    # The interval comes first: it needs the most rows, and the sketch's error says how many.
     interval = asdict(score.interval(min_tpr=min_tpr))
     at = {"fpr": fpr_range[1], "tpr": score.tpr_at_fpr(), "threshold": score.threshold()}
     return {

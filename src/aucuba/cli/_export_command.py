@@ -31,7 +31,7 @@ def run(options: ExportOptions) -> None:
     record, grid = fit_record(saved, options.model), Grid()
     names = list(record.schema.kinds)
     result: dict[str, Any] = {"model": str(options.model)}
-    # Both are made before either is written: a model that has no SQL leaves no graph behind.
+    # Both are made before either is written, so a model without SQL leaves no graph behind.
     contents = dict[Path, bytes]()
     if options.onnx is not None:
         contents[options.onnx], facts = _graph(options, saved, record)
@@ -60,7 +60,7 @@ def _graph(
     try:
         from aucuba.export import check_onnx, to_onnx
     except ImportError as error:
-        raise ValueError("--onnx needs the extra: pip install 'aucuba[export]'.") from error
+        raise ValueError("--onnx needs more packages: pip install 'aucuba[export]'.") from error
     calibration = None if options.calibration is None else _rows(options.calibration, record)
     # The model predicts 0 and 1 for the labels of the file.
     labels = record.labels.negative, record.labels.positive

@@ -1,4 +1,4 @@
-"""Hints beside a fit: columns that give the target away, and whether boosted trees would do better."""
+"""Hints after a fit: columns that give the target away, and whether boosted trees would do better."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from aucuba.cli._labelled_rows import LabelledTable
 from aucuba.linear import PartialAUCClassifier
 
 _MOST_ROWS = 20_000
-# No honest column ranks this well by itself.
+# No honest column ranks this well alone.
 _SUSPICIOUS = 0.99
 # The order of names or row numbers should carry no information.
 _SUSPICIOUS_ORDER = 0.9
@@ -39,7 +39,7 @@ _ROUNDS = 60
 
 
 def warn_of_leaks(table: LabelledTable, random_state: int) -> None:
-    """Warn of each column that ranks at most 20,000 rows almost perfectly by itself."""
+    """Warn about each column that alone ranks a sample of 20,000 rows almost perfectly."""
     if table.schema.n_features is not None or not table.rows.positive.any():
         return
     rows = _sampled_rows(table, random_state)
@@ -55,7 +55,7 @@ def warn_of_leaks(table: LabelledTable, random_state: int) -> None:
 
 
 def _leak(column: pd.Series, kind: str, positive: BoolArray) -> tuple[str, float]:
-    """Find the AUC of a column by itself, and whether it is that of the column or of its order."""
+    """Return what ranks the rows, the column or only its order, and the AUC of that."""
     known = column.notna().to_numpy()
     missing = _auc(known.astype(np.float64), positive)
     if missing > _SUSPICIOUS:
@@ -75,7 +75,7 @@ def _leak(column: pd.Series, kind: str, positive: BoolArray) -> tuple[str, float
 
 
 def _auc(numbers: FloatArray, positive: BoolArray) -> float:
-    """AUC of a column in its better direction; 0.5 with too few rows to tell."""
+    """Compute the AUC of a column in its better direction; 0.5 if there are too few rows."""
     if min(positive.sum(), (~positive).sum()) < _FEWEST_TO_RANK:
         return 0.5
     auc = counted_range_average(positive, numbers, 0.0, 1.0)
@@ -107,8 +107,8 @@ class Probe:
 def run_probe(plan: Plan, table: LabelledTable, budget_s: float, random_state: int) -> Probe | None:
     """Compare boosted trees with a linear model out of fold, on at most 20,000 rows.
 
-    Returns None for models that a stack could not replace, with too few rows, or where no fold may
-    begin any more after ``budget_s`` seconds.
+    Returns None for models that a stack cannot replace, for too few rows, or if ``budget_s`` seconds
+    pass before the last fold starts.
     """
     replaceable = table.schema.n_features is None and table.rows.query is None
     if plan.kind not in ("linear", "svc") or not replaceable:

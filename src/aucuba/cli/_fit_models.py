@@ -51,7 +51,7 @@ _HELD_OUT = 0.5
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train: kind of model, region and settings, checked before any data are read.
+    """Plan of a training: kind of model, region and settings, checked before any data are read.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Plan:
     kind : {"linear", "svc", "aum", "scorecard", "stack", "outliers"}
     classifier : estimator
     folds : int
-        Folds of a search for C; 0 where the classifier chooses for itself, or nothing is chosen.
+        Folds of a search for C; 0 if the classifier chooses its own, or nothing is chosen.
     promise : Promised or None
     random_state : int
     """
@@ -93,15 +93,15 @@ class Plan:
         """Refuse data that the classifier does not support."""
         if table.rows.query is not None and self.kind in (*_OF_NAMED, "aum"):
             raise ValueError(
-                f"--model {self.kind} does not support --qid; leave --qid out or choose another."
+                f"--model {self.kind} does not support --qid; leave it out or choose another model."
             )
         if self.promise is not None:
             self.promise.check_rows(table.rows)
         single = self.kind == "aum" or isinstance(self.classifier, PartialAUCClassifier)
         if (table.roles.groups or table.roles.time) and single and self.promise is None:
             raise ValueError(
-                "--groups and --time tell how to split the rows, and a single fit splits none; give "
-                "--promise with them, let --cv choose, or leave them out."
+                "--groups and --time say how to split the rows, but a single fit does not split them; "
+                "add --promise, use --cv, or leave them out."
             )
         if self.kind in _OF_NAMED and table.schema.n_features is not None:
             raise ValueError(
@@ -111,7 +111,7 @@ class Plan:
             _check_folds(cv, table)
 
     def record(self, table: LabelledTable, outside: int) -> FitRecord:
-        """Collect what is saved beside the model; ``outside`` counts rows far from those that train."""
+        """Collect what is saved with the model; ``outside`` counts rows far from the training rows."""
         return FitRecord(
             **{role: getattr(table.roles, role) for role in ROLES},
             labels=table.labels,
@@ -168,7 +168,7 @@ class Plan:
             if table.rows.positive.any():
                 baseline.fit(prepared, table.y, sample_weight=table.rows.weight)
             else:
-                # Of normal rows alone it learns nothing: the same score for every row.
+                # From normal rows alone it learns nothing and gives every row the same score.
                 baseline.fit(prepared[[0, 0]], [0, 1])
         first = prepare.steps[:1] if of_named else prepare.steps
         model = Pipeline([*first, ("model", self.classifier)])
@@ -176,14 +176,14 @@ class Plan:
 
     @property
     def logistic_C(self) -> float:
-        """The penalty that was chosen for logistic regression, where one was."""
+        """The penalty that was chosen for logistic regression, if any."""
         return float(vars(self.classifier).get("C_", 1.0))
 
 
 def fit_facts(classifier: Any) -> dict[str, Any]:
-    """Collect the certificate and the choices of a fitted classifier, those that it has.
+    """Collect the certificate and the choices that a fitted classifier has.
 
-    A promised threshold comes with those of its base.
+    A classifier with a promised threshold adds those of its base.
     """
     known = vars(classifier)
     if "promise_" in known:
@@ -233,7 +233,7 @@ def _stack(options: FitOptions, fpr_range: Range, min_tpr: float) -> RegionStack
 def _aum(options: FitOptions, fpr_range: Range, min_tpr: float) -> AUMClassifier:
     options.refuse("does not apply to --model aum", "min_tpr", "C")
     if options.cv:
-        raise ValueError("--model aum has nothing to choose by --cv; leave --cv out.")
+        raise ValueError("--model aum does not use --cv; leave it out.")
     return AUMClassifier(**_iteration_limit(options))
 
 
@@ -286,7 +286,7 @@ def _iteration_limit(options: FitOptions) -> dict[str, Any]:
 
 
 def _checked_C(options: FitOptions) -> float:
-    """Check the folds and the penalty; return the latter."""
+    """Check the folds and the penalty; return the penalty."""
     cv, C = options.cv, options.C
     if cv is not None and (cv < 0 or cv == 1):
         raise ValueError(f"--cv must be 0 or at least 2, got {cv}.")
@@ -339,14 +339,14 @@ def _preparation(table: LabelledTable) -> Pipeline:
 
 
 def _check_folds(cv: int, table: LabelledTable) -> None:
-    """Every fold needs a row of each class, or a query."""
+    """Raise an error if a fold would lack a row of some class, or a query."""
     n_units, units = _fold_units(table)
     if cv > n_units:
         raise ValueError(f"--cv {cv} needs at least {cv} {units}; there are {n_units}.")
 
 
 def _fold_units(table: LabelledTable) -> tuple[int, str]:
-    """Count what folds are made of, and name it."""
+    """Return how many units the folds can distribute, and their name."""
     if table.rows.query is None:
         return int(np.bincount(table.y).min()), "rows in the smaller class"
     return int(np.unique(table.rows.query).size), "queries"

@@ -1,4 +1,4 @@
-"""What ``aucuba fit`` sets on a held-out half: a promised threshold, a triage or a selection."""
+"""Decisions that ``aucuba fit`` sets on a held-out half: a threshold, a triage or a selection."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _OF_TRIAGE = {"fpr": "max_fpr", "tpr": "min_tpr", "ppv": "min_ppv", "npv": "min_
 
 @dataclass(frozen=True)
 class Promised:
-    """What decides about rows by a held-out half: a threshold, two of them, or a selection.
+    """A decision set on a held-out half: a threshold, two thresholds, or a selection.
 
-    ``option`` is the one that asked for it.
+    ``option`` is the option that asked for it.
     """
 
     option: str
@@ -57,8 +57,7 @@ class Promised:
         option = spelled_as_option(asked[0])
         if len(asked) > 1:
             raise ValueError(
-                f"{option} and {spelled_as_option(asked[1])} decide in different ways; give one of "
-                "the two."
+                f"{option} and {spelled_as_option(asked[1])} decide in different ways; give only one."
             )
         confidence = options.confidence
         if confidence is not None:
@@ -94,7 +93,7 @@ class Promised:
     def check_rows(self, rows: Sample) -> None:
         """Refuse rows whose structure the decisions would not keep."""
         if rows.query is not None:
-            raise ValueError(f"{self.option} does not support --qid; leave one of the two out.")
+            raise ValueError(f"{self.option} does not support --qid; leave one of them out.")
         if rows.group is not None and self.kind is FalseDiscoverySelector:
             raise ValueError(
                 "--max-fdr selects rows, and the rows of a group depend on each other. Leave --groups "
@@ -103,12 +102,12 @@ class Promised:
             )
 
     def around(self, model: Any, random_state: int) -> Any:
-        """Wrap a fitted classifier, not fitted yet to held-out rows."""
+        """Wrap a fitted classifier; the wrapper is not yet fitted to held-out rows."""
         return self.kind(model, cv="prefit", random_state=random_state, **self.params)
 
 
 def _of_rate(kind: Any, limit: float, model: Any, **params: Any) -> Any:
-    # Each class has a name of its own for its limit, which comes second.
+    # Every class has its limit as its second parameter, under a different name.
     return kind(model, limit, **params)
 
 

@@ -1,4 +1,4 @@
-"""What ``aucuba fit`` saves beside a model: its columns, labels and region."""
+"""The record that ``aucuba fit`` saves with a model: its columns, labels and region."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FitRecord:
         return chance_level(self.fpr_range, self.min_tpr)
 
     def to_json(self) -> dict[str, Any]:
-        """Write JSON's types."""
+        """Convert to JSON's types."""
         return {
             **vars(self),
             "writer": _WRITER,
@@ -59,7 +59,7 @@ class FitRecord:
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> FitRecord:
-        """Read what `to_json` has written."""
+        """Read the output of `to_json`."""
         positive, *others = map(str, saved["labels"])
         checked = {
             "labels": Labels(positive, tuple(others)),
@@ -78,7 +78,7 @@ def load_fitted(path: Path) -> tuple[SavedModel, FitRecord]:
 
 
 def was_fitted_here(saved: SavedModel) -> bool:
-    """Tell whether ``aucuba fit`` wrote the model file."""
+    """Return whether ``aucuba fit`` wrote the model file."""
     return saved.metadata.get("writer") == _WRITER
 
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 50_000
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"}
-# What pandas takes for a missing value; columns that are kept as written have only the empty cell.
+# Text that pandas reads as missing; in columns kept verbatim only an empty cell is missing.
 _MISSING_WORDS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
     *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 )
-# A forged index would ask for more memory than any machine has; hashed features have about 2**24.
+# A damaged index could ask for more memory than any machine has; hashed features have about 2**24.
 _MOST_FEATURES = 50_000_000
 
 
@@ -46,7 +46,7 @@ class Table:
     first_index : int or None
         Index in the file of the first feature of ``matrix``.
     progress : float
-        The fraction of the file that has been read by the end of this piece.
+        The fraction of the file read by the end of this piece.
     """
 
     frame: pd.DataFrame
@@ -63,7 +63,7 @@ class Table:
         return [str(name) for name in self.frame.columns]
 
     def column(self, name: str, role: str) -> pd.Series:
-        """Find a column by name; ``role`` is the option that asks for it."""
+        """Return a column by name; ``role`` is the option that asks for it."""
         if name not in self.frame.columns:
             raise TableError(
                 f"There is no column {name!r} for {role}; {suggestion(name, self.names)}"
@@ -83,7 +83,7 @@ def first_cell(column: pd.Series, rows: ArrayLike) -> str:
 
 @dataclass(frozen=True)
 class Kept:
-    """What must not be guessed when a file is read.
+    """Columns and settings that must not be guessed when a file is read.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class Kept:
         Columns of labels or names: text exactly as written in csv and tsv, missing only where the cell
         is empty, so that NA and 01 keep their spelling.
     first_index : int or None
-        Index of the first feature of a svmlight file, 0 or 1. None looks for an index 0.
+        Index of the first feature of a svmlight file, 0 or 1; None means 0 if that index occurs.
     """
 
     text: tuple[str, ...] = ()
@@ -110,7 +110,7 @@ class Format:
     tables : callable
         Takes the file, a `Kept` and whether to read it whole; yields one table, or several pieces.
     remedy : str
-        Advice where reading fails.
+        Advice if reading fails.
     """
 
     tables: Callable[[TableFile, Kept, bool], Iterator[Table]]
@@ -118,7 +118,7 @@ class Format:
 
 
 def _delimited(file: TableFile, kept: Kept, whole: bool) -> Iterator[Table]:
-    """Read csv or tsv; the position in the file as stored tells the progress."""
+    """Read csv or tsv; the position in the (compressed) file gives the progress."""
     size = file.path.stat().st_size
     with file.path.open("rb") as stored:
         options = _csv_options(file, stored, kept)
@@ -132,7 +132,7 @@ def _delimited(file: TableFile, kept: Kept, whole: bool) -> Iterator[Table]:
 
 def _csv_options(file: TableFile, stored: IO[bytes], kept: Kept) -> dict[str, Any]:
     """Build the options of `pandas.read_csv`, with the text of some columns kept."""
-    # Without index_col=False pandas silently takes surplus fields of every row for row names.
+    # Without index_col=False pandas silently reads surplus fields of every row as row names.
     options: dict[str, Any] = {
         "sep": file.delimiter or DELIMITERS[file.format],
         "low_memory": False,

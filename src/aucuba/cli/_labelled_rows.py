@@ -1,4 +1,4 @@
-"""Labelled rows of a file: whole to learn from, or in pieces with the scores of a saved model."""
+"""Labelled rows of a file: read whole for training, or in pieces with a saved model's scores."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NO_SEGMENT = "(missing)"
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """The rows to learn from with their features, and what the columns mean."""
+    """The training rows with their features, and the roles of the columns."""
 
     rows: Sample
     X: Any
@@ -54,9 +54,9 @@ class LabelledTable:
 
     @classmethod
     def read(cls, options: FitOptions) -> LabelledTable:
-        """Read a file and find its schema; all problems of the file are one error.
+        """Read a file and find its schema; report all problems of the file in one error.
 
-        A detector needs no outliers: where no row has that label, or none has a label, all are normal.
+        A detector needs no outliers: if no row has that label, or no row has a label, all are normal.
         """
         file, categories = options.file(), options.category or []
         text = {*split_names(categories, categories), *split_names(categories, ())}
@@ -100,7 +100,7 @@ class LabelledTable:
 
 
 class ScoredFile:
-    """A labelled file that a saved model scores as it is read, with its own columns and labels.
+    """A labelled file that a saved model scores while it is read, by the model's columns and labels.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class ScoredFile:
     options : LabelledOptions
         The file, and its columns that are not features.
     reach : callable
-        Called after every piece with the fraction of the file that has been read.
+        Called after every piece with the fraction of the file read so far.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class ScoredFile:
         self.flagged.update(rows["positive"], flagged, rows.get("weight"))
 
     def fingerprint(self) -> str:
-        """Digest the rows that were read; warn where they are those of training, or far from them."""
+        """Digest the rows read; warn if they are training rows, or far from them."""
         digest = _fingerprint(joined_features(self._head), self._n_rows)
         if digest == self.record.training["fingerprint"]:
             warn_user(
@@ -219,7 +219,7 @@ class ScoredRows:
 
     @property
     def weight_and_query(self) -> dict[str, Any]:
-        """Keywords of metrics."""
+        """The keyword arguments of metrics."""
         return {"sample_weight": self.rows.weight, "qid": self.rows.query}
 
 
@@ -255,12 +255,12 @@ def joined_features(parts: list[Any]) -> Any:
 
 
 def _fingerprint(X: Any, n_rows: int) -> str:
-    """Digest the first rows of a table, so that training data are recognised in any file."""
+    """Digest the first rows of a table, to recognise training data in any file."""
     if sparse.issparse(X):
         part = X[:_DIGESTED]
         content = part.indices.tobytes() + part.data.tobytes()
     else:
-        # Readers of csv may round the last digit.
+        # Reading csv may round the last digit.
         content = X.iloc[:_DIGESTED].to_csv(index=False, float_format="%.9g").encode()
     return hashlib.sha256(f"{n_rows} rows ".encode() + content).hexdigest()[:32]
 

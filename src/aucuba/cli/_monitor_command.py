@@ -28,7 +28,7 @@ _SETTINGS = (
     "ok_window",
 )
 _LATE = ("label_time", "as_of", "late_labels")
-# Labels, flags and groups, as a monitor takes them.
+# Labels, flags and groups, as `RateMonitor` takes them.
 _Rows = tuple[Any, ...]
 
 
@@ -36,7 +36,7 @@ def run(options: MonitorOptions) -> None:
     """Check a promised rate on the batches of a file."""
     if options.model is not None:
         options = _with_model(options, options.model)
-    # A state that does not fit is an error before the file is read.
+    # Report an unsuitable state before the file is read.
     watched, state = _monitor(options), options.state
     if state is not None:
         check_place(state, options.data)
@@ -71,13 +71,13 @@ def _read(options: MonitorOptions) -> Table:
     named = (options.target, options.flag, options.batch, options.groups)
     columns = (*named, options.time, options.label_time)
     kept = Kept(verbatim=tuple(name for name in columns if name is not None))
-    # On a day without rows cohorts may mature, and a change may be acknowledged.
+    # Even on a day without rows, cohorts may mature or a change may be acknowledged.
     is_a_day = options.as_of is not None or options.acknowledge
     return options.file().read(kept, may_be_empty=is_a_day)
 
 
 def _updated(watched: RateMonitor, options: MonitorOptions, table: Table) -> list[dict[str, Any]]:
-    """Let the monitor count the rows; return what it says after every batch."""
+    """Count the rows; return the monitor's summary after every batch."""
     if options.acknowledge:
         watched.acknowledge(options.as_of)
     group = None
@@ -126,7 +126,7 @@ def _update_batches(
 
 
 def _batches(options: MonitorOptions, table: Table) -> AnyArray:
-    """Name the batch of every row: a value of its column, the day or week of its time, or the file."""
+    """Return the batch of every row: its value in a column, the day or week of its time, or one."""
     if options.time is not None:
         options.refuse("does not go with --time, which makes the batches", "batch")
         every = check_choice(options.every or "day", "--every", ("day", "week"))
@@ -158,7 +158,7 @@ def _update_cohorts(
     made = None
     if options.label_time is not None:
         column = table.column(options.label_time, "--label-time")
-        # Rows without a label have no time of it either.
+        # Rows without a label have no label time either.
         made = column.where(column.notna(), pd.Series(event)).astype(str).to_numpy(dtype=str)
     times = {"event_time": event, "as_of": options.as_of}
     if not options.late_labels:
@@ -194,20 +194,20 @@ def _monitor(options: MonitorOptions) -> RateMonitor:
         if before != value:
             raise ValueError(
                 f"{spelled_as_option(option)} {value} differs from {before} in {state}; leave it out, "
-                "or begin another state file."
+                "or start a new state file."
             )
     return restored
 
 
 def _labels(options: MonitorOptions) -> Any:
-    """Return the pair of labels of the options, typed as in the columns; None if none is named."""
+    """Return the labels that the options name, with the type of the columns; None if they name none."""
     if options.labels is None and options.model is None:
         return None
     if options.labels is not None and options.model is not None:
-        raise ValueError("--labels and --model both name the labels; leave one of the two out.")
+        raise ValueError("--labels and --model both name the labels; leave one of them out.")
     if options.model is not None:
         known = load_fitted(options.model)[1].labels
-        # The predictions of a model of one class against the others say "other".
+        # A model of one class against the others predicts "other".
         negative, positive = list(dict.fromkeys([*known.others, known.negative])), known.positive
     else:
         assert options.labels is not None
@@ -224,7 +224,7 @@ def _flat(labels: tuple[Any, Any]) -> set[str]:
 
 
 def _typed(texts: pd.Series, seen: set[str]) -> AnyArray:
-    """Return numbers and booleans if every text seen is one of the two, and text otherwise."""
+    """Convert texts to numbers and booleans if every text seen is one, else return text."""
     value = {text: _value(text) for text in seen}
     if any(isinstance(one, str) for one in value.values()):
         return np.asarray(texts, dtype=str)

@@ -20,7 +20,7 @@ from aucuba.threshold import FalseDiscoverySelector
 # A limit with its value, or a measure with its parameters.
 Point = tuple[str, Any]
 _NAMES = {"fpr": "fpr", "tpr": "tpr", "recall": "tpr", "precision": "precision", "k": "k"}
-# By the limit of an operating point: the measure that is uncertain there, and its name.
+# By the limit of an operating point: the measure that gets an interval there, and its name.
 _MEASURED_AT = {
     "fpr": ("tpr_at_fpr", "TPR"),
     "tpr": ("fpr_at_tpr", "FPR"),
@@ -37,7 +37,7 @@ def parse_points(given: Sequence[str]) -> list[Point]:
 def _measure(text: str) -> Point | None:
     """Read ``MEASURE`` or ``MEASURE:NAME=VALUE,...``; None where no measure is named."""
     name, _, rest = (part.strip() for part in text.partition(":"))
-    # Every measure is a function of this name but the rate at a fixed threshold.
+    # Every measure except the rate at a fixed threshold is a function of this name.
     if name != "rate_at_threshold" and not hasattr(metrics, f"{name}_score"):
         return None
     pairs = [one.partition("=") for one in rest.split(",") if one.strip()]
@@ -113,9 +113,8 @@ def own_threshold(scored: ScoredFile, target: Range | None) -> dict[str, Any]:
     """Compute the rates of a file that was read at the model's own threshold, the score 0.
 
     A selector has no threshold; its rates are those of the file as one batch. Every limit that the
-    threshold was set for, or promises, gets a verdict, at the prevalence that it is for; a note says
-    which of them these rows violate. Rates are those at the ``target`` prevalence, or else at that of
-    the limit.
+    threshold was set for, or promises, gets a verdict at its own prevalence; a note names the limits
+    that these rows violate. Rates are those at the ``target`` prevalence, or else at that of the limit.
     """
     rows, limits = scored.flagged, stated_limits(scored.saved.model[-1])
     selects = isinstance(scored.saved.model[-1], FalseDiscoverySelector)

@@ -1,4 +1,4 @@
-"""What the options classes of the commands share: groups of options, and how a class becomes a command.
+"""Base of the commands' options classes: groups of options, and how a class becomes a command.
 
 Fields are named after the parameters of the library. Nothing here imports NumPy, pandas or
 scikit-learn, so that the help appears at once.
@@ -36,7 +36,7 @@ def option(
     min: float | None = None,
     group: str = "Options",
 ) -> Any:
-    """Declare an option of a ``group`` of the help, which shows ``shown`` for a default of None."""
+    """Declare an option in a ``group`` of the help, which shows ``shown`` if the default is None."""
     declared = Option(
         *names, help=help, metavar=metavar, show_default=shown, min=min, rich_help_panel=group
     )
@@ -57,7 +57,7 @@ of_columns, of_region, of_model, of_promise, of_signals, of_file = (
 class Options:
     """The options of every command.
 
-    ``given`` holds the names of the options that are on the command line.
+    ``given`` holds the names of the options on the command line.
     """
 
     json: bool = switch("Print one JSON object, errors included.")
@@ -66,7 +66,7 @@ class Options:
     examples: ClassVar[tuple[str, ...]] = ()
 
     def refuse(self, reason: str, *names: str) -> None:
-        """Raise an error for the first of the options that was given, such as "is for ..."."""
+        """Raise an error for the first of these options that was given; ``reason`` follows its name."""
         for name in names:
             if name in self.given:
                 raise ValueError(f"{spelled_as_option(name)} {reason}; leave it out.")
@@ -137,8 +137,8 @@ class PrevalenceOptions(Options):
     """The prevalence for which rates are computed, or promised."""
 
     target_prevalence: str | None = of_region(
-        "Share of positives for precision and flagged rows, such as 0.005 or 0.002-0.01, if not that "
-        "of DATA; scores within each class are taken to be as in DATA.",
+        "Share of positives at which precision and flagged rows are shown, such as 0.005 or "
+        "0.002-0.01. Within each class, scores are assumed to be distributed as in DATA.",
         "SHARE",
         shown="that of DATA",
     )
@@ -167,7 +167,7 @@ class ScoringOptions(FileOptions):
     """A data file for a saved model."""
 
     unknown: str = of_file(
-        "What to do with categories not seen in training: error or ignore.", default="error"
+        "What to do with categories not seen in training: error or ignore.", "NAME", default="error"
     )
 
     @property
@@ -188,7 +188,7 @@ class SegmentOptions(Options):
     """The column of segments."""
 
     by: str | None = of_columns(
-        "Segments, such as regions: the range is also measured in each, with intervals that hold "
+        "Segments, such as countries: measure the range in each of them too, with intervals that hold "
         "jointly. The column may be a feature.",
         "COLUMN",
     )
@@ -197,13 +197,13 @@ class SegmentOptions(Options):
 def as_command(options: type[Options], run: Callable[[Any], None]) -> Callable[..., None]:
     """Make the function that typer calls, with a parameter per field.
 
-    Inside its groups the help lists what is required, rows and region, and the command's own options.
+    Within a group, the help lists required options, rows and region, and then the command's own.
     """
     types = get_type_hints(options)
     declared = {one.name: one for one in fields(options) if "typer" in one.metadata}
     for option in declared.values():
         if option.default is False:
-            # Left to itself, typer would add a --no- form.
+            # By default typer would add a --no- form.
             option.metadata["typer"].param_decls = (spelled_as_option(option.name),)
     first = (RowOptions, RangeOptions, RegionOptions)
     parameters = [

@@ -36,7 +36,7 @@ from aucuba.threshold import FalseDiscoverySelector, TriageClassifier
 
 ACTIONS = ("clear", "review", "block")
 _WRITTEN = ("score", "probability", "p_value", "predicted", "action")
-# What spreadsheets take for the start of a formula, at once or after trimming.
+# Characters that spreadsheets read as the start of a formula, directly or after trimming.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _OTHER_FORMATS = (".gz", ".npz", ".parquet", ".pq", ".tsv")
 
@@ -107,9 +107,9 @@ def run(options: PredictOptions) -> None:
 def _decided_chunks(
     saved: SavedModel, record: FitRecord, file: TableFile, kept: Kept, strict: bool, far: FarRows
 ) -> Iterator[tuple[Table, Any, dict[str, Any]]]:
-    """Read the file in pieces; return each with its features and what the model says about its rows.
+    """Read the file in pieces; return each with its features and the model's scores and decisions.
 
-    A selection depends on all rows: the file is then read twice, and only its scores are kept.
+    A selection depends on all rows, so the file is then read twice, and only its scores are kept.
     """
     last = saved.model[-1]
 
@@ -136,7 +136,7 @@ def _decided_chunks(
 
 
 def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
-    """Score some rows and decide about each by itself."""
+    """Score some rows and decide about each of them separately."""
     score, last = saved.decision_function(X), saved.model[-1]
     columns: dict[str, Any] = {"positive": score > 0, "score": score}
     if hasattr(saved.model, "predict_proba"):
@@ -148,7 +148,7 @@ def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
 
 
 def _beside(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> pd.DataFrame:
-    """Put scores and decisions beside the columns that are carried along."""
+    """Join scores and decisions with the copied columns."""
     if escape:
         # A score may begin with a minus sign, but it is a number.
         carried = {_escaped(name): _escaped_all(texts) for name, texts in carried.items()}
@@ -157,13 +157,13 @@ def _beside(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> p
 
 
 def _ranked(frames: list[pd.DataFrame], top: int | None) -> pd.DataFrame:
-    """Join rows by decreasing score, and of equal scores in the order of the file; keep the first."""
+    """Join rows by decreasing score, ties in the order of the file; keep the ``top`` ones."""
     joined = pd.concat(frames, ignore_index=True)
     return joined.sort_values("score", ascending=False, kind="stable").iloc[:top]
 
 
 def _rows_of(features: list[Any], ranked: pd.DataFrame) -> list[Any]:
-    """Select the features of ranked rows, whose index is their place; nothing where none are kept."""
+    """Select the features of ranked rows by their index; return nothing if none were kept."""
     return [_safe_indexing(joined_features(features), ranked.index.to_numpy())] if features else []
 
 
@@ -203,7 +203,7 @@ def _write_changes(
 def _print_counts(
     counts: str, written: str, result: dict[str, Any], out: Path | None, as_json: bool
 ) -> None:
-    """Print what was written; as a note on stderr where the rows went to stdout."""
+    """Print what was written; as a note on stderr if the rows went to stdout."""
     if out is None:
         for line in counts.splitlines():
             print_note(line)
@@ -228,19 +228,19 @@ def _checked_out(options: PredictOptions) -> Path | None:
 
 
 def _id_columns(given: list[str], file: TableFile, written: list[str]) -> list[str]:
-    """List the columns to carry along, none of them overwritten."""
+    """List the columns to copy; none may have the name of an output column."""
     names = split_names(given, file.names() if any("," in one for one in given) else ())
     for name in names:
         if name in written:
             raise ValueError(
-                f"--id {name} would be overwritten by the column of that name; rename it."
+                f"--id {name} has the name of an output column; rename it in the file."
             )
     return names
 
 
 @contextmanager
 def _sink(out: Path | None) -> Iterator[TextIO]:
-    """Open where the scores go: stdout, a pipe or device directly, or a file that appears whole."""
+    """Open the output: stdout, a pipe or a device directly, or a file that appears only when whole."""
     if out is None:
         note_stream("stdout")
         with stdout_of_a_reader() as sink:

@@ -31,7 +31,7 @@ from aucuba.report import (
 from aucuba.structured import RankingGraph, StructuredRanker
 from aucuba.threshold import PromiseLedger
 
-# Rows of the highest scores that a page explains, and reasons for each.
+# Top-scoring rows that a page explains, and reasons for each.
 _N_EXPLAINED, _N_REASONS = 5, 3
 
 
@@ -93,7 +93,7 @@ def _ranking_page(
 ) -> Page:
     """Read nodes from node, labels and features; edges from source, target and features.
 
-    A column ``graph`` in both tables tells several graphs apart.
+    A column ``graph`` in both tables distinguishes several graphs.
     """
     if edges is None:
         raise ValueError(
@@ -134,5 +134,5 @@ def _ranking_page(
 
 
 def _features(frame: pd.DataFrame, others: list[str], path: Path) -> pd.DataFrame:
-    """Convert all columns but those left out to numbers."""
+    """Convert all columns except ``others`` to numbers."""
     return frame.drop(columns=others, errors="ignore").apply(as_floats, path=path)

@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"0|-?[1-9]\d*")
 # Columns with one value per row, by option, and the name of such a value.
 _UNITS = {"qid": "query", "groups": "group", "time": "time"}
-# What the other label of a single class is called if that class is normal.
+# Name of the positive label if the only class is the normal one.
 _NEGATIVES = {"0": "1", "false": "true"}
 # Labels with equal keys are equal; keys sort numbers first, by their exact value.
 _Key = tuple[bool, Decimal, str]
@@ -37,7 +37,7 @@ _Key = tuple[bool, Decimal, str]
 class Labels:
     """Labels seen in training.
 
-    Numbers are equal by value (1, 1.0 and 01), true and false in any case, other text by spelling.
+    Numbers are compared by value (1, 1.0 and 01), true and false in any case, other text exactly.
     """
 
     positive: str
@@ -49,8 +49,8 @@ class Labels:
     ) -> Labels:
         """Find the labels in a column of text, and which is positive if none is named.
 
-        Of two numbers the larger is positive, of two texts the unmistakable one, such as yes.
-        ``may_lack_positives`` takes a single label for the negative one.
+        Of two numbers the larger is positive, of two texts the unmistakable one, such as yes. With
+        ``may_lack_positives`` a single label is the negative one.
         """
         texts: dict[_Key, str] = {}
         for text in column.unique():
@@ -77,7 +77,7 @@ class Labels:
 
     @classmethod
     def _beside_normal(cls, only: str, pos_label: str | None, column: Any) -> Labels:
-        """Name the label of outliers where all rows have the same one."""
+        """Choose the label of outliers if all rows have the same label."""
         opposite = {_key(one): other for one, other in _NEGATIVES.items()}
         positive = opposite.get(_key(only)) if pos_label is None else pos_label
         if positive is None:
@@ -105,7 +105,7 @@ class Labels:
 
     @property
     def key(self) -> str:
-        """The positive label in a spelling that all equal labels have."""
+        """The positive label in the spelling shared by all equal labels."""
         is_text, number, text = _key(self.positive)
         return text if is_text else f"{number.normalize():f}"
 
@@ -119,7 +119,7 @@ class Labels:
             raise TableError(
                 f"The target {column.name!r} has labels that the model was not trained with: "
                 f"{_listed(unseen)} (first in row {row}). It knows "
-                f"{_listed([self.positive, *self.others])}; correct them or leave these rows out."
+                f"{_listed([self.positive, *self.others])}; correct the labels or leave these rows out."
             )
         positive = [text for text, key in keys.items() if key == _key(self.positive)]
         found: BoolArray = column.isin(positive).to_numpy(dtype=bool)
@@ -127,7 +127,7 @@ class Labels:
 
 
 def label_text(label: Any) -> str:
-    """Write a label as a person would: 1, not 1.0."""
+    """Format a label as a person would: 1, not 1.0."""
     if isinstance(label, bytes):
         return label.decode(errors="replace").strip()
     if isinstance(label, float | np.floating) and float(label).is_integer():
@@ -144,8 +144,7 @@ def _likely_positive(keys: list[_Key], column: Any) -> _Key:
         return plain[0]
     shown = " or ".join(pasted("--pos-label", _plain(key)) for key in keys)
     raise TableError(
-        f"The target {column!r} does not tell which label is positive: give {shown}, the one to be "
-        "found."
+        f"It is not clear which label of the target {column!r} is the positive one; give {shown}."
     )
 
 
@@ -178,7 +177,7 @@ class Roles:
 
     @classmethod
     def from_options(cls, table: Table, options: RowOptions, **trained: str | None) -> Roles:
-        """Give each column that an option names, or a model was ``trained`` with, one role.
+        """Assign one role to each column that an option names or that a model was ``trained`` with.
 
         A svmlight file implies the names of its labels and queries.
         """
@@ -217,7 +216,7 @@ class Roles:
         return as_texts(table.column(self.target, "--target"), "target")
 
     def read_others(self, table: Table) -> pd.DataFrame:
-        """Read the weights, which are numbers of at least 0, queries, groups and times, where named."""
+        """Read the weights (numbers of at least 0), queries, groups and times that are named."""
         columns: dict[str, Any] = {}
         problems = Problems()
         if self.sample_weight is not None:
@@ -263,7 +262,7 @@ def _check_column(table: Table, option: str, name: str, taken: dict[str, str]) -
 
 
 def as_texts(column: pd.Series, what: str = "column") -> pd.Series:
-    """Convert the values of a column to text; missing ones are an error that numbers their row."""
+    """Convert the values of a column to text; an error gives the row of a missing one."""
     missing = column.isna()
     if missing.any():
         raise TableError(
@@ -295,7 +294,7 @@ def _without_gaps(column: pd.Series, option: str, unit: str) -> pd.Series:
 
 
 def as_sample(rows: pd.DataFrame) -> Sample:
-    """Make a sample of the columns positive and, where there are, weight, qid, groups and time."""
+    """Make a sample from the columns positive and, if present, weight, qid, groups and time."""
     weight = rows["weight"].to_numpy() if "weight" in rows else None
     query, group = (
         None if name not in rows else query_index(_in_order(rows[name]), len(rows))

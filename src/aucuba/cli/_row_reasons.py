@@ -1,4 +1,4 @@
-"""Reasons of scored rows, compared with the typical row of training."""
+"""Reasons for the scores of rows, compared with a typical training row."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from aucuba._columns._table_columns import LinearColumns
 from aucuba.ensemble import RowReasons, explain_rows
 from aucuba.persistence import SavedModel
 
-# Contributions that are held at a time.
+# Contributions held in memory at a time.
 _ENTRIES_AT_ONCE = 4_000_000
 
 
 def reasons_of(saved: SavedModel, X: Any, n_reasons: int) -> RowReasons:
-    """Explain rows against a row of training medians and most frequent categories.
+    """Explain rows, compared with a row of training medians and most frequent categories.
 
-    The typical row of a svmlight file is zero.
+    For svmlight files the typical row is zero.
     """
     columns = saved.baseline["columns"]
     background: Any = sparse.csr_matrix((1, X.shape[1]))

@@ -35,7 +35,7 @@ class SignalTable:
 
     @classmethod
     def read(cls, file: TableFile) -> SignalTable:
-        """Read and check a table; of position and time the first is taken."""
+        """Read and check a table; position is used if it has both position and time."""
         rows = file.read(_NAMES)
         value = as_floats(rows.column("value", "the samples"), file.path)
         columns = {"sequence": _sequences(rows.column("sequence", "the signals"), file.path)}
@@ -79,7 +79,7 @@ class SignalTable:
 
 
 def as_floats(column: pd.Series, path: Path, *, finite: bool = True) -> pd.Series:
-    """Convert a column to numbers; text and missing values are an error that names the column."""
+    """Convert a column to numbers; an error for text or missing values names the column."""
     if not pd.api.types.is_numeric_dtype(column):
         raise TableError(f"{path}: the column {column.name!r} holds text where numbers are needed.")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -90,7 +90,7 @@ def as_floats(column: pd.Series, path: Path, *, finite: bool = True) -> pd.Serie
 
 
 def _sequences(column: pd.Series, path: Path) -> pd.Series:
-    """Names as text, so that those of two files agree whatever their formats."""
+    """Convert names to text, so that they agree between files of different formats."""
     if column.isna().any():
         row = row_number(column, column.isna())
         raise TableError(f"{path}: row {row} names no sequence; fill the column 'sequence'.")
@@ -108,7 +108,7 @@ def _check_kinds(kinds: pd.Series, sequences: pd.Series, path: Path) -> None:
 
 
 def _times(column: pd.Series, path: Path) -> pd.Series:
-    """Dates and times without an offset from UTC, which would not compare with those of labels."""
+    """Read dates and times; refuse offsets from UTC, which cannot be compared with the labels."""
     if pd.api.types.is_numeric_dtype(column):
         raise TableError(
             f"{path}: the column {column.name!r} holds numbers, but the time of the signals is dates."

@@ -79,7 +79,7 @@ class TableFile:
         decimal: str | None = None,
         encoding: str | None = None,
     ) -> TableFile:
-        """Find the format from the name, ``data.csv.gz`` included, unless it is given."""
+        """Find the format from a name such as ``data.csv.gz``, unless it is given."""
         _check_path(path)
         if format is None:
             suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
@@ -138,7 +138,7 @@ def _check_path(path: Path) -> None:
         raise TableError(f"{path} is a folder; name a data file.")
     if str(path) == "-" or is_stream(path):
         raise TableError(
-            f"{path} is not a file on disk, and data may be read more than once; save them first."
+            f"{path} is not a file on disk, but data may be read more than once; save them to a file."
         )
     if not path.is_file():
         raise TableError(f"There is no file {path}.")
@@ -155,7 +155,7 @@ def _errors_as_one_sentence(file: TableFile) -> Iterator[None]:
     )
     try:
         with warnings.catch_warnings():
-            # Rows longer than the header: pandas warns and cuts them, we refuse.
+            # pandas only warns about rows longer than the header, and cuts them.
             warnings.simplefilter("error", pd.errors.ParserWarning)
             yield
     except TableError:

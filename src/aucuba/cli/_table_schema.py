@@ -1,4 +1,4 @@
-"""Names and kinds of the columns that a model learns from."""
+"""Names and kinds of the feature columns of a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from aucuba._columns._table_columns import LinearColumns
 from aucuba.cli._console import Problems, TableError, pasted
 from aucuba.cli._formats import Table, first_cell, row_number
 
-# Squares of larger numbers, summed for a variance, overflow.
+# Sums of squares of larger numbers, as in a variance, overflow.
 _LARGEST = 1e100
 # A text column with at least this fraction of numbers is probably numeric.
 _MOSTLY = 0.5
@@ -38,7 +38,7 @@ _ENOUGH = 20
 _MOST_NAMED = 3
 _UNNAMED = re.compile(r"Unnamed: \d+")
 _DECIMAL_COMMA = r"\s*[+-]?[\d.]*\d,\d+\s*"
-# Day or month first, which no rule can tell apart.
+# Dates whose day and month no rule can tell apart.
 _OTHER_DATE = r"\s*\d{1,2}([./-])\d{1,2}\1(\d{4}|\d{2})(\s.*)?"
 # Values that no model takes, by the name that pandas gives to their kind.
 _UNUSABLE = {"period": "periods", "time": "times of day", "bytes": "bytes"}
@@ -64,7 +64,7 @@ class Schema:
     def from_table(
         cls, table: Table, excluded: Iterable[str], categories: Iterable[str] = ()
     ) -> Schema:
-        """Look at every column that is not excluded; all problems are one error."""
+        """Find the kind of every column that is not excluded; report all problems in one error."""
         if table.matrix is not None:
             if table.matrix.shape[1] == 0:
                 raise TableError("No row has a feature to learn from.")
@@ -83,7 +83,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> Schema:
-        """Read what `to_json` has written."""
+        """Read the output of `to_json`."""
         sizes = saved["n_features"], saved["first_index"]
         if not all(size is None or isinstance(size, int) for size in sizes):
             raise TypeError("The width of a matrix must be a number.")
@@ -93,7 +93,7 @@ class Schema:
         return cls(kinds, *sizes)
 
     def to_json(self) -> dict[str, Any]:
-        """Write JSON's types, with the order of the columns."""
+        """Convert to JSON's types, keeping the order of the columns."""
         columns = [[name, kind] for name, kind in self.kinds.items()]
         sizes = {"n_features": self.n_features, "first_index": self.first_index}
         return {"columns": columns, **sizes}
@@ -133,7 +133,7 @@ class Schema:
         if missing:
             raise TableError(
                 f"The model needs the column{'s' if len(missing) > 1 else ''} "
-                f"{', '.join(map(repr, missing[:5]))}, absent from this file."
+                f"{', '.join(map(repr, missing[:5]))}, which this file lacks."
             )
         columns, problems = {}, Problems()
         for name, kind in self.kinds.items():
@@ -143,7 +143,7 @@ class Schema:
         return pd.DataFrame(columns, index=table.frame.index)
 
     def refuse_unknown(self, baseline: Pipeline, X: Any) -> None:
-        """Raise an error if X has categories that the baseline has not seen in training."""
+        """Raise an error if X has categories that training has not seen."""
         if not self.of_kind(CATEGORY):
             return
         problems = []
@@ -168,9 +168,9 @@ class Schema:
         if width > self.n_features:
             last = self.first_index - 1
             raise TableError(
-                f"The file has features up to index {last + width}, the model knows those up to "
-                f"{last + self.n_features}; leave the others out, and count from {self.first_index} as "
-                "in training."
+                f"The file has features up to index {last + width}, but the model knows only those up "
+                f"to {last + self.n_features}; leave the others out, and count from {self.first_index} "
+                "as in training."
             )
         parts = (table.matrix.data, table.matrix.indices, table.matrix.indptr)
         matrix = sparse.csr_matrix(parts, shape=(n_rows, self.n_features))
@@ -207,11 +207,11 @@ class FarRows:
             self.n_rows += int(np.any(list(far.values()), axis=0).sum()) if far else 0
 
     def ranges(self) -> dict[str, str]:
-        """Write the ranges of training by column."""
+        """Format the training ranges by column."""
         return {} if self._plain is None else self._plain.training_ranges()
 
     def note(self) -> str:
-        """Say how many rows there are and in which columns; nothing if there are none."""
+        """Return a sentence on how many rows lie outside, and in which columns; empty if none do."""
         if not self.n_rows:
             return ""
         ranges, most = self.ranges(), self._by_column.most_common(_MOST_NAMED)
@@ -231,7 +231,7 @@ class FarRows:
 
 
 def _file_column_kind(column: pd.Series) -> str:
-    """Find the kind of a file's column, which is an error where it looks like two kinds."""
+    """Find the kind of a file's column; raise an error if it could be of two kinds."""
     name = str(column.name)
     dropped = pasted("--drop", name)
     if column.isna().all():
@@ -254,7 +254,7 @@ def _file_column_kind(column: pd.Series) -> str:
 
 
 def _check_text(column: pd.Series) -> None:
-    """Refuse text that is mostly numbers; warn of another notation, or text that never repeats."""
+    """Refuse text that is mostly numbers; warn about unread numbers or dates, and rare texts."""
     known, name = column.dropna(), str(column.name)
     is_number = pd.to_numeric(known, errors="coerce").notna().to_numpy()
     if is_number.sum() >= _MOSTLY * len(known):

@@ -19,7 +19,7 @@ Scorer = Callable[[Any], FloatArray]
 _SCALERS = (MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler)
 # Largest relative difference between the scores of a linear model and the products of its coefficients.
 _SAME = 1e-6
-# Entries of hybrid rows that are scored at a time.
+# Entries of the hybrid rows in one batch of scores.
 _ENTRIES_AT_ONCE = 4_000_000
 
 
@@ -30,8 +30,8 @@ def linear_contributions(
 
     .. math:: \phi_j(x) = \sum_{k \in K_j} w_k \Bigl(T(x)_k - \frac1m \sum_{b=1}^m T(z_b)_k\Bigr)
 
-    with T the steps before the linear model and :math:`K_j` the columns that they make of column j.
-    None where the model is not linear, or a step may mix columns.
+    with T the steps before the linear model and :math:`K_j` the columns that they derive from column
+    j. Returns None if the model is not linear or a step may mix columns.
     """
     coef, source = np.ravel(vars(last).get("coef_", ())), source_columns(steps, X)
     if source is None or coef.size != source.size:
@@ -72,13 +72,12 @@ def walk_contributions(
 ) -> FloatArray:
     r"""Attribute any score to the columns of X: Shapley values, estimated by walks.
 
-    A walk leads from a background row z to a row x and replaces one column after the other in a random
+    A walk leads from a background row z to a row x and replaces the columns one by one in a random
     order; each replacement moves the score, and the moves of a walk add up to ``score(x) - score(z)``.
-    The contribution of a column is the mean of its moves, so that contributions add up to
-    ``score(x) - mean(score(z))`` however few the walks are. Every order is also walked in reverse,
-    which cancels the error of interactions of two columns, and every background row starts equally
-    many walks. Columns in which x equals z stay. Scores that are a sum over columns are attributed
-    exactly.
+    The contribution of a column is the mean of its moves, so contributions add up to
+    ``score(x) - mean(score(z))`` for any number of walks. Every order is also walked in reverse, which
+    cancels the error due to interactions of two columns, and every background row starts the same
+    number of walks. Columns in which x equals z are skipped. Additive scores are attributed exactly.
 
     Štrumbelj and Kononenko (2014), "Explaining prediction models and individual predictions with
     feature contributions".
@@ -114,7 +113,7 @@ def _orders(n_columns: int, n_pairs: int, seed: int) -> list[IntArray]:
 
 
 def _states(start: int, order: IntArray, n_columns: int) -> IntArray:
-    """Say for every state of a walk which row each column comes from; row 0 is the one explained."""
+    """Return the source row of each column in every state of a walk; row 0 is the explained one."""
     states = np.full((order.size + 1, n_columns), start + 1)
     for step, column in enumerate(order):
         states[step + 1 :, column] = 0
@@ -135,7 +134,7 @@ def _parts(walks: list[Any], n_columns: int) -> Iterator[list[Any]]:
 
 
 def _differences(X: Any, background: Any) -> BoolArray:
-    """Tell where rows differ from background rows, shape (n_rows, n_background, n_columns)."""
+    """Mark where rows differ from background rows, shape (n_rows, n_background, n_columns)."""
     pairs = zip(table_columns(X), table_columns(background), strict=True)
     return np.stack([_unequal(*pair) for pair in pairs], axis=2)
 

@@ -24,10 +24,10 @@ class RegionEnsemble(BinaryClassifier):
     """A binary classifier whose scores, or a calibration of them, are log-odds of ``pos_label_``."""
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: above 0 is ``classes_[1]``, and the out-of-fold FPR at 0 is ``predict_fpr_``.
+        """Score rows; a score above 0 means ``classes_[1]``.
 
         This is the score of ``pos_label_`` minus ``threshold_``, with its sign reversed if
-        ``pos_label_`` is ``classes_[0]``.
+        ``pos_label_`` is ``classes_[0]``. At 0 the out-of-fold FPR is ``predict_fpr_``.
 
         Parameters
         ----------

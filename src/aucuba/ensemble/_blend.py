@@ -1,4 +1,4 @@
-"""The last layer of a stack, and the value of its members."""
+"""The last layer of a stack, and a report on its members."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Blend:
 
     @classmethod
     def from_scores(cls, scores: FloatArray, sample: Sample, shrinkage: float) -> Blend:
-        r"""Fit logistic regression on standardised scores, with weights drawn towards each other.
+        r"""Fit logistic regression on standardised scores, with weights shrunk towards each other.
 
         The log-loss has the penalty
 
         .. math:: \tfrac12 \sum_k c_k^2 + \tfrac{\lambda}{2} \sum_k (c_k - \bar c)^2
 
-        with the shrinkage :math:`\lambda`. Where positives are few, members of equal weight beat
-        weights that follow noise. In the coordinates :math:`A^{-1} c`, with A the projection on equal
+        with the shrinkage :math:`\lambda`. With few positives, equal weights do better than weights
+        fitted to noise. In the coordinates :math:`A^{-1} c`, with A the projection on equal
         weights plus :math:`1 / \sqrt{1 + \lambda}` times the projection on their differences, this is
         the usual penalty.
 
@@ -74,7 +74,7 @@ class Blend:
 
 @dataclass(frozen=True)
 class CrossFittedBlend:
-    """A blend for every fold, fitted to the scores of the other folds; None is all members."""
+    """One blend per fold, fitted to the scores of the other folds; no ``members`` means all."""
 
     blends: list[Blend]
     members: IntArray | None = None
@@ -95,7 +95,7 @@ class CrossFittedBlend:
         return cls(blends, members)
 
     def log_odds(self, scores: FloatArray, splits: list[Split]) -> FloatArray:
-        """Blend the scores of every row by the blend that has not seen it."""
+        """Score every row by the blend that has not seen it."""
         stacked = np.empty(len(scores))
         for blend, (_, test) in zip(self.blends, splits, strict=True):
             stacked[test] = blend.log_odds(_columns(scores[test], self.members))
@@ -104,18 +104,18 @@ class CrossFittedBlend:
 
 @dataclass(frozen=True)
 class StackedBlend:
-    r"""A blend between that of the members trained by log-loss alone and that of all members.
+    r"""Weighted mean of two blends: of the members trained by log-loss alone, and of all members.
 
-    On the log-odds scale, the second has the weight
+    On the log-odds scale, the second blend has the weight
 
     .. math::
         w = \max\bigl(0,\, 2 \Phi(z) - 1\bigr), \qquad
         z = \frac{A_{\mathrm{all}} - A_{\mathrm{plain}}}{\mathrm{se}}
 
-    with their cross-fitted partial AUC and the paired standard error, whose units are groups where
-    there are any (`Lead.weight`). Members trained for the region gain on most tables and lose on some,
-    above all where positives are few; a difference within its error moves the blend only part of the
-    way, so that no single row decides.
+    with their cross-fitted partial AUC and its paired standard error, over groups if there are any
+    (`Lead.weight`). Members trained for the region gain on most tables but lose on some, mostly on
+    those with few positives. A difference within its error therefore moves the blend only part of the
+    way, and no single row decides.
 
     Parameters
     ----------
@@ -142,9 +142,9 @@ class StackedBlend:
         for_region: BoolArray,
         region: Region,
     ) -> StackedBlend:
-        """Fit the blend of out-of-fold scores; ``for_region`` tells the two kinds of members apart.
+        """Fit the blend of out-of-fold scores; ``for_region`` marks the members trained for the region.
 
-        Every fold is fitted once for each shrinkage and once for the members trained by log-loss.
+        Each fold is fitted once per shrinkage and once for the members trained by log-loss.
         """
         shrinkage, folds, log_odds = _chosen_shrinkage(scores, sample, splits)
         blend, weight = Blend.from_scores(scores, sample, shrinkage), 1.0
@@ -175,7 +175,7 @@ class StackedBlend:
     ) -> list[dict[str, Any]]:
         """Report the out-of-fold partial AUC, with standard error, of every member and of the stack.
 
-        Groups are the independent units of the error where there are any.
+        If there are groups, they are the independent units of the standard error.
         """
         meaning: WeightMeaning = "replication" if sample.group is None else "sampling"
         columns = zip(

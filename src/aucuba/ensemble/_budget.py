@@ -30,13 +30,13 @@ _TRIAL_FOLDS = 2
 
 @dataclass(frozen=True)
 class Budget:
-    """The moment at which a fit should have ended, by the clock of `time.monotonic`."""
+    """Deadline of a fit, on the clock of `time.monotonic`."""
 
     end: float
 
     @classmethod
     def from_limit(cls, seconds: float | None) -> Budget:
-        """Start the clock; None is no limit."""
+        """Start the clock; None means no limit."""
         return cls(np.inf if seconds is None else time.monotonic() + seconds)
 
     @property
@@ -100,9 +100,9 @@ def _log(verbose: int, outcome: str, name: str, n_members: int) -> None:
 
 
 def _seconds(member: Member, runner: Runner, region: Region, seed: int, remaining: float) -> float:
-    """Estimate the time of a fit, a constant plus a part per row, from two fits on few rows.
+    """Predict the time of a fit, linear in the number of rows, from two fits on few rows.
 
-    One trial is enough if the fit would be in time even if all of its time grew with the rows.
+    One trial is enough if the fit would finish in time even if none of its time were constant.
     """
     n_rows = runner.n_trained
     n_small = int(np.clip(n_rows // _TRIAL_FRACTION, *_TRIAL_ROWS))
@@ -118,7 +118,7 @@ def _seconds(member: Member, runner: Runner, region: Region, seed: int, remainin
 
 
 def _times_the_fits(member: Member, runner: Runner, trial: Runner) -> float:
-    """Return how many times the work of its trial a member takes."""
+    """Return the ratio of a member's work to that of its trial."""
     wanted, tried = (member.n_fits(one.folds, every_row=one.every_row) for one in (runner, trial))
     if tried == 1:
         return wanted
@@ -128,7 +128,7 @@ def _times_the_fits(member: Member, runner: Runner, trial: Runner) -> float:
 
 
 def _trial_runner(runner: Runner, n_rows: int, seed: int) -> Runner:
-    """Make a runner of a few rows, without the cache, which would make its fits look free."""
+    """Make a runner on a few rows, without the cache, since cached fits would look free."""
     sample, rng = runner.table.sample, np.random.default_rng(seed)
     rows = drawn_within_classes(
         sample.positive, np.arange(sample.n_rows), n_rows, rng, fewest=_FEWEST_OF_A_CLASS

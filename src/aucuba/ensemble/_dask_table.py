@@ -1,4 +1,4 @@
-"""Rows of a Dask collection, never gathered, and the boosters of other packages that train on them."""
+"""Rows of a Dask collection, which stay on the workers, and the boosters that train there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BoosterOnDask(ABC):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> BoosterOnDask:
-        """Choose by the package and class of the estimator."""
+        """Choose the adapter by the package and class of the estimator."""
         kind = type(estimator)
         known = _KINDS.get(f"{kind.__module__}.{kind.__name__}")
         if known is None:
@@ -57,7 +57,7 @@ class BoosterOnDask(ABC):
         return known(estimator)
 
     def fit(self, blocks: DaskBlocks, y: IntArray, weight: FloatArray | None) -> Any:
-        """Fit on the rows of some blocks; return a model without Dask."""
+        """Fit on the rows of some blocks; return a model that does not need Dask."""
         labels = blocks.split(y)
         weights = [None] * len(labels) if weight is None else blocks.split(weight)
         parts = [Part(*own) for own in zip(blocks.delayed(), labels, weights, strict=True)]
@@ -125,7 +125,7 @@ _KINDS: dict[str, type[BoosterOnDask]] = {
 
 
 def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list[int]]:
-    """Deal the parts to groups of similar size that each have rows of both classes."""
+    """Distribute the parts over groups of similar size, each with rows of both classes."""
     groups: list[list[int]] = [[] for _ in range(n_groups)]
     sizes = np.zeros(n_groups)
     # Deal the blocks with positives first, one to every group; then always to the smallest group.
@@ -139,8 +139,8 @@ def _groups_with_both_classes(parts: Sequence[Part], n_groups: int) -> list[list
         if labels.all() or not labels.any():
             raise ValueError(
                 f"LightGBM needs rows of both classes on each of {n_groups} workers, and the "
-                f"{len(parts)} blocks of X cannot be dealt that way; shuffle the rows or use fewer "
-                "workers."
+                f"{len(parts)} blocks of X cannot be distributed that way; shuffle the rows or use "
+                "fewer workers."
             )
     return groups
 
@@ -152,7 +152,7 @@ def _joined(blocks: list[Any]) -> Any:
 
 
 def _collection(blocks: Sequence[Any], lengths: Sequence[int], columns: Any) -> Any:
-    """Return blocks as one Dask collection of the kind of an empty table."""
+    """Join blocks into one Dask collection of the same kind as an empty table."""
     if isinstance(columns, pd.DataFrame):
         return dask.dataframe.from_delayed(list(blocks), meta=columns, verify_meta=False)
     return _dask.array.concatenate(

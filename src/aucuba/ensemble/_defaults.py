@@ -291,16 +291,18 @@ def pairs_of(estimators: Any) -> dict[str, Any]:
 
 
 def is_pair(entry: Any) -> bool:
-    """Tell a pair (name, classifier) from the name of a member."""
+    """Return whether an entry is a pair (name, classifier) and not the name of a member."""
     return isinstance(entry, list | tuple) and len(entry) == 2 and isinstance(entry[0], str)
 
 
 def checked_limit(time_limit: Any, plan: Any) -> float | None:
-    """Check the seconds that a fit may take; None is no limit."""
+    """Check the seconds that a fit may take; None means no limit."""
     if time_limit is None:
         return None
     if plan is not None:
-        raise ValueError("plan fits the same members however long it takes; leave time_limit out.")
+        raise ValueError(
+            "plan always fits the same members, however long they take; leave time_limit out."
+        )
     return check_positive_number(time_limit, "time_limit")
 
 

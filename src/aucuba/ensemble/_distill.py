@@ -38,8 +38,8 @@ def check_distillable(X: Any, n_synthetic: int | None) -> None:
     """Raise if the columns of X cannot be mixed or ``n_synthetic`` is not a whole number."""
     if sparse.issparse(X) or not (isinstance(X, np.ndarray) or hasattr(X, "iloc")):
         raise ValueError(
-            f"distill mixes the columns of rows and takes an array or a pandas DataFrame, got "
-            f"{type(X).__name__}."
+            f"distill mixes columns of different rows, which needs a dense array or a pandas "
+            f"DataFrame; got {type(X).__name__}."
         )
     if n_synthetic is not None and n_synthetic != 0:
         check_positive_number(n_synthetic, "n_synthetic", integer=True)
@@ -62,7 +62,7 @@ def student_for(estimator: Any, X: Any) -> Any:
 
 
 def taught(base: Any, score: Scorer, X: Any, n_synthetic: int | None, seed: int) -> Any:
-    """Fit a student to the probabilities of a teacher on rows and synthetic ones.
+    """Fit a student to the probabilities of a teacher on the given rows and on synthetic ones.
 
     ``score`` returns the teacher's log-odds.
     """
@@ -88,10 +88,10 @@ def cross_taught(
     folds: Folds,
     given: dict[str, Any],
 ) -> FloatArray:
-    """Score the rows of every fold by a teacher of the others and by its student.
+    """Score each fold by a teacher trained on the other folds and by its student.
 
-    ``teach`` fits both to a table, its labels, and the groups and times given for its rows. Returns
-    one row of scores for the teachers and one for the students.
+    ``teach`` fits both to a table, its labels, and the groups and times of its rows. Returns one row
+    of scores for the teachers and one for the students.
     """
     scores = np.full((2, folds.n_rows), np.nan)
     for train, test in folds.splits:

@@ -1,4 +1,4 @@
-"""Say why rows were flagged: the columns that raise their scores most, in words."""
+"""Reasons why rows were flagged: the columns that raise their scores most, in words."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from aucuba.ensemble._attribution import linear_contributions, walk_contribution
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._table import as_rows, log_odds
 
-# Of more background rows, this many evenly spaced ones are used.
+# Largest number of background rows used; of more, evenly spaced ones are taken.
 _MOST_BACKGROUND = 50
-# Models whose decision function is a log-odds, but for a constant.
+# Models whose decision function is a log-odds up to a constant.
 _LOG_ODDS = (RegionEnsemble, HistGradientBoostingClassifier, LogisticRegression)
 
 
@@ -38,42 +38,44 @@ def explain_rows(
     pos_label: Any = None,
     random_state: int = 0,
 ) -> RowReasons:
-    r"""Say which columns raise the score of each row most, compared with background rows.
+    r"""Find the columns that raise the score of each row most, compared with background rows.
 
-    The contributions of a row x are the Shapley values of its score, where columns that are taken away
-    come from the background rows :math:`z_1, \dots, z_m`; they add up:
+    The contributions of a row x are the Shapley values of its score, where removed columns take their
+    values from the background rows :math:`z_1, \dots, z_m`; they add up:
 
     .. math:: \sum_j \phi_j(x) = s(x) - \frac1m \sum_{b=1}^m s(z_b)
 
     - Linear models, alone or behind scalers and this library's preparation of columns:
-      :math:`\phi_j(x) = w_j (x_j - \bar z_j)`, exactly; indicators of a category count as its column.
+      :math:`\phi_j(x) = w_j (x_j - \bar z_j)`, exactly; the indicators of a categorical column
+      count as that column.
     - All other classifiers, `RegionStack` among them: s is the log-odds, and :math:`\phi_j` is the mean
-      over walks from background rows to x that replace one column after the other in a random order.
-      The sum is exact; a single contribution has a sampling error, which more walks reduce. One row
-      takes ``n_walks`` scores per column.
-    - `RegionScorecard`: the points of its items, without any comparison.
+      over walks from background rows to x that replace the columns one by one in a random order. The
+      sum is exact; a single contribution has a sampling error, which more walks reduce. Each row
+      costs ``n_walks`` scores per column.
+    - `RegionScorecard`: the points of its items; no background is used.
 
-    For a promised threshold the underlying score is explained, for a search its best estimator.
+    A classifier with a promised threshold is explained by the score that it compares with the
+    threshold, a search by its best estimator.
 
     Parameters
     ----------
     model : classifier
         Fitted, of two classes.
     X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-        The rows to explain; sparse ones for linear models only.
+        The rows to explain; sparse matrices only for linear models.
     n_reasons : int, default=3
-        At most this many reasons per row; columns that do not raise the score are no reason.
+        Largest number of reasons per row; only columns that raise the score are reasons.
     background : table like X, default=None
-        What the rows are compared with: ordinary rows, such as a sample of training; one typical row
-        makes the shortest sentences. Of more than 50, 50 evenly spaced ones are used. None takes them
-        from X, which then needs two rows.
+        Ordinary rows to compare with, such as a sample of the training rows; a single typical row
+        gives the shortest sentences. If there are more than 50, 50 evenly spaced ones are used. None
+        takes them from X, which then needs at least two rows.
     n_walks : int, default=32
-        Least number of walks per row for models that are not linear.
+        Minimum number of walks per row for models that are not linear.
     pos_label : label, default=None
         The positive class; None is the model's ``pos_label_``, or else ``classes_[1]``.
     random_state : int, default=0
-        Seed of the walks. All rows have the same walks, so that the reasons of a row do not depend on
-        the others.
+        Seed of the walks. All rows share the same walks, so the reasons of a row do not depend on the
+        other rows.
 
     Returns
     -------
@@ -115,8 +117,8 @@ def explain_rows(
         values = sign * values
     elif sparse.issparse(X):
         raise ValueError(
-            f"explain_rows replaces columns of dense rows for {type(last).__name__}, got a sparse "
-            "matrix; give X.toarray(), or a linear model."
+            f"explain_rows needs dense rows for {type(last).__name__}, got a sparse matrix; give "
+            "X.toarray(), or use a linear model."
         )
     else:
         values = walk_contributions(score, X, background, n_walks, random_state)
@@ -133,9 +135,9 @@ class Contributions:
     Parameters
     ----------
     names : sequence of str
-        What each part is called: a column, or a condition.
+        Name of each part: a column or a condition.
     values : ndarray of shape (n_rows, n_parts)
-        Above 0 where the part speaks for ``pos_label_``.
+        Above 0 where the part favours ``pos_label_``.
     base : float
         The score without any part.
     unit : str
@@ -154,21 +156,21 @@ class Contributions:
 class RowReasons(TabularResult):
     """Why rows have their scores: contributions of all columns, and the strongest reasons in words.
 
-    It prints as a table, and ``to_frame()`` is a DataFrame with one line per reason.
+    It prints as a table, and ``to_frame()`` returns a DataFrame with one row per reason.
 
     Attributes
     ----------
     columns : list of str
     contributions : ndarray of shape (n_samples, n_columns)
-        ``scores = base + contributions.sum(axis=1)``; above 0 speaks for the positive class.
+        ``scores = base + contributions.sum(axis=1)``; above 0 favours the positive class.
     base : float
         Mean score of the background rows.
     unit : str
-        ``"log-odds"``, ``"score"`` or, of a scorecard, ``"total"``.
+        ``"log-odds"``, ``"score"`` or, for a scorecard, ``"total"``.
     scores : ndarray of shape (n_samples,)
-        The sums; those of a promised threshold are the scores that it is compared with.
+        The explained scores; with a promised threshold, the scores that it is compared with.
     reasons : list of list of str
-        Per row at most ``n_reasons`` sentences, the strongest first.
+        At most ``n_reasons`` sentences per row, the strongest reason first.
     """
 
     columns: list[str]
@@ -180,7 +182,7 @@ class RowReasons(TabularResult):
 
     @classmethod
     def of(cls, found: Contributions, n_reasons: int) -> RowReasons:
-        """Choose the largest contributions above 0 of every row, and put them into words."""
+        """Describe the largest positive contributions of every row."""
         values = found.values
         order = np.argsort(-values, axis=1, kind="stable")[:, :n_reasons]
         reasons = [
@@ -212,7 +214,10 @@ def _of_card(card: Any, X: Any) -> Contributions:
 
 
 def _taken_apart(model: Any) -> tuple[list[Any], Any, float]:
-    """Return the steps before the model whose score decides, it, and -1.0 if its low scores flag."""
+    """Find the model that is explained; return the steps before it, it, and the sign of its scores.
+
+    The sign is -1.0 if low scores are flagged.
+    """
     *steps, last = pipeline_steps(model)
     known = vars(last)
     inner = known.get("best_estimator_")
@@ -245,8 +250,8 @@ def _background(X: Any, given: Any) -> Any:
     """Return at most fifty rows to compare with."""
     if given is None and X.shape[0] == 1:
         raise ValueError(
-            "One row alone has nothing to be compared with: give ordinary rows, such as a sample of "
-            "training, as background."
+            "X has one row and no background to compare it with; give ordinary rows, such as a "
+            "sample of the training rows, as background."
         )
     rows = X if given is None else _as_explained(given, "background")
     if rows.shape[1] != X.shape[1]:
@@ -291,7 +296,7 @@ def _typical(column: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Write a value as one reads it aloud: four digits of a number, the day of a date."""
+    """Format a value for a sentence: a number with four digits, a date as its day."""
     if bool(is_missing(np.array([value], dtype=object))[0]):
         return "missing"
     if isinstance(value, int | float | np.number) and not isinstance(value, bool):
@@ -301,7 +306,7 @@ def _shown(value: Any) -> str:
 
 
 def _short(value: float) -> str:
-    """Write a contribution with two decimals, a smaller one with two digits."""
+    """Format a contribution with two decimals, or two significant digits if it is small."""
     return _number(round(value, 2) if abs(value) >= 0.1 else float(f"{value:.2g}"))
 
 

@@ -45,7 +45,7 @@ _SCORERS: WeakKeyDictionary[Any, FewRowScorer] = WeakKeyDictionary()
 
 
 class FewRowScorer:
-    """The members of a fitted stack, taken apart.
+    """The members of a fitted stack, reduced to their arrays.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _same(first: list[Any], second: list[Any]) -> bool:
 
 
 def _plain_columns(model: Any) -> PlainColumns | None:
-    """Return the first step of a member that the stack prepares, which makes plain numbers."""
+    """Return the first step of a member whose columns the stack prepares; None for others."""
     if type(model) is RegionReweighted:
         first, second = map(_plain_columns, (model.estimator_, model.weighted_estimator_))
         same = first is not None and pickle.dumps(first) == pickle.dumps(second)
@@ -103,7 +103,7 @@ def _plain_columns(model: Any) -> PlainColumns | None:
 
 
 def _plain_scorer(model: Any) -> PlainScorer | None:
-    """Take a member apart that begins with plain columns; None for a model of another kind."""
+    """Reduce a member that begins with plain columns; None for other kinds of model."""
     if type(model) is RegionReweighted:
         return _reweighted_scorer(model)
     (_, first), (_, last) = model.steps

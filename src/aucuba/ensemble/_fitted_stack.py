@@ -184,7 +184,7 @@ class FittedStack(RegionEnsemble):
         n_synthetic : int, default=None
             Number of synthetic rows; None is three per row of X, at most 50,000.
         cv : int, splitter or iterable of splits, default=3
-            Folds, as of the stack itself.
+            Folds, as in the stack itself.
         groups, time : array-like of shape (n_samples,), default=None
             As in `fit`, for the folds here and those of the stacks fitted on them.
         random_state : int, RandomState instance or None, default=None
@@ -194,7 +194,7 @@ class FittedStack(RegionEnsemble):
         RegionStack
             A fitted stack whose only member is the student. Its ``distilled_`` is a dict of the
             cross-fitted partial AUC of ``"teacher"`` and ``"student"``, their difference ``"loss"``
-            and its ``"standard_error"``. It can be saved; a clone would be fitted to labels.
+            and its ``"standard_error"``. It can be saved, but a clone of it learns from labels.
         """
         check_is_fitted(self)
         check_distillable(X, n_synthetic)

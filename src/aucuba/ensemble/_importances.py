@@ -40,8 +40,8 @@ def region_importances(
         \mathrm{pAUC}(X) - \frac1R \sum_{r=1}^{R} \mathrm{pAUC}(X^{(r)})
 
     with :math:`X^{(r)}` the table in which the values of the columns are shuffled over the rows.
-    Columns with the same information replace each other, and shuffled one by one each looks worthless:
-    name them together in ``columns``. Use rows that did not train the classifier.
+    Columns with the same information stand in for each other, so each looks worthless when shuffled
+    alone: list them together in ``columns``. Use rows that the classifier was not trained on.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def region_importances(
     fpr_range, min_tpr, fpr_weight
         The region, as in `RegionStack`.
     columns : mapping of str to sequence of column names or places, default=None
-        Columns to shuffle together, by a name for each group. None takes every column alone.
+        Columns to shuffle together, by the name of their group. None shuffles every column alone.
     n_repeats : int, default=5
         Shuffles per group of columns.
     confidence : float, default=0.95
@@ -69,7 +69,7 @@ def region_importances(
     -------
     list of dict
         One per group, the most important first: ``columns`` (its name), ``importance``, ``low``,
-        ``high`` and ``standard_error``. It prints as a table, and ``to_frame()`` is a DataFrame.
+        ``high`` and ``standard_error``. The list prints as a table; ``to_frame()`` makes a DataFrame.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class _ShuffledTable:
     def __init__(self, X: Any) -> None:
         if sparse.issparse(X):
             raise ValueError(
-                "region_importances shuffles dense columns; give X.toarray(), or the columns in use."
+                "region_importances needs dense columns, got a sparse matrix; give X.toarray()."
             )
         self.is_frame = hasattr(X, "iloc")
         self.X: Any = X if self.is_frame else np.asarray(X)

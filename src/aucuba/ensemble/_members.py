@@ -62,7 +62,7 @@ class Member(ABC):
     def n_fits(self, folds: Folds, *, every_row: bool) -> int:
         """Count the models that a fit trains.
 
-        ``every_row`` tells whether all rows train, none of them heavier than another.
+        ``every_row`` says whether all rows train with equal weight.
         """
 
     @abstractmethod
@@ -86,7 +86,7 @@ class Member(ABC):
 
 @dataclass(frozen=True)
 class PlainMember(Member):
-    """Any classifier, as it is.
+    """Any classifier, unchanged.
 
     ``for_region`` marks the stack's own `PartialAUCClassifier`, whose columns the stack prepares:
     advice about their scale would not help the user. ``plan`` holds settings that the stack has chosen.
@@ -136,7 +136,7 @@ class ReweightedMember(Member):
 
 
 def as_member(name: str, estimator: Any, *, weighted: bool) -> Member:
-    """Make a member from a user's estimator; ``weighted`` tells whether rows have weights."""
+    """Make a member from a user's estimator; ``weighted`` says whether rows have weights."""
     if isinstance(estimator, RegionReweighted):
         weight_keyword(estimator.estimator)
         check_strength(estimator.strength)

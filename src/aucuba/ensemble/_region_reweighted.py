@@ -29,7 +29,7 @@ from aucuba.ensemble._table import (
 
 
 class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
-    r"""Average of a plain model and one trained with weights on the region's rows.
+    r"""Average of a plain model and the same model re-weighted for the region.
 
     .. math::
         s(x) = \tfrac12\, \mathrm{logit}\, p_{\mathrm{plain}}(x)
@@ -37,8 +37,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
 
     For any scikit-learn classifier that takes ``sample_weight``: boosting (LightGBM, XGBoost and
     CatBoost through their scikit-learn classes), forests, pipelines that end in one of them.
-    Out-of-fold scores tell which rows lie around the thresholds of the region; these rows get up to
-    ``strength`` times the weight in one refit. X is passed on as it is, so the estimator must handle
+    Out-of-fold scores show which rows lie around the thresholds of the region; one refit gives these
+    rows up to ``strength`` times the weight. X is passed on unchanged, so the estimator must handle
     categories and missing values (CatBoost can be cloned only if ``cat_features`` is a tuple).
     Cost: ``2 cv + 2`` fits of the estimator.
 
@@ -64,8 +64,9 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     strength : float, default=3.0
         Largest weight before each class is rescaled to mean 1; at least 1.
     cv : int, splitter or iterable of splits, default=5
-        Folds for the out-of-fold scores: for a number stratified and shuffled, or of whole ``groups``,
-        or blocks of ``time``, as given to `fit`. Other splits must test every row exactly once.
+        Folds for the out-of-fold scores. A number gives stratified and shuffled folds, folds of whole
+        ``groups``, or blocks of ``time``, if `fit` gets them. Other splits must test every row exactly
+        once.
     max_rows : int, default=None
         Train every model on at most this many rows, for large tables and narrow regions: all positives
         (a sample if they exceed half), the negatives that a first model ranks highest, up to 20 times
@@ -73,7 +74,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         weights that make up for those left out. Thresholds, weights and out-of-fold scores still come
         from all rows. This takes one more fit; None trains on all rows.
     pos_label : label, default=None
-        The class to be found, to which the region refers; None is ``classes_[1]``. Scores and the
+        The positive class, to which the region refers; None means ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
         Number of fits that run in parallel, each on one thread of BLAS and OpenMP; the result does not
@@ -103,7 +104,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     classes_ : ndarray of shape (2,)
         The labels in sorted order.
     pos_label_ : label
-        The class to be found.
+        The positive class.
 
     Examples
     --------
@@ -167,8 +168,8 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight k counts as k equal rows (for given splits, and estimators that treat
-            weights so).
+            A row of weight k counts as k equal rows (if the splits are given, and the estimator treats
+            weights this way).
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, such as a patient or an account, stay together in every split.
         time : array-like of shape (n_samples,), default=None
@@ -210,7 +211,7 @@ class RegionReweighted(MetaEstimatorMixin, RegionEnsemble):
     ) -> FloatArray:
         """Fit on the rows and folds of a stack; return the out-of-fold scores of the rows.
 
-        These are shifted as `decision_function` is. Labels are 1 for the class to be found, else 0.
+        These are shifted as `decision_function` is. Labels are 1 for the positive class, else 0.
         """
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
         base = with_fixed_seed(clone(self.estimator), seed)

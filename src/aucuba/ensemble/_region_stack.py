@@ -43,18 +43,17 @@ class RegionStack(FittedStack):
 
     with :math:`s_k` the score of the k-th model, fitted to out-of-fold scores.
 
-    With nothing set: gradient boosting, its rounds chosen by partial AUC and its rows re-weighted for
+    By default: gradient boosting, its rounds chosen by partial AUC and its rows re-weighted for
     the region, a random forest, extremely randomised trees, logistic regression on splines of the
     columns and on Nystroem features, a small neural network, and a linear model trained for the region.
-    DataFrames may have categories, strings and missing values; arrays may have missing values; on
-    sparse tables the members are a linear model trained for the region, a random forest, extremely
-    randomised trees and, where it is installed, LightGBM.
-    Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. Its penalty draws
-    the weights towards each other as far as the log-loss allows: where positives are few, equal
-    weights beat weights that follow noise. Members trained for the region count to the extent
-    that their out-of-fold scores gain in it. A range that holds fewer than ten negatives is widened to
-    ten for training, with a warning; with fewer than ten rows of a class every member is trained by
-    log-loss.
+    DataFrames may have categories, strings and missing values; arrays may have missing values. Sparse
+    tables get a linear model trained for the region, a random forest, extremely randomised trees and,
+    if it is installed, LightGBM.
+    Probabilities are calibrated by the log-loss of the blend on out-of-fold scores. A penalty shrinks
+    the weights towards each other unless that costs log-loss: with few positives, equal weights do
+    better than weights fitted to noise. Members trained for the region count only as much as they gain
+    out-of-fold partial AUC. A range that holds fewer than ten negatives is widened to ten for
+    training, with a warning; with fewer than ten rows of a class every member is trained by log-loss.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ class RegionStack(FittedStack):
         non-negative function of u, 1/u (the range must start above 0), exp(-alpha u), or None to
         weight all rates equally. A function cannot be saved; the named weights can.
     estimators : list, default=None
-        Members instead of those of ``preset``: pairs (name, classifier) and names out of
+        Members instead of those of ``preset``: pairs (name, classifier) and any of the names
 
         - ``"boosting"`` (rounds chosen by partial AUC, then re-weighted for the region),
           ``"boosting_tuned"`` (without re-weighting), ``"boosting_log_loss"`` (rounds by log-loss);
@@ -84,9 +83,10 @@ class RegionStack(FittedStack):
         network, and trains for the region only by choosing the rounds of boosting; "best" has more
         rounds, trees and landmarks. The guide has their quality and cost.
     time_limit : float, default=None
-        Seconds after which no further member is begun. The first member (the cheapest of a preset) is
-        always fitted; others if two short trials predict that time suffices, with fewer rounds or trees
-        if necessary. The result then depends on the speed of the machine; ``plan_`` repeats it.
+        Seconds after which no further member is started. The first member (the cheapest of a preset)
+        is always fitted; the others only if two short trials predict that the time suffices, with fewer
+        rounds or trees if necessary. The result depends on the speed of the machine; ``plan_`` repeats
+        it.
     plan : list of dict, default=None
         ``plan_`` of an earlier fit: the same members with the same settings, instead of ``preset`` and
         without a time limit. Pairs (name, classifier) that it names are taken from ``estimators``.
@@ -101,7 +101,7 @@ class RegionStack(FittedStack):
         Train every member on at most this many rows, as in `RegionReweighted`; a first model of the
         first member's kind ranks the negatives.
     pos_label : label, default=None
-        The class to be found, to which the region refers; None is ``classes_[1]``. Scores and the
+        The positive class, to which the region refers; None means ``classes_[1]``. Scores and the
         columns of ``predict_proba`` keep scikit-learn's order of the classes.
     n_jobs : int or None, default=None
         Number of fits, or of trees of one forest, that run in parallel, each on one thread of BLAS and
@@ -124,8 +124,8 @@ class RegionStack(FittedStack):
     intercept_, mean_, scale_ : float, ndarray, ndarray
         The rest of the stacking formula.
     shrinkage_ : float
-        How strongly the blend draws its weights towards each other: 1 where the cross-fitted log-loss
-        is within one standard error of that of 0, else 0.
+        How strongly the blend shrinks its weights towards each other: 1 if its cross-fitted log-loss is
+        within one standard error of that of 0, else 0.
     region_weight_ : float
         Weight, from 0 to 1, of the blend of all members against that of the members trained by
         log-loss alone: 0 unless its cross-fitted partial AUC is higher, .68 at one paired standard
@@ -148,7 +148,7 @@ class RegionStack(FittedStack):
     classes_ : ndarray of shape (2,)
         The labels in sorted order.
     pos_label_ : label
-        The class to be found.
+        The positive class.
 
     Examples
     --------
@@ -213,9 +213,9 @@ class RegionStack(FittedStack):
         y : array-like of shape (n_samples,)
             Two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight k counts as k equal rows for given splits and members that treat weights
-            so. The stack's own members prepare columns (means, knots, landmarks) by rows, whatever
-            their weights.
+            A row of weight k counts as k equal rows if the splits are given and the members treat
+            weights this way. The stack's own members ignore weights when they prepare columns (means,
+            knots, landmarks).
         groups : array-like of shape (n_samples,), default=None
             Rows of one group, such as a patient or an account, stay together in every split.
         time : array-like of shape (n_samples,), default=None

@@ -35,11 +35,11 @@ class Runner:
 
     Each task fits a clone with fixed seeds on one thread of BLAS and OpenMP, so that results do not
     depend on ``n_jobs``. (On a few thousand rows, boosting is also many times slower with threads that
-    wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: fits that do
-    not depend on the region are reused when the same rows are fitted for another region. ``kept`` tells
-    which of the rows given to ``fit`` these are; None is all. With a
-    ``sampling`` models are trained on fewer rows; all rows are scored. No task is begun after the
-    ``deadline``, by the clock of `time.monotonic`.
+    wait for a busy core than on one thread.) ``memory`` is a `joblib.Memory`: fits that do not depend
+    on the region are reused when the same rows are fitted for another region. ``kept`` locates the rows
+    among those given to ``fit``; None means all of them. With a ``sampling`` models are trained on
+    fewer rows, but all rows are scored. No task starts after the ``deadline`` on the clock of
+    `time.monotonic`.
     """
 
     table: TrainingTable
@@ -64,7 +64,7 @@ class Runner:
 
     @property
     def every_row(self) -> bool:
-        """Whether all rows train, none of them heavier than another."""
+        """Whether all rows train with equal weight."""
         return self.table.sample.weight is None and self.sampling.rows is None
 
     @cached_property
@@ -75,11 +75,11 @@ class Runner:
         return sample if covered.size == sample.n_rows else sample.take(covered)
 
     def among_given(self, values: FloatArray, fill: float) -> FloatArray:
-        """Return the values of the rows at their places among the rows given to ``fit``."""
+        """Return values of the rows at their positions among the rows given to ``fit``."""
         return values if self.kept is None else self.kept.among_all(values, fill)
 
     def among_all(self, scores: FloatArray) -> FloatArray:
-        """Return out-of-fold scores at their places among the rows given to ``fit``, nan elsewhere."""
+        """Return out-of-fold scores at their positions among the rows given to ``fit``, else nan."""
         return self.among_given(self.folds.among_rows(scores, np.nan), np.nan)
 
     def scores(self, estimator: Any, table: TrainingTable | None = None) -> FloatArray:
@@ -90,7 +90,7 @@ class Runner:
         return scores
 
     def scores_of_last_fold(self, estimator: Any, table: TrainingTable) -> FloatArray:
-        """Score the rows of the last fold alone; of blocks of time it has the most to train on."""
+        """Score the rows of the last fold alone, which has the most training rows of blocks of time."""
         rows = self.sampling.weighted(table)
         (part,) = self._run(_score_fold, self.splits[-1:], rows, estimator)
         scores: FloatArray = part[0]
@@ -118,8 +118,8 @@ class Runner:
         cached = self.memory.cache(task)
         in_time = itertools.takewhile(lambda _: time.monotonic() < self.deadline, items)
         with warnings.catch_warnings():
-            # joblib warns whenever writing the summary of a call took half a second; on a slow disk or
-            # a busy core the user can do nothing about it.
+            # joblib warns if writing the summary of a call takes half a second; on a slow disk or a
+            # busy core the user can do nothing about it.
             warnings.filterwarnings("ignore", "Persisting input arguments", UserWarning)
             done = map_parallel(
                 cached, in_time, *args, _cache_key(), n_jobs=self.n_jobs, progress=self.progress

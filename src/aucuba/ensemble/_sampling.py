@@ -21,12 +21,12 @@ _FEWEST_ROWS = 100
 
 @dataclass(frozen=True)
 class RowSampling:
-    """The rows to train on, and factors of their weights that make up for those left out.
+    """The rows to train on, and factors that let their weights represent the rows left out.
 
     Parameters
     ----------
     rows : ndarray of int or None
-        Places of the rows in order; None where all rows train.
+        Indices of the rows in order; None if all rows train.
     factor : ndarray of float or None
         A factor for every row of the table, 1 for a row that represents only itself.
     """

@@ -126,12 +126,12 @@ def make_table(
 
 
 def as_rows(X: Any) -> Any:
-    """Return sparse tables as CSR matrices, the form that every library reads; others as they are."""
+    """Return sparse tables as CSR matrices, which every library reads, and others unchanged."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
 def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
-    """Store or compare the number and names of the columns; X itself is left as it is."""
+    """Store or compare the number and names of the columns, without converting X."""
     if hasattr(X, "shape") and len(X.shape) != 2:
         raise ValueError(
             f"Expected a table with rows and columns, got an array of shape {X.shape}. Reshape your "
@@ -141,9 +141,9 @@ def check_columns(estimator: Any, X: Any, *, reset: bool = False) -> None:
 
 
 def fit_weighted(estimator: Any, table: TrainingTable) -> Any:
-    """Fit, with the weights passed to the steps that request them, else to the last of a pipeline.
+    """Fit with weights, passed to the steps that request them, else to the last step of a pipeline.
 
-    The weights of a region are not metadata that a user would have to route.
+    Users need not route the weights of a region as metadata.
     """
     weight = table.sample.weight
     if weight is None:

@@ -20,10 +20,10 @@ HEADER, DESCRIPTION, ARRAYS = "aucuba.json", "model.json", "arrays.bin"
 # Arrays start at multiples of this.
 _ALIGNMENT = 8
 _DTYPE = re.compile(r"[<>|][biufcSUMm]\d{1,6}(\[\w{1,6}\])?")
-# No real row or column is longer; an array without entries could claim any length for free.
+# No real row or column is longer; an array without entries could claim any length at no cost.
 _LONGEST = 2**31
 _LAST_CHARACTER = 0x10FFFF
-# Python objects take more memory than their description, by these factors at most.
+# Python objects take at most this many times the memory of their description.
 _BYTES_PER_LETTER, _BYTES_PER_OBJECT = 100, 10_000
 
 
@@ -31,8 +31,8 @@ class DamagedFileError(ValueError):
     """A model file has content that this library would not have written."""
 
 
-def demand(condition: Any, otherwise: str = "an array of another shape") -> None:
-    """Raise the error of a damaged file unless a condition holds."""
+def demand(condition: Any, otherwise: str = "an array of the wrong shape") -> None:
+    """Raise `DamagedFileError` unless a condition holds."""
     if not condition:
         raise DamagedFileError(otherwise)
 
@@ -84,7 +84,7 @@ def unpacked(archive: zipfile.ZipFile, max_size: int) -> tuple[dict[str, Any], b
     demand(len(archive.namelist()) == 3, "entries of one name")
     try:
         text, arrays = archive.read(DESCRIPTION), archive.read(ARRAYS)
-    # Unpacking fails in as many ways as there are ways to damage an archive.
+    # A damaged archive can raise any kind of error.
     except Exception as error:
         raise DamagedFileError(f"in an entry, {type(error).__name__}") from None
     n_objects = text.count(b"[") + text.count(b"{")
@@ -106,7 +106,7 @@ def array_bytes(arrays: Iterable[AnyArray]) -> tuple[list[list[Any]], bytes]:
 
 
 def is_dtype(text: Any) -> bool:
-    """Tell whether a text names a type of numbers, text or dates."""
+    """Return whether a text names a type of numbers, text or dates."""
     return type(text) is str and _DTYPE.fullmatch(text) is not None
 
 
@@ -120,15 +120,15 @@ def read_arrays(table: Any, content: bytes) -> list[AnyArray]:
         demand(lengths and len(shape) <= 32 and dtype.itemsize > 0, "an array of an unknown shape")
         size = math.prod(shape)
         stop = start + size * dtype.itemsize
-        demand(stop <= len(content), "an array of another size than it says")
+        demand(stop <= len(content), "an array of the wrong size")
         flat = np.frombuffer(content, dtype, size, start)
         if dtype.kind == "b":
-            # Compiled code counts on the bytes 0 and 1.
+            # Compiled code relies on the bytes 0 and 1.
             flat = flat.view(np.uint8) != 0
         elif dtype.kind == "U":
             letters = np.frombuffer(content, dtype.str[0] + "u4", (stop - start) // 4, start)
             demand(letters.max(initial=0) <= _LAST_CHARACTER, "text of unknown characters")
-        # A copy that may be written to, in the byte order of this machine.
+        # A writable copy, in the byte order of this machine.
         arrays.append(flat.astype(dtype.newbyteorder("=")).reshape(shape))
         start = stop + -stop % _ALIGNMENT
     demand(start == len(content), "bytes that belong to no array")

@@ -45,7 +45,7 @@ _MAX_SIZE = 2**30
 _CHECK_SETTINGS = {"dtype", "ensure_all_finite"}
 _LARGEST_POOL = 64
 Node = dict[str, Any]
-# Plain Python values, by the tag that says what they are, from their parts.
+# How to make plain Python values from their parts, by tag.
 _FROM_PARTS: dict[Any, Callable[[Any], Any]] = {
     "dict": lambda parts: dict(zip(parts[::2], parts[1::2], strict=True)),
     "tuple": tuple,
@@ -69,7 +69,7 @@ def _names_in(description: Any) -> Iterator[str]:
 
 
 class _Decoder:
-    """Arrays and trees of a file, and the objects made of them."""
+    """Arrays and trees of a file, and the objects built from them."""
 
     def __init__(self, description: Node, content: bytes) -> None:
         self._arrays = read_arrays(description["arrays"], content)
@@ -81,7 +81,7 @@ class _Decoder:
         self._boosted = [] if block is None else predictors_of(self._block(block))
 
     def built(self, node: Any) -> Any:
-        """Build what a node of the description means; its names are known or trusted."""
+        """Build the value that a node describes; all names in it are known or trusted."""
         kind = type(node)
         if kind is list:
             return [self.built(one) for one in node]
@@ -98,8 +98,8 @@ class _Decoder:
         return {name: self._build_array(place) for name, place in block.items()}
 
     def _build_array(self, place: Any, node: Any = None) -> AnyArray:
-        """Return an array by its place; several parts of a model may share it."""
-        demand(type(place) is int and 0 <= place < len(self._arrays), "an array that is not there")
+        """Return an array by its number; several parts of a model may share it."""
+        demand(type(place) is int and 0 <= place < len(self._arrays), "a missing array")
         found: AnyArray = self._arrays[place]
         return found
 
@@ -137,12 +137,12 @@ class _Decoder:
 
     def _build_type(self, name: Any, node: Node) -> Any:
         found = located(name)
-        demand(isinstance(found, type | np.ufunc), "something else in the place of a type")
+        demand(isinstance(found, type | np.ufunc), "another object in place of a type")
         return found
 
     def _build_check_array(self, parts: Any, node: Node) -> Any:
         settings, check = self.built(parts), located(CHECK)
-        demand(set(settings) <= _CHECK_SETTINGS, "a function with other arguments")
+        demand(set(settings) <= _CHECK_SETTINGS, "a function with unknown arguments")
         return partial(check, **settings)
 
     def _build_random_state(self, parts: Any, node: Node) -> np.random.RandomState:
@@ -163,9 +163,7 @@ class _Decoder:
 
     def _build_tree(self, places: Any, node: Node) -> Any:
         block, place = places
-        demand(
-            type(block) is type(place) is int and block >= 0 <= place, "a tree that is not there"
-        )
+        demand(type(block) is type(place) is int and block >= 0 <= place, "a missing tree")
         return self._trees[block][place] if "tree" in node else self._boosted[place]
 
     _build_predictor = _build_tree
@@ -174,11 +172,11 @@ class _Decoder:
         """Build an object without its constructor, unless the user trusts its class."""
         state = self.built(node.get("state"))
         kind: Any = located(STORED_NAMES.get(name, name))
-        demand(isinstance(kind, type), "something else in the place of a class")
+        demand(isinstance(kind, type), "another object in place of a class")
         if name in STORED_NAMES:
-            demand(node.keys() <= {"class", "state"}, "an object of another form")
+            demand(node.keys() <= {"class", "state"}, "an object of an unknown form")
             if hasattr(kind, "__dataclass_fields__"):
-                # Its constructor checks what it is given.
+                # Its constructor checks its arguments.
                 return kind(**state or {})
             made = kind.__new__(kind)
         else:
@@ -209,9 +207,9 @@ def load_model(
     ----------
     path : str or Path
     trusted : iterable of str or type, default=()
-        Classes to build besides those of this library and those it uses of scikit-learn, such as
+        Classes to build besides those of this library and the scikit-learn classes it uses, such as
         your own base estimator; `save_model` names them. What a trusted class does when it is built
-        or used is not checked, so name only classes that you know to be in the file.
+        or used is not checked, so name only classes that you expect in the file.
     max_size : int, default=2**30
         Bytes that the file may unpack to.
 
@@ -238,7 +236,7 @@ def load_model(
     foreign = sorted(set(_names_in(description)) - names - TYPES - STORED_NAMES.keys())
     if foreign:
         raise ValueError(
-            f"{path} holds classes that aucuba does not load by itself; nothing was loaded. If you "
+            f"{path} holds classes that aucuba does not load by default; nothing was loaded. If you "
             "know where the file comes from, load it in Python with "
             f"load_model(path, trusted={foreign})."
         )
@@ -265,7 +263,7 @@ def load_model(
 def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     """Read the header, the description and the bytes of a file of the current format."""
     foreign = ValueError(
-        f"{path} is not a model file of aucuba, or only a part of one. Give a file written by "
+        f"{path} is not an aucuba model file, or only part of one. Give a file written by "
         "`aucuba fit` or `save_model`; nothing was loaded."
     )
     try:
@@ -291,7 +289,7 @@ def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, Any],
 
 
 def _damaged(path: Path, error: Exception, versions: Mapping[str, str] | None = None) -> ValueError:
-    """Make the error of a damaged file, or of an intact one that this release cannot read."""
+    """Make the error for a damaged file, or for an intact one that this release cannot read."""
     detail = str(error) if isinstance(error, DamagedFileError) else type(error).__name__
     writer = (versions or {}).get("scikit-learn", sklearn.__version__)
     if isinstance(error, DamagedFileError) or writer == sklearn.__version__:

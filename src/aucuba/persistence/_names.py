@@ -6,8 +6,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
-# From the release of 0.1.0 on, model files hold these names: then entries are only added. Those of
-# scikit-learn are what the estimators and the command line of this library are made of, and its
+# Since release 0.1.0 model files hold these names, so entries may be added but not removed. The
+# scikit-learn classes are those that this library's estimators and command line consist of, and its
 # splitters, which are plain settings. `_rules` checks all arrays in them.
 _PUBLIC = {
     "aucuba": (
@@ -67,10 +67,10 @@ _TYPES = {
     ),
 }
 TYPES = frozenset(f"{home}.{name}" for home in _TYPES for name in _TYPES[home].split())
-# Histogram boosting keeps the check of its input as a partial function of this one.
+# Histogram boosting stores its input check as a partial of this function.
 CHECK = "sklearn.utils.validation.check_array"
 SPARSE = ("csc_array", "csc_matrix", "csr_array", "csr_matrix")
-# Types of models of this library that skops does not trust by itself.
+# Types in models of this library that skops does not trust by default.
 _SKOPS_ASKS_FOR = (
     *("functools.partial", "numpy.dtype", CHECK, "sklearn.tree._tree.Tree"),
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -79,15 +79,15 @@ _SKOPS_ASKS_FOR = (
 
 
 def located(name: str) -> Any:
-    """Import what a full name means."""
+    """Import an object by its full name."""
     module, _, last = name.rpartition(".")
     return getattr(import_module(module), last)
 
 
 def stored_names() -> dict[type, str]:
-    """Map the imported classes to their stored names.
+    """Map the classes imported so far to their stored names.
 
-    The class of an existing object is imported, so other modules can be left out.
+    The class of any object in memory is among them, so no other module need be imported.
     """
     return {
         getattr(sys.modules[module], last): stored
@@ -111,7 +111,7 @@ def trusted_types() -> list[str]:
     -------
     list of str
         Full names of the estimators of this library, and of the parts of scikit-learn in them that
-        skops does not trust by itself.
+        skops does not trust by default.
 
     Examples
     --------

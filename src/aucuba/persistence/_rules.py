@@ -1,8 +1,8 @@
-"""Rules by class: which attributes fit each other, so that no prediction reads out of bounds.
+"""Rules by class: which attributes must match, so that no prediction reads out of bounds.
 
-Python code that meets an array of a wrong shape fails with an error; compiled code reads or writes
-out of bounds, and a count that no array confirms can ask for any amount of memory. All are refused
-here. Names of classes are those of model files.
+Given an array of the wrong shape, Python code fails with an error, but compiled code reads or writes
+out of bounds, and a count that no array confirms can ask for any amount of memory. All of this is
+refused here. Names of classes are those in model files.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ SHAPES: dict[str, str] = {
 }
 
 
-# Compiled losses, which follow from the settings, and training state that no prediction needs.
+# Compiled losses, which the settings determine, and training state that no prediction needs.
 _BOOSTING = (
     "sklearn.ensemble.HistGradientBoostingClassifier",
     "sklearn.ensemble._gb.GradientBoostingClassifier",
@@ -92,7 +92,7 @@ def check_object(part: Any, name: str) -> None:
     """Complete and check one object of a model, whose parts have been checked."""
     for attribute in vars(part):
         hidden = attribute.startswith("__") or callable(getattr(type(part), attribute, None))
-        demand(not hidden, f"an attribute in the place of {attribute}")
+        demand(not hidden, f"an attribute in place of {attribute}")
     _complete(part, name)
     n_features = _number_of_features(part)
     dimensions = {} if n_features is None else {"f": n_features}
@@ -138,7 +138,7 @@ def _number_of_features(part: Any) -> int | None:
     given, names = vars(part).get("n_features_in_"), vars(part).get("feature_names_in_")
     if given is None:
         return None
-    demand(_is_count(given), "no number of features")
+    demand(_is_count(given), "an invalid number of features")
     demand(names is None or np.shape(names) == (given,), "names of other features")
     return int(given)
 
@@ -149,7 +149,7 @@ def _is_count(value: Any) -> bool:
 
 def _check_shape(value: Any, words: list[str], dimensions: dict[str, int]) -> None:
     array = isinstance(value, np.ndarray | list) or sparse.issparse(value)
-    demand(array, "something else in the place of an array")
+    demand(array, "another object in place of an array")
     shape = (len(value),) if isinstance(value, list) else value.shape
     demand(len(shape) == len(words))
     for size, word in zip(shape, words, strict=True):
@@ -157,7 +157,7 @@ def _check_shape(value: Any, words: list[str], dimensions: dict[str, int]) -> No
 
 
 def _check_label_pairs(part: Any, n_features: int) -> None:
-    """Expect pairs of different labels: no cut takes a label from itself, and the search never ends."""
+    """Expect pairs of different labels; with a label paired with itself the search never ends."""
     pairs = part.label_pairs_
     demand(np.all(pairs[:, 0] != pairs[:, 1]), "a label in a pair with itself")
 
@@ -184,7 +184,7 @@ def _check_splines(part: Any, n_features: int) -> None:
 
 def _check_tree(part: Any, n_features: int) -> None:
     # Compiled code casts the object to a tree without checking its type.
-    demand(full_name(type(part.tree_)) == TREE, "something else in the place of a tree")
+    demand(full_name(type(part.tree_)) == TREE, "another object in place of a tree")
     columns = part.tree_.n_features, part.tree_.n_outputs
     demand(columns == (n_features, part.n_outputs_), "a tree for other columns")
     n_classes = getattr(part, "n_classes_", [1] * part.n_outputs_)
@@ -248,7 +248,7 @@ def _check_predictors(model: Any, n_features: int) -> None:
 
 
 def _check_preprocessor(encoder: Any, n_features: int) -> None:
-    """Expect every column to reach the trees once, coded or checked."""
+    """Expect every column to reach the trees exactly once, either encoded or checked."""
     kinds = {"encoder": "OrdinalEncoder", "numerical": "FunctionTransformer"}
     seen = np.zeros(n_features, dtype=int)
     for name, step, columns in encoder.transformers_:
@@ -328,7 +328,7 @@ def _check_network(network: Any, n_features: int) -> None:
     features and :math:`d_L` that of outputs.
     """
     for name in ("n_iter_", "n_layers_", "n_outputs_", "t_"):
-        demand(_is_count(vars(network).get(name)), f"no number {name}")
+        demand(_is_count(vars(network).get(name)), f"an invalid {name}")
     known = network.activation in ("identity", "logistic", "relu", "tanh")
     demand(known, "an unknown activation")
     weights, intercepts = network.coefs_, network.intercepts_
@@ -338,7 +338,7 @@ def _check_network(network: Any, n_features: int) -> None:
     width, kinds = n_features, {np.dtype(np.float32), np.dtype(np.float64)}
     for coef, intercept in zip(weights, intercepts, strict=True):
         layer = type(coef) is type(intercept) is np.ndarray
-        demand(layer, "a layer that is no array")
+        demand(layer, "a layer that is not an array")
         same = coef.dtype == intercept.dtype == weights[0].dtype and coef.dtype in kinds
         demand(same, "a layer of another type")
         demand(intercept.ndim == 1 and coef.shape == (width, intercept.size))
@@ -348,7 +348,7 @@ def _check_network(network: Any, n_features: int) -> None:
     for name in ("loss_curve_", "validation_scores_"):
         values = vars(network).get(name) or []
         numbers = type(values) is list and all(isinstance(one, Real) for one in values)
-        demand(numbers, "a history of training that is no list of numbers")
+        demand(numbers, "a training history that is not a list of numbers")
 
 
 # The last activation of a network by the kind of its labels.
@@ -359,7 +359,7 @@ def _check_labels(network: Any) -> None:
     """Expect the binarizer that a network creates for its classes."""
     binarizer, classes = network._label_binarizer, network.classes_
     named = type(binarizer).__name__ == "LabelBinarizer"
-    demand(named, "something else in the place of the labels")
+    demand(named, "another object in place of the labels")
     settings = binarizer.neg_label, binarizer.pos_label, binarizer.sparse_output
     demand(settings == (0, 1, False), "labels of other settings")
     array = type(classes) is np.ndarray and classes.ndim == 1

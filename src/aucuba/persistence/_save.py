@@ -1,8 +1,8 @@
 """Save a model: JSON for structure and settings, arrays for numbers.
 
 Numbers, text, None and lists stand for themselves. Everything else is a JSON object whose first key
-says what it is, such as ``{"tuple": [1, 2]}`` or ``{"class": "sklearn.pipeline.Pipeline", "state":
-...}``. Arrays and trees are named by their place, so the description of a forest is short.
+is its kind, such as ``{"tuple": [1, 2]}`` or ``{"class": "sklearn.pipeline.Pipeline", "state":
+...}``. Arrays and trees are referred to by number, so the description of a forest is short.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CACHE = "joblib.memory.Memory"
 _NAMED = (type, np.ufunc)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, partial)
 _PARTS: dict[type, tuple[str, Callable[[Any], Any]]] = {
-    # Keys and values in turn: a list per pair would take more room than most values.
+    # Keys and values alternate: a list per pair would take more room than most values.
     dict: ("dict", lambda item: [part for pair in item.items() for part in pair]),
     tuple: ("tuple", list),
     set: ("set", lambda item: sorted(item, key=lambda one: (type(one).__name__, repr(one)))),
@@ -57,14 +57,14 @@ _PARTS: dict[type, tuple[str, Callable[[Any], Any]]] = {
 
 
 class _Encoder:
-    """The description of a model in the making."""
+    """The description of a model while it is built."""
 
     def __init__(self) -> None:
         self.refused: set[str] = set()
         self.foreign: set[str] = set()
         self._names = stored_names()
         self._arrays: list[AnyArray] = []
-        # Places by identity; the items are kept so that no identity is used twice.
+        # Numbers by object id; the objects are kept alive so that no id is reused.
         self._places: dict[int, tuple[Any, Any]] = {}
         self._trees: dict[tuple[int, ...], list[Any]] = {}
         self._boosted: list[Any] = []
@@ -117,7 +117,7 @@ class _Encoder:
         return {tag: self._stored(np.asarray(item))}
 
     def _stored(self, array: AnyArray) -> int:
-        """Return the place of an array, which is stored once however often it is used."""
+        """Return the number of an array, which is stored once however often it is used."""
         if id(array) not in self._places:
             self._places[id(array)] = array, len(self._arrays)
             self._arrays.append(array)
@@ -128,7 +128,7 @@ class _Encoder:
         return {name: self._stored(array) for name, array in block.items()}
 
     def _tree(self, item: Any) -> Any:
-        """Add a tree to the block of its columns and classes, and return its place there."""
+        """Add a tree to the block of its columns and classes, and return its number there."""
         tag, number, block = "predictor", 0, self._boosted
         if full_name(type(item)) == TREE:
             key = item.n_features, *item.n_classes.tolist()
@@ -144,7 +144,7 @@ class _Encoder:
         if isinstance(item, partial) and item.func is located(CHECK) and not item.args:
             return {"check_array": self._encoded(item.keywords)}
         named = getattr(item, "func", item)
-        # The functions of NumPy and SciPy do not know their module in every release.
+        # Functions of NumPy and SciPy do not know their module in every release.
         homes = [getattr(named, "__module__", None), "numpy", "scipy.special"]
         names = [f"{home}.{getattr(named, '__name__', '?')}" for home in homes if home]
         name = next((one for one in names if _is_found(one, named)), names[0])
@@ -174,7 +174,7 @@ class _Encoder:
 
 
 def _is_found(name: str, item: Any) -> bool:
-    """Tell whether a name leads back to an item."""
+    """Return whether importing a name gives the item."""
     try:
         return located(name) is item
     except (ImportError, AttributeError, ValueError):
@@ -191,9 +191,9 @@ def save_model(
 ) -> None:
     """Write a fitted model to a file; a failure leaves no partial file.
 
-    Estimators of this library, and the classes of scikit-learn that they and the command line use,
-    load without further ado. Other classes, such as your own base estimator, are stored too; a warning
-    names those that `load_model` must be told to trust.
+    `load_model` loads estimators of this library, and the scikit-learn classes that they and the
+    command line use, without further arguments. Other classes, such as your own base estimator, are
+    stored too; a warning names those that `load_model` must be told to trust.
 
     Parameters
     ----------
@@ -202,17 +202,17 @@ def save_model(
     path : str or Path
         The file to write; an existing file is replaced.
     baseline : estimator, default=None
-        A model to compare with, kept in the same file.
+        A model to compare with, stored in the same file.
     metadata : mapping, default=None
-        Values of JSON's types.
+        Values that JSON can hold.
     labels : (label, label), default=None
         For a model of the classes 0 and 1: two texts or two whole numbers that `SavedModel.predict`
-        returns in their place.
+        returns instead.
 
     Raises
     ------
     TypeError
-        If the path comes first.
+        If the path is the first argument.
     ValueError
         If the model holds something that cannot be stored safely, such as a function.
 
@@ -251,11 +251,11 @@ def save_model(
     try:
         content = encoder.file(header, {"model": model, "baseline": baseline})
     except RecursionError:
-        raise ValueError("This model cannot be saved: a part of it holds itself.") from None
+        raise ValueError("This model cannot be saved: a part of it contains itself.") from None
     with written_atomically(path) as draft:
         draft.write_bytes(content)
     if encoder.foreign:
         warn_user(
-            f"The model holds classes that aucuba does not load by itself. Load it with "
+            f"The model holds classes that aucuba does not load by default. Load it with "
             f"load_model({str(path)!r}, trusted={sorted(encoder.foreign)}).",
         )

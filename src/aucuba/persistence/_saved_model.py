@@ -18,18 +18,18 @@ class SavedModel:
     """A model from a file, with the baseline, metadata and labels saved beside it.
 
     A model of ``aucuba fit`` takes DataFrames with the columns of its training file, in any order and
-    with any others beside them, and gives the scores and labels that ``aucuba predict`` writes. In
-    columns of categories, values that training has not seen count as missing.
+    among other columns, and gives the scores and labels that ``aucuba predict`` writes. Categories not
+    seen in training count as missing.
 
     Attributes
     ----------
     model : estimator
-        As it was given to `save_model`. That of ``aucuba fit`` predicts 1 for the positive label and 0
-        for all others.
+        As it was given to `save_model`. A model of ``aucuba fit`` predicts 1 for the positive label
+        and 0 for all others.
     baseline : estimator or None
         A simpler model of the same rows to compare with.
     metadata : dict
-        Whatever the writer wanted to keep, of JSON's types.
+        Values stored by the writer.
     versions : dict
         Versions of aucuba, scikit-learn and Python that wrote the file.
     labels : (label, label) or None
@@ -53,7 +53,7 @@ class SavedModel:
     labels: tuple[str, str] | tuple[int, int] | None = None
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the score of every row; above 0 the positive label is predicted.
+        """Score every row; the positive label is predicted for scores above 0.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class SavedModel:
         return predicted if self.labels is None else np.array(self.labels)[predicted]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Compute the probability of the negative and of the positive label, if the model has any.
+        """Compute the probabilities of the negative and the positive label, if the model has any.
 
         Parameters
         ----------
@@ -100,17 +100,17 @@ class SavedModel:
         dict
             By column, its range such as ``"number, 0.5 to 12"`` or ``"date, 2024-01-01 to
             2024-03-31"``, or its categories such as ``"category: 'Bergen', 'Oslo'"``. Empty for models
-            of plain arrays, which know no columns.
+            trained on plain arrays.
         """
         plain = _plain_columns([self.baseline, self.model])
         return {} if plain is None else plain.described()
 
     def unusual_values(self, X: Any) -> list[list[str]]:
-        """List the values of each row that training saw nothing like.
+        """List the values of each row that are unlike those seen in training.
 
-        A number or date is unusual if it lies outside the range of training widened by half its width
-        on either side, a category if training has not seen it. Missing values are not. A table with
-        other columns or kinds of columns than in training raises the ``ValueError`` of `predict`.
+        A number or date is unusual if it lies outside the training range widened by half its width on
+        either side, a category if training has not seen it. Missing values are never unusual. A table
+        with other columns or kinds of columns than in training raises the ``ValueError`` of `predict`.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class SavedModel:
             plain.far_outside(selected) | plain.unknown_categories(selected)
         ).items():
             for row in np.flatnonzero(rows):
-                found[row].append(f"{name!r} is unlike the rows of training ({seen[name]})")
+                found[row].append(f"{name!r} is unlike the training rows ({seen[name]})")
         return found
 
 

@@ -1,6 +1,6 @@
 """Trees as arrays: all trees of one kind in one block, checked before any of them is built.
 
-Compiled loops follow the numbers of nodes without bounds checks.
+The checks matter because compiled loops follow node numbers without bounds checks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ def trees_of(n_features: Any, n_classes: Any, block: Block) -> list[Any]:
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
     numbers = [n_features, *n_classes]
-    demand(all(type(one) is int and 0 < one < 2**31 for one in numbers), "no number of classes")
+    demand(
+        all(type(one) is int and 0 < one < 2**31 for one in numbers), "an invalid number of classes"
+    )
     nodes, starts = _nodes(block, NODE_DTYPE)
     values = block["values"]
     shape = len(nodes), len(n_classes), max(n_classes)
@@ -89,14 +91,14 @@ def check_range(numbers: AnyArray, size: int) -> None:
 
 
 def _fields(nodes: Sequence[AnyArray]) -> Block:
-    """Take the nodes of all trees apart, one array per field."""
+    """Split the nodes of all trees into one array per field."""
     joined = np.concatenate(nodes)
     counts = np.array([len(one) for one in nodes], dtype=np.int64)
     return {name: joined[name] for name in joined.dtype.names or ()} | {"counts": counts}
 
 
 def _nodes(block: Block, dtype: np.dtype[Any]) -> tuple[AnyArray, AnyArray]:
-    """Put the fields together as nodes, and return where each tree starts."""
+    """Assemble the nodes from their fields, and return where each tree starts."""
     starts = _starts(block["counts"], 1)
     size = starts[-1]
     fields: dict[str, Any] = dict(dtype.fields or {})
@@ -110,7 +112,7 @@ def _nodes(block: Block, dtype: np.dtype[Any]) -> tuple[AnyArray, AnyArray]:
 
 
 def _starts(counts: AnyArray, least: int) -> AnyArray:
-    """Turn the sizes of parts into the places where they start, and the place where the last ends."""
+    """Convert the sizes of parts to the indices where they start, and where the last one ends."""
     whole = counts.ndim == 1 and counts.dtype == np.int64 and counts.size > 0
     demand(whole, "sizes of an unknown type")
     demand(np.all((counts >= least) & (counts < 2**31)), "a tree without nodes")

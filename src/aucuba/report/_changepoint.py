@@ -85,7 +85,7 @@ def _roc(detector: Any, signals: Any, labels: Any) -> tuple[PenaltyROC | None, s
     try:
         return penalty_roc(errors, log_penalty), ""
     except ValueError as problem:
-        # Everything else was checked: no penalty makes errors of one kind.
+        # All else was checked, so the reason is that no penalty makes errors of one kind.
         return None, str(problem)
 
 

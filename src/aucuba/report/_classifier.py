@@ -60,7 +60,7 @@ def classifier_report(
     Parameters
     ----------
     model : estimator
-        A fitted classifier of this library (the last step, where it is a pipeline).
+        A fitted classifier of this library, or a pipeline that ends in one.
     sample : ScoredSample
         Labels with the scores of the model and, if there is one, of a baseline. The scores are the
         model's ``decision_function``, negated if its ``pos_label_`` is the first class;
@@ -86,14 +86,14 @@ def classifier_report(
     note : str, default=""
         A remark about the rows, such as how they differ from those of training.
     reasons : (sequence of int, RowReasons), default=None
-        Places of some rows of the sample, and what `aucuba.explain_rows` says of them.
+        Indices of some rows of the sample, and what `aucuba.explain_rows` returned for them.
     by : array-like of shape (n_rows,), default=None
         Segment of each row: the page then has the region in every segment.
     target_prevalence : float or pair of float, default=None
         Share of positives at which precision and flagged rows are shown, as in
         `aucuba.metrics.rates_at_threshold`; None takes that of the sample.
     ledger : PromiseLedger, default=None
-        The record of the model's calibrations, shown along the dates.
+        The record of the model's calibrations, drawn over time.
 
     Returns
     -------
@@ -153,9 +153,9 @@ def _benefit(model: Any, sample: ScoredSample, X: Any) -> list[Section]:
 
 
 def _verdict(sample: ScoredSample, fpr: float, positive: str, baseline_name: str) -> str:
-    """Say what the model finds at the highest false positive rate of the region."""
+    """Return a sentence on what the model finds at the highest false positive rate of the region."""
     if fpr == 1.0:
-        # Every row may be flagged there; the rate in the middle says more.
+        # At a rate of 1 every row may be flagged; the middle of the range says more.
         fpr = 0.5
     said = []
     for score in (sample.score, sample.baseline):
@@ -220,7 +220,7 @@ def reason_section(
     rows: Sequence[int],
     reasons: RowReasons,
 ) -> Section:
-    """Say why some rows have their scores, the columns that raise them most first."""
+    """List the reasons for the scores of some rows, the strongest first."""
     names = labels or sample.labels
     listed = [
         [f"{row + 1:,}", f"{sample.score[row]:.4f}", names[int(sample.y[row])], "; ".join(texts)]

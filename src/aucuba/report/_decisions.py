@@ -83,7 +83,7 @@ def _triage_section(model: TriageClassifier, sample: ScoredSample, X: Any) -> Se
             names = ("alert_rate", "fpr", "tpr", "precision")
             row += [rate_text(counted.rate(name)) for name in names]
     text = (
-        "Rows above the second threshold are blocked without a look, rows up to the first are cleared, "
+        "Rows above the second threshold are blocked without review, rows up to the first are cleared, "
         "and a person reviews those between."
     )
     return Section("triage", "Triage", facts(entries) + paragraph(text) + table(header, rows))

@@ -1,4 +1,4 @@
-"""The calibrations of a ledger along the dates."""
+"""The calibrations of a ledger over time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ledger_section(ledger: PromiseLedger) -> Section:
                 f"{entry['n_rows']:,}",
                 f"{float(entry['threshold']):.6g}",
                 f"{entry['error']:.3g}",
-                "yes" if entry["is_guaranteed"] else "no: counted rows used again",
+                "yes" if entry["is_guaranteed"] else "no: reuses counted rows",
                 f"{monitor.status}{', changed' if monitor.changed else ''}",
                 "" if alarm is None else f"{alarm[1]}, {alarm[0]}",
             ]

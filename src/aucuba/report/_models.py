@@ -123,11 +123,11 @@ def promise_section(
         "base classifier": _called(model.estimator_),
     }
     if model.trivial_:
-        entries["certified"] = "no: kept without flagging by the score, see the promise"
+        entries["certified"] = "no: kept without a threshold on the score, see the promise"
     if model.guarantee_:
         text = (
             f"At most {1 - model.confidence:.3g} of such studies break the promise on new rows. It "
-            "holds for rows drawn like the held-out ones, and for one use of the held-out rows."
+            "holds for rows drawn like the held-out rows, which may be used only once."
         )
     else:
         text = (
@@ -181,7 +181,7 @@ def last_step(model: Any, feature_names: Sequence[str] | None) -> tuple[Any, Seq
 def bar_table(names: Sequence[str], values: FloatArray) -> str:
     """Build a table of names, bars and numbers; long names wrap, so that numbers stay visible."""
     largest = float(np.abs(values).max())
-    # As many decimals for all as show four digits of the largest.
+    # Four significant digits of the largest value set the number of decimals.
     decimals = max(3 - int(np.floor(np.log10(largest))), 0)
     rows = "".join(
         f'<tr><th scope="row">{escaped(name)}</th><td>{_bar(float(value) / largest)}</td>'

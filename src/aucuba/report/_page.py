@@ -27,7 +27,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, a sentence, sections, and on top a verdict that can be read aloud."""
+    """A title, a lead sentence, sections, and a verdict at the top in plain words."""
 
     title: str
     lead: str

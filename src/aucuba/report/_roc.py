@@ -87,7 +87,7 @@ def legend_of(curves: Iterable[str], names: Sequence[str]) -> str:
 
 
 def _key(css: str, name: str) -> str:
-    """Draw a piece of the curve beside its name, since browsers do not print backgrounds."""
+    """Draw a piece of the curve next to its name, since browsers do not print backgrounds."""
     line = f'<path class="curve {css}" d="M0 5H26"/>'
     return (
         f'<span><svg class="key" viewBox="0 0 26 10" aria-hidden="true">{line}</svg>'
@@ -96,7 +96,7 @@ def _key(css: str, name: str) -> str:
 
 
 def _scale(low: float, high: float) -> tuple[float, float]:
-    """Return limits of the vertical axis around the heights in the region, inside those of a rate."""
+    """Return limits of the vertical axis around the heights in the region, within [0, 1]."""
     low, high = padded(low, high)
     return max(low, -0.01), min(high, 1.01)
 
@@ -107,7 +107,7 @@ def widened(low: float, high: float) -> tuple[float, float]:
 
 
 def _kept(curve: RocCurve) -> IntArray:
-    """Choose the vertices to draw: corners only, and of many an even choice along the curve."""
+    """Choose the vertices to draw: only corners and, if there are many, an even choice of them."""
     x, y = curve.false_positive, curve.true_positive
     turns = np.diff(x[1:]) * np.diff(y[:-1]) != np.diff(x[:-1]) * np.diff(y[1:])
     corners = np.flatnonzero(np.r_[True, turns, True])
@@ -206,11 +206,11 @@ def rates_above_zero(
 
 
 def verdict_on(model: Any, sample: ScoredSample) -> str:
-    """Say of every limit that the model's threshold was set for whether these rows keep it."""
+    """Return a sentence per limit of the model's threshold on whether these rows keep it."""
     counted, sentences = sample.flagged(), []
     for one in stated_limits(model):
         found, here = one.verdict(counted), counted.rate(one.rate, one.target)
-        # One digit more than the limit has.
+        # One digit more than the limit shows.
         digits = max(1, 2 - math.floor(math.log10(100 * one.limit))) if one.limit > 0 else 2
         value, *ends = (f"{100 * x:.{digits}f}" for x in (here.value, here.low, here.high))
         where = "" if one.target is None else f" at prevalence {prevalence_text(one.target)}"

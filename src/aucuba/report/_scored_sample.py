@@ -108,7 +108,7 @@ class ScoredSample:
         y : array-like of shape (n_rows,)
             Labels that the model knows.
         baseline : classifier, default=None
-            Another one of the same classes.
+            Another classifier of the same classes.
         sample_weight, qid : array-like of shape (n_rows,), default=None
             As in the constructor.
 
@@ -196,7 +196,7 @@ def score_sign(model: Any) -> int:
 
 
 def positive_index(model: Any) -> int:
-    """Return the place of the positive class in ``classes_``."""
+    """Return the index of the positive class in ``classes_``."""
     last = pipeline_steps(model)[-1]
     label = vars(last).get("pos_label_")
     return 1 if label is None else int(last.classes_[1] == label)
@@ -206,8 +206,8 @@ def _scores(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
     shape = np.shape(values)
     if len(shape) != 1 and shape[1:] != (1,):
         raise ValueError(
-            f"{name} must have one entry per row, got shape {shape}. Of probabilities, take the column "
-            "of the positive class."
+            f"{name} must have one entry per row, got shape {shape}. For probabilities, give the "
+            "column of the positive class."
         )
     return finite_scores(one_per_row(values, n_rows, name), name)
 

@@ -85,7 +85,7 @@ def _precision_picture(sample: ScoredSample, names: tuple[str, str], prevalence:
         curves["baseline"] = sample.curve(sample.baseline)
     inside = axes.path([0, 1], [prevalence, prevalence], "curve chance")
     for css, curve in reversed(curves.items()):
-        # One step per threshold that finds a positive; of many steps, some along the curve.
+        # One step per threshold that finds a positive; if there are many, some along the curve.
         places = 1 + np.flatnonzero(np.diff(curve.true_positive))
         places = places[np.unique(np.linspace(0, places.size - 1, MOST_VERTICES).astype(int))]
         recall, precision = np.append(0.0, curve.tpr[places]), precision_of(curve)[places]
@@ -143,7 +143,7 @@ def segment_section(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewRowsWarning)
         found = score_interval("partial_auc", sample.y, sample.score, **options)
-        text = "Intervals hold in all segments together; small segments have wide ones."
+        text = "Intervals hold in all segments jointly; small segments have wide ones."
         if sum(one.method != "none" for one in found) > 1:
             gap = largest_gap("partial_auc", sample.y, sample.score, **options)
             first, second = gap.segments
@@ -171,7 +171,7 @@ def segment_section(
 def _points_by_segment(sample: ScoredSample, fpr: float, by: ArrayLike) -> str:
     """Build a table of what one threshold for all rows does in every segment."""
     options: dict[str, Any] = {"sample_weight": sample.weight, "pos_label": 1}
-    # Every row may be flagged at a rate of 1; the rate in the middle says more.
+    # At a rate of 1 every row may be flagged; the middle of the range says more.
     fpr = 0.5 if fpr == 1.0 else fpr
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewRowsWarning)
@@ -188,7 +188,7 @@ def _points_by_segment(sample: ScoredSample, fpr: float, by: ArrayLike) -> str:
     ]
     text = (
         f"From the score {points[0].threshold:.4f} on, which has a false positive rate of at most "
-        f"{fpr:g} on all rows together; intervals of a rate hold in all segments together."
+        f"{fpr:g} on all rows together; intervals of a rate hold in all segments jointly."
     )
     header = ["segment", "flagged", "FPR", "TPR", "precision"]
     return table(header, rows) + paragraph(text, "fine")

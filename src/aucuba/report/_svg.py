@@ -15,10 +15,10 @@ from aucuba._base._tables import escaped
 from aucuba._base._typing import ArrayLike, FloatArray
 
 _RIGHT, _TOP, _BOTTOM = 12.0, 10.0, 42.0
-# Room for the title of the vertical axis and the space beside its numbers, and per character of these.
+# Room for the title of the vertical axis, the gap beside its tick labels, and one of their characters.
 _TITLE, _CHARACTER = 26.0, 7.0
 _LEAST_LEFT = 60.0
-# The script of the page moves it into sight.
+# The page's script moves the dot into view.
 HIDDEN_DOT = '<circle class="dot" r="4.5" cx="-99" cy="-99"/>'
 
 
@@ -60,7 +60,7 @@ class Axes:
         return f'<path class="{css}" d="M{track}"/>'
 
     def area(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, css: str) -> str:
-        """Fill what lies between two curves over the same points."""
+        """Fill the area between two curves over the same points."""
         there, back = np.asarray(x), np.asarray(x)[::-1]
         edge = self.path(np.r_[there, back], np.r_[np.asarray(low), np.asarray(high)[::-1]], css)
         return edge.replace('"/>', 'Z"/>')
