@@ -267,8 +267,8 @@ def test_damaged_json_is_refused(change):
         ({"positive_probability": [0.1, 0.2, 1.5]}, "must lie in"),
         ({"positive_probability": [0.1, np.nan, 0.5]}, "positive_probability"),
         ({"positive_probability": [0.1]}, "positive_probability has 1 entries for 3 rows"),
-        ({"scores": [1, 2, 3]}, "goes with scores="),
-        ({"pilot": ([1, 2], [0, 1])}, "goes with scores="),
+        ({"scores": [1, 2, 3]}, "needs scores="),
+        ({"pilot": ([1, 2], [0, 1])}, "needs scores="),
         (
             {"pilot": ([1, 2], [0, 1]), "scores": [1, 2, 3], "positive_probability": [0, 0, 1]},
             "not both",

@@ -92,5 +92,5 @@ def test_what_dask_does_not_allow(rows):
     with pytest.raises(ValueError, match="give cv='prefit', or give X as a Dask array"):
         FixedFPRClassifier(LogisticRegression(), 0.1).fit(lazy, y)
     base = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match="strata are for tables in memory"):
+    with pytest.raises(ValueError, match="strata need a table in memory"):
         FixedFPRClassifier(base, 0.1, cv="prefit", strata=[0]).fit(da.from_array(X), y)

@@ -149,7 +149,7 @@ class Foreign:
 
 def test_bases_that_cannot_score_have_one_clear_error():
     X, _ = rows()
-    with pytest.raises(ValueError, match="is no estimator of scikit-learn's kind"):
+    with pytest.raises(ValueError, match="is not a scikit-learn estimator"):
         FixedFPRClassifier(Foreign(), 0.1, cv="prefit").fit(X)
     with pytest.raises(ValueError, match="LocalOutlierFactor scores new rows only with novelty"):
         FixedFPRClassifier(LocalOutlierFactor(), 0.1).fit(X)

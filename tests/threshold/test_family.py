@@ -163,7 +163,7 @@ class TestSeveralRates:
         other = FixedTPRClassifier(prefit(), 0.8, each, cv="prefit").fit(X, y)
         assert (low, high) == (alone.threshold_, other.threshold_)
         assert model.violation_probability_ <= 0.05
-        with pytest.raises(ValueError, match="min_tpr goes with one max_fpr"):
+        with pytest.raises(ValueError, match="min_tpr needs a single max_fpr"):
             FixedFPRClassifier(prefit(), [0.1, 0.2], cv="prefit", min_tpr=0.8).fit(X, y)
 
     @pytest.mark.parametrize("on_failure", ["error", "trivial"])
@@ -358,7 +358,7 @@ class TestWeights:
             model.fit(X, y, sample_weight=weight, groups=np.arange(500))
         with pytest.raises(ValueError, match=r"more than these .* held-out weighted negatives"):
             model.set_params(max_weight=1e6).fit(X, y, sample_weight=weight)
-        with pytest.raises(ValueError, match=r"counts rows, so .*'sample_weight'"):
+        with pytest.raises(ValueError, match=r"counts every row once, so .*'sample_weight'"):
             model.set_params(weighted_promise=False).fit(X, y, sample_weight=weight)
 
     def test_a_pipeline_takes_weights_for_the_promise(self):

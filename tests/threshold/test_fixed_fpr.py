@@ -308,7 +308,9 @@ class TestMetadata:
 
     def test_prefit_takes_no_fit_parameters(self):
         X, y = sample()
-        with pytest.raises(ValueError, match=r"fits nothing and counts rows, so .*'sample_weight'"):
+        with pytest.raises(
+            ValueError, match=r"fits nothing and counts every row once, so .*'sample_weight'"
+        ):
             FixedFPRClassifier(prefit(), cv="prefit").fit(X, y, sample_weight=np.ones(y.size))
 
 
@@ -360,7 +362,7 @@ class TestBadInput:
             FixedFPRClassifier(Explosive()).fit(*sample(50, 100))
 
     def test_unfitted_prefit(self):
-        with pytest.raises(ValueError, match="cv='prefit' needs a fitted estimator, and this Logi"):
+        with pytest.raises(ValueError, match="cv='prefit' needs a fitted estimator, but this Logi"):
             FixedFPRClassifier(LogisticRegression(), cv="prefit").fit(*sample())
 
     def test_predict_before_and_after_a_failed_fit(self):

@@ -456,7 +456,7 @@ class TestRestarts:
         ({"event_time": ["2026-01-01"] * 2}, "must both be dates, or both numbers"),
         ({"event_time": [9, np.nan]}, "event_time has 1 missing"),
         ({"event_time": [2, 9]}, "1 rows from before day 6 .* looked at those days as complete"),
-        ({"event_time": [20260109, 9]}, "has 20260109, and numbers are days"),
+        ({"event_time": [20260109, 9]}, "has 20260109, but numbers count days"),
         ({"label_time": [9, 12]}, "label_time lies after as_of in 1 rows"),
         ({"label_time": [8, 9]}, "label_time lies before event_time"),
         ({"y_true": [0, 2]}, "y_true has the values"),

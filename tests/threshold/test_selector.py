@@ -270,7 +270,7 @@ def test_bad_parameters_have_one_clear_error(arguments, message):
 def test_bad_rows_have_one_clear_error():
     pd = pytest.importorskip("pandas")
     X, y = np.arange(60.0)[:, None], np.arange(60) % 2
-    with pytest.raises(ValueError, match="weights would not reach its p-values"):
+    with pytest.raises(ValueError, match="its p-values ignore weights"):
         FalseDiscoverySelector(LogisticRegression(), 0.5).fit(X, y, sample_weight=np.ones(60))
     frame = pd.DataFrame({"score": X[:, 0], "part": np.arange(60) % 3})
     with pytest.raises(ValueError, match="A group lies in several strata"):

@@ -107,7 +107,7 @@ def test_errors():
     for target in (0.0, 1.0, "x", (0.1,), (0.2, 0.1), (0.1, 0.2, 0.3)):
         with pytest.raises(ValueError, match="target_prevalence"):
             promised(X, y, target_prevalence=target)
-    with pytest.raises(ValueError, match="single rows that weigh the same"):
+    with pytest.raises(ValueError, match="single rows of equal weight"):
         FixedPrecisionClassifier(prefit(), cv="prefit", target_prevalence=0.1).fit(
             X, y, groups=np.arange(2000) // 2
         )

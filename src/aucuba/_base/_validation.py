@@ -113,17 +113,19 @@ def binary_target(
                 f"{labels.size} labels: {_shorten(labels)}. Compare one label with the rest, for "
                 f"example pos_label={_plain(labels[0])!r} or y == {_plain(labels[0])!r}."
             )
-        if labels.size == 1:
-            raise ValueError(_one_class(labels[0], name))
-        check_not_text(labels, f"{name} has")
-        pos_label = labels[1]
+        if labels.size == 2:
+            check_not_text(labels, f"{name} has")
+        pos_label = labels[-1]
     elif pos_label not in labels:
         raise ValueError(
             f"pos_label={pos_label!r} is not in {name}, whose labels are {_shorten(labels)}."
         )
     positive: BoolArray = np.asarray(y == pos_label, dtype=bool)
     if positive.all():
-        raise ValueError(_one_class(labels[0], name))
+        raise ValueError(
+            f"{name} has only one class ({labels[0]!r}); a ROC curve needs at least one positive and "
+            "one negative row."
+        )
     return positive
 
 
@@ -225,7 +227,9 @@ def missing_entries(column: AnyArray) -> BoolArray:
         return np.asarray(np.isnat(column))
     if column.dtype.kind != "O":
         return np.zeros(column.shape, dtype=bool)
-    return np.array([one is None or _is_na(one) or one != one for one in column], dtype=bool)
+    # pandas' NA is neither equal nor unequal to itself.
+    missing = [one is None or type(one).__name__ == "NAType" or one != one for one in column]
+    return np.array(missing, dtype=bool)
 
 
 def _refuse_missing(missing: BoolArray, name: str) -> None:
@@ -234,11 +238,6 @@ def _refuse_missing(missing: BoolArray, name: str) -> None:
             f"{name} has {int(missing.sum())} missing or infinite entries, the first in row "
             f"{int(np.argmax(missing))}; drop these rows."
         )
-
-
-def _is_na(value: Any) -> bool:
-    """Return whether a value is pandas' NA, which is neither equal nor unequal to itself."""
-    return type(value).__name__ == "NAType"
 
 
 def unmasked(values: ArrayLike, name: str) -> ArrayLike:
@@ -328,13 +327,7 @@ def query_index(qid: ArrayLike | None, n_rows: int, name: str = "qid") -> IntArr
 
 
 def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
-    """Rank the times of rows 0, 1, ...: numbers, dates, or text that spells dates in ISO notation.
-
-    Raises
-    ------
-    ValueError
-        For a missing time, text that is not a date, or a wrong number of entries.
-    """
+    """Rank the times of rows 0, 1, ...: numbers, dates, or text that spells dates in ISO notation."""
     if time is None:
         return None
     values = identifiers(time, name, n_rows)
@@ -342,13 +335,6 @@ def time_index(time: Any, n_rows: int, name: str = "time") -> IntArray | None:
         values = identifiers(as_times(values, np.zeros(n_rows, dtype=bool)), name)
     rank: IntArray = np.unique(values, return_inverse=True)[1].astype(np.intp)
     return rank
-
-
-def _one_class(label: Any, name: str) -> str:
-    return (
-        f"{name} has only one class ({label!r}); a ROC curve needs at least one positive and one "
-        "negative row."
-    )
 
 
 def _shorten(labels: Any) -> str:

@@ -75,8 +75,8 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     )
     model: str = of_model(
         "linear; svc: convex losses; aum: the whole ROC curve; scorecard: a few conditions with "
-        "integer points; stack: several models combined, slow but strong; outliers: an isolation forest "
-        "of the negative rows (or of all rows, without labels), with --promise; or changepoint.",
+        "integer points; stack: several models combined, slow but strong; outliers: an isolation "
+        "forest of the negative rows (or of all rows, without labels), with --promise; or changepoint.",
         "NAME",
         default="linear",
     )

@@ -31,16 +31,16 @@ _RATES = ("tpr", "fpr", "precision")
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """The rows to label, in order, and what `audit_interval` must know about the table.
+    """The rows to label, in order, and the facts about the table that `audit_interval` needs.
 
     Attributes
     ----------
     rate : str
-        The rate to be learned.
+        The rate to learn.
     n_rows : int
         Rows of the table that the rate is about.
     rows : ndarray of int
-        Places of the rows to label, in the order in which to label them.
+        Indices of the rows to label, in the order in which to label them.
     flags, probability : ndarray
         Whether each of these rows was flagged, and the probability with which it was drawn.
     look_sizes : ndarray of int
@@ -50,11 +50,11 @@ class AuditPlan:
     expected_half_width : float
         Half-width of the last interval if the given probabilities are right; nan without them.
     low_part : float
-        Part of the error that the lower limit has, chosen for the narrowest expected interval.
+        Part of the error given to the lower limit, chosen for the narrowest expected interval.
     least : tuple of float
         The smallest probability below 1 of rows that may hit, and of rows that may miss.
     expected : ndarray of shape (n_bins, 3) or None
-        Probability, expected hits and expected misses of bins of rows; None where nothing was known.
+        Probability, expected hits and expected misses of bins of rows; None if nothing was known.
         ``least`` and ``expected`` set the bets, before any label is seen.
     inclusion_probability : ndarray of shape (n_rows,) or None
         Probability of every row of the table; not part of the JSON text.
@@ -181,13 +181,13 @@ def plan_audit(
     confidence: float = 0.95,
     random_state: Any = None,
 ) -> AuditPlan:
-    r"""Choose the rows to label so that a rate of a running classifier is learned from few labels.
+    r"""Choose the rows to label in order to learn a rate of a running classifier from few labels.
 
     Every row of the table gets a probability of being labelled, and rows are drawn independently, so
-    that the number of labels varies by about the square root of ``budget``. Rows that decide the rate
-    are drawn more often; the rest of the budget is spread evenly, since positives may hide where
-    nobody expects them. The interval of `audit_interval` holds whether the probabilities given here
-    are right or not: wrong ones only make it wider.
+    the number of labels varies by about the square root of ``budget``. Rows that decide the rate are
+    drawn more often; the rest of the budget is spread evenly, since positives may hide where nobody
+    expects them. The interval of `audit_interval` is valid even if the probabilities given here are
+    wrong; wrong ones only make it wider.
 
     Parameters
     ----------
@@ -198,15 +198,15 @@ def plan_audit(
     rate : {"tpr", "fpr", "precision"}, default="tpr"
         What to learn: sensitivity (recall), false positive rate, or precision, of these rows.
     positive_probability : array-like of shape (n_rows,), default=None
-        How probable it is that each row is positive.
+        The probability that each row is positive.
     pilot : tuple (scores, y), default=None
         Labelled rows (1 for positive) from which to learn ``positive_probability`` as an increasing
         function of ``scores``. Rows labelled before this plan do not count as its labels.
     scores : array-like of shape (n_rows,), default=None
         Scores of the rows of the table, with ``pilot``.
     looks : int, default=1
-        How many intervals may be computed while labels come in. The rows are then ordered at random,
-        and the error is divided among the looks, which are fixed here.
+        How many intervals may be computed as labels come in. The rows are then in random order, and
+        the error is divided among the looks, which are fixed here.
     confidence : float, default=0.95
         Probability that the intervals of all looks hold.
     random_state : int, RandomState instance or None, default=None
@@ -215,7 +215,7 @@ def plan_audit(
     Returns
     -------
     AuditPlan
-        ``rows`` to label in their order, ``expected_half_width``.
+        The ``rows`` to label, in order, and the ``expected_half_width``.
 
     See Also
     --------
@@ -223,7 +223,7 @@ def plan_audit(
 
     Notes
     -----
-    With neither probabilities nor a pilot, flagged rows and the rest get half of the budget each.
+    Without probabilities or a pilot, flagged rows and the others get half of the budget each.
 
     Examples
     --------
@@ -255,8 +255,8 @@ def plan_audit(
     inclusion = design.inclusion
     rng = check_random_state(random_state)
     drawn = np.flatnonzero(rng.random_sample(flagged.size) < inclusion)
-    # A row belongs to look j if its time is at most j / n_looks: then every row is in the first j
-    # looks with j / n_looks of its probability, whatever the other rows are.
+    # A row belongs to look j if its time is at most j / n_looks. Every row is then in the first j looks
+    # with j / n_looks of its probability, independently of the other rows.
     time = rng.random_sample(drawn.size)
     order = np.argsort(time, kind="stable")
     sizes = np.searchsorted(time[order], np.arange(1, n_looks + 1) / n_looks, side="right")
@@ -280,9 +280,9 @@ def plan_audit(
 def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> ScoreInterval:
     """Compute the interval of the audited rate from the labels of the plan's rows.
 
-    The interval is valid for any number of labels, any labels and any inclusion probabilities: it
-    holds with the plan's confidence over the draw of the rows, and it is about the rows of the table
-    that the plan was made for, not about rows to come.
+    The interval is valid for any number of labels, any labels and any inclusion probabilities. It
+    holds with the plan's confidence over the draw of the rows, and it is about the rows of the plan's
+    table, not about future rows.
 
     Parameters
     ----------
@@ -311,9 +311,8 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     if not places.size:
         sizes = " or ".join(str(size) for size in np.unique(plan.look_sizes))
         raise ValueError(
-            f"y has {n_labels} labels, and the plan has intervals for {sizes}: an interval from "
-            "other rows than these, in the plan's order, would not be valid. Label the rest, or plan "
-            "with more looks."
+            f"y has {n_labels} labels, but the plan has intervals for {sizes} labels in the plan's "
+            "order; any other interval would not be valid. Label the rest, or plan with more looks."
         )
     n_looks = plan.look_sizes.size
     part = (places[-1] + 1) / n_looks
@@ -321,7 +320,7 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
     counts, hits = counted(plan.rate, positive, flagged)
     kinds = (counts & hits, counts & ~hits)
     each = [
-        # At an earlier look no row was certain to be labelled.
+        # Before the last look no row is certain to be labelled.
         CountedRows.labelled(probability[kind], min(least, 1.0 if part < 1 else np.inf) * part)
         for kind, least in zip(kinds, plan.least, strict=True)
     ]
@@ -337,7 +336,7 @@ def audit_interval(plan: AuditPlan, y: ArrayLike, *, labels: Any = None) -> Scor
 def _probability(
     n_rows: int, positive_probability: Any, pilot: Any, scores: Any
 ) -> FloatArray | None:
-    """Return the chance that each row is positive, as given or learned from a pilot."""
+    """Return the probability that each row is positive, as given or learned from a pilot."""
     if positive_probability is not None:
         if pilot is not None or scores is not None:
             raise ValueError("Give positive_probability, or pilot and scores, not both.")
@@ -353,12 +352,12 @@ def _probability(
         return None
     if pilot is None or scores is None:
         raise ValueError(
-            "pilot=(scores, y) of labelled rows goes with scores= of the rows of the table."
+            "pilot=(scores, y) of labelled rows needs scores=, the scores of the rows of the table."
         )
     of_table = finite_scores(one_per_row(scores, n_rows, "scores"), "scores")
     of_pilot = finite_scores(pilot[0], "pilot[0]")
     positive = binary_target(pilot[1], None, of_pilot.size, "pilot[1]")
-    # Half a positive and half a negative more keep chances away from 0 and 1.
+    # Half a positive and half a negative are added to keep probabilities away from 0 and 1.
     share = (positive.sum() + 0.5) / (positive.size + 1.0)
     learned = IsotonicRegression(out_of_bounds="clip").fit(of_pilot, positive)
     trusted = positive.size / (positive.size + 1.0)

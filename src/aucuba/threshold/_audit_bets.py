@@ -34,20 +34,20 @@ import numpy as np
 
 from aucuba._base._typing import FloatArray
 
-# Rates are tested in cells with one bet each. Within a cell the wealth falls as the rate rises, so
-# that the end of the rejected part is found exactly.
+# Rates are tested in cells with one bet each. Within a cell the wealth falls as the rate rises, so the
+# end of the rejected part is found exactly.
 _N_CELLS = 100
 # Cells while plans are compared.
 _FEW_CELLS = 50
 _BISECTIONS = 20
-# Bets that are tried for the expected rows, beside the best of a normal approximation.
+# Bets that are tried for the expected rows, besides the best bet of a normal approximation.
 _TRIED = np.exp2(np.arange(-3.0, 3.5, 0.5))
 # The best bet, smaller ones in case the rows differ from the expected ones, and their weights.
 _AROUND_BEST = np.array([1.0, 0.5, 0.2])
 _LOG_WEIGHTS = np.log([0.9, 0.06, 0.04])
-# Without an expectation: halves of the boldest bet, in equal parts.
+# Without an expectation: the boldest bet halved repeatedly, with equal weights.
 _HALVES = np.exp2(-np.arange(8.0))
-# Where no row can lose everything, bets are limited by what a float can hold.
+# If no row can lose everything, the range of floats limits the bets.
 _BOLDEST = 1e9
 
 
@@ -60,10 +60,10 @@ class CountedRows:
     probability : ndarray
         Probability with which each row was labelled.
     times : ndarray
-        How often each row stands for a row: 1 for labels, fractions for an expectation.
+        How many rows each entry stands for: 1 for a label, a fraction for an expectation.
     least : float
-        Smallest probability, below 1, of any row of the table that may turn out to be of this
-        kind; infinite where all of them are certain to be labelled.
+        Smallest probability, below 1, of any row of the table that may turn out to be of this kind;
+        infinite if all of them are certain to be labelled.
     """
 
     probability: FloatArray
@@ -85,7 +85,7 @@ class CountedRows:
             # probable row; rounding may go below zero.
             inside = np.maximum(-(1.0 - chance) * np.exp(-stakes_), -1.0)
             growth = stakes_ + np.log1p(inside) - np.log(chance)
-        # A row that is expected 0 times loses nothing.
+        # An entry that stands for no row loses nothing.
         growth = np.where(self.times[~certain] > 0, growth, 0.0)
         summed: FloatArray = growth @ self.times[~certain] + stakes * self.times[certain].sum()
         return summed
@@ -109,7 +109,7 @@ def expected_limits(expected: Kinds, error: float, low_part: float = 0.5) -> tup
 def limits(
     rows: Kinds, expected: Kinds | None, error: float, low_part: float, n_cells: int = _N_CELLS
 ) -> tuple[float, float]:
-    """Compute a lower and an upper limit of the rate, the former with ``low_part`` of the error.
+    """Compute the lower limit of the rate, with ``low_part`` of the error, and the upper limit.
 
     ``expected`` are the rows that the plan expects to be labelled; bets depend on them alone.
     """
@@ -145,8 +145,8 @@ def _boldest(rows: Kinds, rates: FloatArray) -> FloatArray:
     hits, misses = rows
     if misses.least < 1.0:
         return np.asarray(-math.log1p(-misses.least) / rates)
-    # Only the rows that hit are uncertain, and their probability sets the scale; if none is, the
-    # table is known, and any large bet decides.
+    # Only rows that hit are uncertain, and their probability sets the scale; if none is uncertain,
+    # the table is known, and any large bet decides.
     return np.full(rates.size, min(8.0 * hits.least, _BOLDEST))
 
 

@@ -1,4 +1,4 @@
-"""Which rows an audit labels: inclusion probabilities of the narrowest expected interval."""
+"""Rows that an audit labels: the inclusion probabilities with the narrowest expected interval."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from aucuba.threshold._audit_bets import CountedRows, Kinds, expected_limits
 
 # Rows of similar probability share one inclusion probability while plans are compared.
 _N_BINS = 40
-# Candidate plans: the part of the budget for flagged rows, and the part of the budget of flagged or
-# of other rows that is spread evenly. The even part is the floor: it limits the bets, because a
-# single positive may hide where labels are rare.
+# Candidate plans: the part of the budget for flagged rows, and the part of each budget that is spread
+# evenly over the rows. The even part is a floor that limits the bets, because a single positive may
+# hide where labels are rare.
 _FLAGGED_PARTS = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7)
 _EVEN_PARTS = (0.3, 0.5, 0.7, 0.8, 0.9)
-# Candidate parts of the error for the lower limit, which is the farther one where few positives are
-# missed: they may hide among many rows.
+# Candidate parts of the error for the lower limit, which is the farther one if few positives are
+# missed, since they may hide among many rows.
 _LOW_PARTS = (0.5, 0.65, 0.8, 0.9, 0.35, 0.2)
 _HALVINGS = 50
 
 
 @dataclass(frozen=True)
 class AuditDesign:
-    """Inclusion probabilities, the half-width to expect, and what is expected of bins of rows.
+    """Inclusion probabilities, the expected half-width, and the rows expected among the labels.
 
-    ``low_part`` of the error is the lower limit's. ``expected`` has the columns probability, hits and
-    misses; None where nothing is known.
+    ``low_part`` is the lower limit's part of the error. ``expected`` has a row per bin of rows and the
+    columns probability, hits and misses; None if nothing is known.
     """
 
     inclusion: FloatArray
@@ -39,9 +39,9 @@ class AuditDesign:
 
 @dataclass(frozen=True)
 class AuditedTable:
-    """The rows of a table with the chances that each counts and hits, or counts and misses.
+    """The rows of a table with the probabilities that each counts and hits, or counts and misses.
 
-    ``hit`` and ``miss`` are None where nothing is known of the labels.
+    ``hit`` and ``miss`` are None if nothing is known about the labels.
     """
 
     flagged: BoolArray
@@ -86,7 +86,7 @@ class AuditedTable:
         )
 
     def best_inclusion(self, budget: int, error: float) -> AuditDesign:
-        """Return the probabilities of the narrowest expected interval, and what it expects."""
+        """Return the design with the narrowest expected interval."""
         parts = [rows for rows in (self.flagged, self.relevant & ~self.flagged) if rows.any()]
         inclusion = np.zeros(self.flagged.size)
         if self.hit is None or self.miss is None:
@@ -112,8 +112,8 @@ class AuditedTable:
     def _bins(self, parts: list[BoolArray]) -> _Bins:
         assert self.hit is not None
         assert self.miss is not None
-        # How much a labelled row tells: the standard deviation that it adds to the sum of m_i(r) at
-        # the expected rate r.
+        # How informative a labelled row is: the standard deviation that it adds to the sum of m_i(r)
+        # at the expected rate r.
         expected = self.hit.sum() / max(self.hit.sum() + self.miss.sum(), 1e-300)
         telling = np.sqrt(self.hit * (1.0 - expected) ** 2 + self.miss * expected**2)
         number = np.zeros(self.flagged.size, dtype=np.intp)
@@ -121,7 +121,7 @@ class AuditedTable:
         for place, rows in enumerate(parts):
             order = np.flatnonzero(rows)
             order = order[np.argsort(telling[order], kind="stable")]
-            # Even in information, so that the few most informative rows have bins of their own.
+            # Bins of equal information, so that the few most informative rows have their own.
             summed = np.cumsum(telling[order] + 1e-12)
             cut = np.minimum((summed / summed[-1] * _N_BINS).astype(np.intp), _N_BINS - 1)
             cut = np.unique(cut, return_inverse=True)[1]
@@ -137,7 +137,7 @@ class AuditedTable:
 
 @dataclass(frozen=True)
 class _Bins:
-    """Rows of similar chances: how many, how informative, and how many should hit or miss."""
+    """Bins of similar rows: how many rows, how informative, and how many should hit or miss."""
 
     number: IntArray
     part: IntArray
@@ -147,7 +147,7 @@ class _Bins:
     miss: FloatArray
 
     def inclusion(self, labels: list[float], even: float) -> FloatArray:
-        """Return the probability per bin: some of the labels evenly, the rest by what rows tell."""
+        """Return the probability per bin: a part of the labels evenly, the rest by information."""
         inclusion = np.empty(self.size.size)
         for place, n in enumerate(labels):
             rows = self.part == place
@@ -179,7 +179,7 @@ def expected_rows(table: FloatArray, part: float) -> Kinds:
 
 
 def _raised(telling: FloatArray, size: FloatArray, floor: float, n: float) -> FloatArray:
-    """Return probabilities in proportion to ``telling`` between a floor and 1 that draw n rows."""
+    """Return probabilities between a floor and 1, proportional to ``telling``, that draw n rows."""
     low, high = 0.0, 1.0 / max(float(telling[telling > 0].min(initial=1.0)), 1e-300)
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high) if low > 0 else high * 1e-12
@@ -189,7 +189,7 @@ def _raised(telling: FloatArray, size: FloatArray, floor: float, n: float) -> Fl
 
 
 def _divided(budget: int, flagged_part: float, parts: list[BoolArray]) -> list[float]:
-    """Divide the labels between flagged rows and the others; what one cannot use the other gets."""
+    """Divide the labels between flagged rows and the others; either gets what the other cannot use."""
     sizes = [int(rows.sum()) for rows in parts]
     if len(sizes) == 1:
         return [float(min(budget, sizes[0]))]

@@ -32,8 +32,8 @@ from aucuba.threshold._units import Units
 def bets(n_units: int, lowest: float, highest: float, error: float) -> FloatArray:
     """Return fractions to bet against excesses in [-lowest, highest], from the timid to the boldest.
 
-    The most timid bet is the best where excesses take their extreme values only, the boldest where
-    no unit counts against the promise; steps of two in between lose little at any variance.
+    The most timid bet is best if excesses take only their extreme values, the boldest if no unit
+    counts against the promise; factors of two in between lose little at any variance.
     """
     timid = math.sqrt(2.0 * math.log(1.0 / error) * highest / (n_units * lowest))
     n_steps = math.ceil(math.log2(1.0 / min(timid, 0.5)))
@@ -64,7 +64,7 @@ def units_needed(lowest: float, highest: float, error: float) -> int:
 
 
 def certifies(units: Units, level: float, rate: float, error: float) -> bool:
-    """Tell whether the betting bound puts the rate of scores above ``level`` at or below ``rate``."""
+    """Return whether the betting bound certifies at most ``rate`` for scores above ``level``."""
     excess = units.totals((units.rows.score > level) - rate)
     return log_wealth(excess, bets_against(units, rate, error)) >= -math.log(error)
 
@@ -75,7 +75,7 @@ def bets_against(units: Units, rate: float, error: float) -> FloatArray:
 
 
 def least_safe_threshold(units: Units, rate: float, error: float) -> float:
-    """Find the lowest score above which the betting bound certifies the rate; nan if there is none."""
+    """Return the lowest score above which the betting bound certifies the rate; nan without one."""
     levels = np.unique(units.rows.score).astype(np.float64)
     index = _first(levels, lambda level: certifies(units, level, rate, error))
     if index == levels.size:
@@ -84,7 +84,7 @@ def least_safe_threshold(units: Units, rate: float, error: float) -> float:
 
 
 def certified_rate(units: Units, level: float, error: float) -> float:
-    """Compute the lowest rate of scores above a fixed ``level`` that can be promised; 1 if none can."""
+    """Return the lowest rate that can be promised for scores above ``level``; 1 if none can."""
     if units.is_exact:
         n_above = int(np.sum(units.rows.score > level))
         if n_above == units.n_units:
@@ -96,5 +96,5 @@ def certified_rate(units: Units, level: float, error: float) -> float:
 
 
 def _first(values: FloatArray, holds: Callable[[float], bool]) -> int:
-    """Find the place of the first value from which on a condition holds."""
+    """Return the index of the first value from which on a condition holds."""
     return bisect_left(range(values.size), True, key=lambda i: holds(float(values[i])))

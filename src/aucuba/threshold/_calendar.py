@@ -1,4 +1,4 @@
-"""Times and lengths of time as numbers of days."""
+"""Times and durations as numbers of days."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_positive_number, identifiers
 
 _DAYS = re.compile(r"\s*([0-9.]+)\s*days?\s*")
-# Days until the year 10000, from the year 1. Larger numbers are dates without dashes, or seconds.
+# Days from the year 1 to the year 10000. Larger numbers are dates without dashes, or seconds.
 _MOST_DAYS = 3_652_059
 
 
 def shown_day(day: float) -> str:
-    """Write a number of days since 1970 as a date."""
+    """Format a number of days since 1970 as a date."""
     return str(np.datetime64(int(np.floor(day)), "D"))
 
 
 def event_days(values: Any, name: str, n_rows: int) -> tuple[FloatArray, bool]:
-    """Return times as days, and whether they were dates; numbers are days already."""
+    """Return times as days, and whether they were dates; numbers are taken as days."""
     column = identifiers(values, name, n_rows)
     if column.dtype.kind in "iuf":
         days = column.astype(np.float64)
         if n_rows and (most := np.abs(days).max()) > _MOST_DAYS:
             raise ValueError(
-                f"{name} has {most:.10g}, and numbers are days; give dates (as text: 2024-12-31), or "
+                f"{name} has {most:.10g}, but numbers count days; give dates (as text: 2024-12-31), or "
                 "divide seconds by 86,400."
             )
         return days, False
@@ -37,7 +37,7 @@ def event_days(values: Any, name: str, n_rows: int) -> tuple[FloatArray, bool]:
 
 
 def days_until(values: Any, name: str, n_rows: int, day: float, dated: bool) -> FloatArray:
-    """Return times as days, none of which may lie after the present ``day``."""
+    """Return times as days; refuse times after the present ``day``."""
     found, are_dates = event_days(values, name, n_rows)
     if n_rows and are_dates != dated:
         raise ValueError(f"{name} and as_of must both be dates, or both numbers of days.")
@@ -48,7 +48,7 @@ def days_until(values: Any, name: str, n_rows: int, day: float, dated: bool) -> 
 
 
 def length_in_days(value: Any, name: str, least: float | None = None) -> float | None:
-    """Return a length of time in days; a number is returned as it is."""
+    """Return a duration in days; a number is returned unchanged."""
     if value is None:
         return None
     if isinstance(value, datetime.timedelta | np.timedelta64):

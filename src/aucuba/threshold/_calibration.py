@@ -1,4 +1,4 @@
-"""Scores of rows that are held out from a base estimator, for whoever sets a threshold by them."""
+"""Scores of rows held out from a base estimator, on which thresholds are set."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ from aucuba.threshold._held_out import (
 class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, BaseEstimator, ABC):
     """An estimator around a base classifier that is scored on rows held out from it.
 
-    ``_needs_labels`` says whether rows for a fitted base need labels, ``_takes_normal_rows`` whether
-    rows without labels are normal ones to an outlier detector.
+    ``_needs_labels`` says whether rows for a fitted base need labels, ``_takes_normal_rows`` whether an
+    outlier detector takes rows without labels for normal ones.
     """
 
     estimator: Any
@@ -72,21 +72,21 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
 
     @property
     def _stratified(self) -> bool:
-        """Whether drawn rows are stratified by class."""
+        """Whether held-out rows are drawn with both classes in proportion."""
         return True
 
     @property
     @abstractmethod
     def _counts_weights(self) -> bool:
-        """Whether weights serve more than the fit of the base."""
+        """Whether weights are used beyond the fit of the base."""
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Collect the requests of this ``fit``, the base estimator's and the splitter's.
+        """Collect the metadata requests of this ``fit``, the base estimator and the splitter.
 
         Returns
         -------
         MetadataRouter
-            Routing information of all three.
+            Requests of all three.
         """
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         to_split = MethodMapping().add(caller="fit", callee="split")
@@ -113,9 +113,9 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
         params: dict[str, Any],
         enough: Callable[[Sample], None],
     ) -> tuple[RankingSample, IntArray]:
-        """Fit the base estimator, unless it is fitted; return the held-out rows, and their places.
+        """Fit the base estimator, unless it is fitted; return the held-out rows and their indices.
 
-        ``enough`` raises, before any model is fitted, if the held-out rows cannot serve.
+        ``enough`` raises an error, before any model is fitted, if the held-out rows are too few.
         """
         self.score_direction_, is_detector = flagged_end(self.estimator, self.score_direction)
         response_of(self.estimator, self.response_method)
@@ -143,12 +143,12 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
             score = partial(self._positive_scores, self.estimator_)
             require_own_scores(score, X, rows, scored.score, type(self.estimator_).__name__)
         for name in ("n_features_in_", "feature_names_in_"):
-            # Not every base has these, so none may remain from an earlier fit.
+            # Not every base has these, so remove those of an earlier fit.
             self.__dict__.pop(name, None)
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        # By which an export knows the rows again; those of folds, groups or weights set no threshold
-        # on their own.
+        # An export recognises the rows by this digest; rows of folds, or with groups or weights, do not
+        # set the threshold alone.
         alone = self.guarantee_ and sample.group is None and sample.weight is None
         alone = alone and not is_of_dask(X)
         self.held_out_digest_ = row_digest(_safe_indexing(X, rows), y[rows]) if alone else None
@@ -198,7 +198,7 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
         given.pop("time", None)
         to_split = {name: given.pop(name) for name in ("groups",) if name in given}
         if self._counts_weights and not has_fit_parameter(self.estimator, "sample_weight"):
-            # A pipeline takes weights under the name of a step; the promise takes them here.
+            # A pipeline takes weights under the name of a step, the promise under their own.
             given.pop("sample_weight", None)
         return Bunch(estimator=Bunch(fit=given | params), splitter=Bunch(split=to_split))
 
@@ -208,8 +208,8 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
             useless.append("sample_weight")
         if useless:
             raise ValueError(
-                f"cv='prefit' fits nothing and counts rows, so {useless} would have no effect; "
-                f"leave them out{self._remedy_for_weights}."
+                f"cv='prefit' fits nothing and counts every row once, so {useless} would have no "
+                f"effect; leave them out{self._remedy_for_weights}."
             )
 
     def _fit_and_score_splits(
@@ -230,7 +230,7 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
         rows = np.concatenate([test for _, test in splits])
         held_out = sample.take(rows)
         self.guarantee_ = len(splits) == 1
-        # Before any model is fitted, since too few rows is an error.
+        # Report too few rows before any model is fitted.
         enough(held_out)
         with fit_monitor(self, X, y, max_iter=len(splits) + 1) as monitor:
             progress = Progress(monitor)
@@ -253,13 +253,13 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
         return model, self._positive_scores(model, _safe_indexing(X, test))
 
     def _strata_of(self, X: Any) -> Any:
-        """Return the place of the thresholds of every row, or of all rows."""
+        """Return the number of every row's stratum; 0 for all rows without strata."""
         if not self.strata_.size:
             return 0
         return stratum_index(stratum_labels(self.strata, X), self.strata_)
 
     def _gathered(self, X: Any, *vectors: Any) -> tuple[Any, ...]:
-        """Bring the columns that come with a Dask collection together; X stays in its blocks."""
+        """Gather the columns that come with a Dask collection; X stays in its blocks."""
         if hasattr(X, "dtypes") and not self._is_prefit:
             raise ValueError(
                 f"cv={self.cv!r} draws rows, which a Dask DataFrame does not allow. Fit the base on "
@@ -267,7 +267,9 @@ class HeldOutCalibration(OfTwoClasses, MetaEstimatorMixin, CallbackSupport, Base
                 "X.to_dask_array(lengths=True)."
             )
         if self.strata is not None:
-            raise ValueError("strata are for tables in memory, not for Dask collections.")
+            raise ValueError(
+                "strata need a table in memory, got a Dask collection; leave strata out."
+            )
         from aucuba.design import DaskBlocks
 
         return DaskBlocks.gather(*vectors)

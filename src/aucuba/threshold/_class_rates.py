@@ -24,9 +24,9 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     at a = ``max_fpr`` is at most 1 - ``confidence`` (the umbrella algorithm of [1]_). A row is
     positive when its score lies strictly above the threshold, so ties only lower the rate.
 
-    The promise is about new negatives that are drawn like the held-out ones and independently of
-    them. It is made once: choosing among thresholds or models by their results on the same held-out
-    rows voids it.
+    The promise is about new negatives, drawn like the held-out ones and independently of them. It is
+    made once: choosing among thresholds or models by their results on the same held-out rows voids
+    it.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
     score_direction : {"auto", "high", "low"}, default="auto"
-        The end of the base's scores that is flagged. "auto" takes the low end of scikit-learn's outlier
-        detectors, and the high end of PyOD's and of classifiers.
+        Which scores of the base are flagged. "auto" takes the low ones of scikit-learn's outlier
+        detectors, and the high ones of PyOD's detectors and of classifiers.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -95,7 +95,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     threshold_ : float, or ndarray of shape (n_strata,)
         Scores strictly above it are positive: the ``rank_``-th smallest held-out negative score,
         raised by a few floating-point roundings so that rows that tie with it stay negative.
-        Infinite where ``trivial_``.
+        Infinite if ``trivial_``.
     thresholds_ : ndarray of shape (n_rates,) or (n_strata, n_rates)
         One threshold per promised rate, in the order given.
     level_shares_ : ndarray of shape (n_rates + 1,)
@@ -122,8 +122,8 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     guarantee_ : bool
         Whether the bound is a theorem (held-out rows) or a heuristic (pooled folds).
     trivial_ : bool
-        Whether some threshold keeps its promise by flagging nothing, or no held-out row of either
-        class although positives were held out.
+        Whether some threshold keeps its promise by flagging nothing, or flags no held-out row although
+        positives were held out.
     promise_ : str
         The promise in words.
     n_features_in_ : int
@@ -200,7 +200,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
 
     @property
     def n_negatives_(self) -> Any:
-        """Number of held-out negatives, or of groups with negatives."""
+        """Number of held-out negatives, or of held-out groups with negatives."""
         return self.n_units_
 
     def _rule(self, population: Population) -> Rule:
@@ -208,7 +208,7 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
         if self.min_tpr is None:
             return MonotoneRule(FPR, rates, population, self.joint)
         if len(rates) > 1:
-            raise ValueError(f"min_tpr goes with one max_fpr, got the list {self.max_fpr!r}.")
+            raise ValueError(f"min_tpr needs a single max_fpr, got the list {self.max_fpr!r}.")
         return TwoRatesRule(
             MonotoneRule(FPR, rates, population),
             MonotoneRule(TPR, [TPR.allowed(self.min_tpr)], population),
@@ -258,8 +258,8 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores.
     score_direction : {"auto", "high", "low"}, default="auto"
-        The end of the base's scores that is flagged. "auto" takes the low end of scikit-learn's outlier
-        detectors, and the high end of PyOD's and of classifiers.
+        Which scores of the base are flagged. "auto" takes the low ones of scikit-learn's outlier
+        detectors, and the high ones of PyOD's detectors and of classifiers.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -336,7 +336,7 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
 
     @property
     def n_positives_(self) -> Any:
-        """Number of held-out positives, or of groups with positives."""
+        """Number of held-out positives, or of held-out groups with positives."""
         return self.n_units_
 
     def _rule(self, population: Population) -> Rule:

@@ -1,4 +1,4 @@
-"""What all classifiers with a promised threshold have in common."""
+"""Base of all classifiers with a promised threshold."""
 
 from __future__ import annotations
 
@@ -126,10 +126,10 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
             self._require_enough(rule, held_out)
 
         scored, _ = self._hold_out(X, y, sample_weight, groups, time, params, enough)
-        # Not every fit sets these, so none may remain from an earlier one.
+        # Not every fit sets these, so remove those of an earlier fit.
         for name in ("rank_", "threshold_range_"):
             self.__dict__.pop(name, None)
-        # A named column of groups, such as "conversation", says what they are.
+        # The name of the column, such as "conversation", says what the groups are.
         self._set_thresholds(rule, scored, str(getattr(groups, "name", None) or "group"))
         return self
 
@@ -144,8 +144,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Above zero where ``classes_[1]`` is predicted; if ``pos_label_`` is ``classes_[0]``, at
-            zero too.
+            Above 0 where ``classes_[1]`` is predicted; if ``pos_label_`` is ``classes_[0]``, also at 0.
         """
         check_is_fitted(self, "threshold_")
         X = as_table(X)
@@ -153,7 +152,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         return self._oriented(scores - np.atleast_1d(self.threshold_)[self._strata_of(X)])
 
     def decision_levels(self, X: Any) -> IntArray:
-        """Count the thresholds in ``thresholds_`` that every row passes.
+        """Count how many of ``thresholds_`` each row passes.
 
         Parameters
         ----------
@@ -173,7 +172,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
-        """Compute the class probabilities of the base estimator, which the threshold does not move.
+        """Compute the class probabilities of the base estimator, which the threshold does not change.
 
         Parameters
         ----------
@@ -190,7 +189,7 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Accuracy is not the aim: at max_fpr=0.5 half of the negatives may be called positive.
+        # Accuracy is not the goal: at max_fpr=0.5 half of the negatives may be called positive.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -210,14 +209,14 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
                     raise ValueError(Strata(self.strata_).named(problem[0], place))
 
     def _require_enough(self, rule: Rule, held_out: Sample) -> None:
-        """Raise where the number of rows cannot carry the promise."""
+        """Raise an error if the rows are too few for the promise."""
         strata = Strata(self.strata_)
         error = strata.error_of_one(self.confidence, self.joint)
         parts = strata.parts(held_out.with_scores(np.zeros(held_out.n_rows)))
         self._raise_problems(rule, [rule.shortfalls(part, error) for part in parts])
 
     def _set_thresholds(self, rule: Rule, scored: RankingSample, group: str) -> None:
-        """Let the rule set the thresholds of every stratum."""
+        """Set the thresholds of every stratum by the rule."""
         strata = Strata(self.strata_)
         error = strata.error_of_one(self.confidence, self.joint)
         parts = strata.parts(scored)

@@ -1,8 +1,8 @@
 """Rows that wait for their labels, by the day or week in which they were scored.
 
-Labels that come early are not a random part of all labels: an alarm is checked at once, a miss is
-found weeks later. So the rows of a cohort count together, when all labels that will be waited for are
-in, in the order of the cohorts.
+Early labels are not a random sample of all labels: an alarm is checked at once, a miss is found weeks
+later. So the rows of a cohort count together, in the order of the cohorts, when the wait for their
+labels is over.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LAST_COHORT = 10**9
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Rows, or labels of rows, that come on one day.
+    """Rows, or labels of rows, that arrive on one day.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Arrivals:
     event, made : ndarray of float
         The days on which rows were scored and labels were made.
     group : ndarray of str
-        Names of groups; of one entry, empty text, where rows count by themselves.
+        Names of groups; a single empty text if rows count individually.
     """
 
     flagged: BoolArray
@@ -53,7 +53,7 @@ class Arrivals:
         return np.asarray(self.label != WAITING)
 
     def parts(self, number: IntArray, rows: IntArray) -> list[tuple[int, IntArray, list[str]]]:
-        """Split some rows by the number of their cohort, in order: with their groups."""
+        """Split some rows by their cohort; return cohorts in order, with their rows and groups."""
         of_rows = number[rows]
         if not rows.size:
             return []
@@ -76,11 +76,11 @@ class Cells:
     Parameters
     ----------
     places : dict
-        The place of every group; the only group is empty text where rows count by themselves.
+        The index of every group; the only group is empty text if rows count individually.
     counts : ndarray of int
-        By place, flag and label: negative, positive, waiting.
+        By index, flag and label: negative, positive, waiting.
     at_best : ndarray or None
-        What the reading "best" says of them, once it was asked, until they change.
+        Cached result of the reading "best", until the counts change.
     """
 
     places: dict[str, int] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Cells:
         self.counts, self.at_best = counts, None
 
     def moves(self, names: list[str], cell: IntArray) -> tuple[IntArray, tuple[str, int] | None]:
-        """Return the change that labels make, and the first group and flag with too few that wait."""
+        """Return the change by labels, and the first group and flag with too few waiting rows."""
         n_groups = len(self.places)
         place = np.array([self.places.get(name, n_groups) for name in names])
         found = _counted(place, cell, n_groups + 1)
@@ -126,10 +126,10 @@ class Cohorts:
     cells : dict of Cells
         The rows of every waiting cohort.
     folded : int or None
-        The last cohort that was taken out; labels for it or an earlier one come too late.
+        The last cohort that was counted; labels for it or an earlier one are too late.
     closed : int or None
-        The last cohort that a look took for complete; no row may join it or an earlier one, since it
-        could have been chosen by its label.
+        The last cohort that a look treated as complete; no row may join it or an earlier one, since
+        the row could have been chosen by its label.
     n_waiting : int
         Rows without a label.
     """
@@ -148,13 +148,13 @@ class Cohorts:
         return number * DAYS[self.cohort] - _MONDAY[self.cohort]
 
     def register(self, rows: Arrivals) -> int:
-        """Add rows; return how many of their labels were made too late to count."""
+        """Add rows; return how many of their labels are too late to count."""
         number = self._numbers(rows.event)
         if self.closed is not None and (number <= self.closed).any():
             n_rows, day = int(np.sum(number <= self.closed)), self.start(self.closed + 1)
             raise ValueError(
                 f"event_time has {n_rows} rows from before day {day} ({shown_day(day)}), "
-                f"but an earlier update looked at those {self.cohort}s as complete. Register rows when "
+                f"but an earlier update treated those {self.cohort}s as complete. Register rows when "
                 "they are scored, and rows of past days together in one update; their labels may come "
                 "later by update_labels. Rows that come with their labels could be chosen by them."
             )
@@ -169,7 +169,7 @@ class Cohorts:
         return int(late.sum())
 
     def _checked_homes(self, arrived: list[tuple[int, IntArray, list[str]]]) -> dict[str, int]:
-        """Return the cohorts of groups; raise if one lies in several, in each of which it counts."""
+        """Return the cohorts of groups; raise if a group lies in several, since it must count once."""
         homes: dict[str, int] = {}
         for number, _, names in arrived:
             if names == [_ALONE]:
@@ -177,7 +177,7 @@ class Cohorts:
             for known in (self._homes, homes):
                 for other in {*map(known.get, names)} - {None, number}:
                     apart = abs(self.start(number) - self.start(other))
-                    # A cohort that matures before the other begins may wait for its update only.
+                    # If one cohort matures before the other begins, it only waits for its update.
                     if apart > self.horizon + DAYS[self.cohort]:
                         continue
                     name = next(one for one in names if known.get(one) == other)
@@ -218,7 +218,7 @@ class Cohorts:
     def _refuse_labels(
         self, number: int, cells: Cells, found: IntArray, name: str, flag: int
     ) -> NoReturn:
-        """Raise for more labels than rows that wait for one."""
+        """Raise an error if there are more labels than rows that wait for one."""
         place, n_waiting = cells.places.get(name), 0
         if place is not None:
             n_waiting = int(cells.counts[place, flag, WAITING])
@@ -231,8 +231,8 @@ class Cohorts:
         )
 
     def fold(self, as_of: float) -> list[tuple[int, Cells]]:
-        """Take out the cohorts that are mature, in order."""
-        # A cohort without rows is over too.
+        """Remove the mature cohorts and return them in order."""
+        # A cohort without rows is also over.
         last = self._present(max(as_of - self.horizon, -_LAST_COHORT)) - 1
         self.folded = last if self.folded is None else max(self.folded, last)
         mature = [
@@ -246,7 +246,7 @@ class Cohorts:
         return mature
 
     def close(self, as_of: float) -> list[int]:
-        """Return the cohorts that are over and wait, in order, and close all up to the last of them."""
+        """Return the waiting cohorts that are over, in order, and close all up to the last of them."""
         present = self._present(as_of)
         over = sorted(one for one in self.cells if one < present)
         ends = (self.folded, self.closed, *over[-1:])
@@ -254,7 +254,7 @@ class Cohorts:
         return over
 
     def to_json(self) -> dict[str, Any]:
-        """Return the waiting rows in JSON's types."""
+        """Convert the waiting rows to JSON's types."""
         cells = {
             str(number): dict(zip(one.places, one.counts.tolist(), strict=True))
             for number, one in self.cells.items()
@@ -286,12 +286,12 @@ class Cohorts:
         return np.asarray(number <= (self.folded if self.folded is not None else number - 1))
 
     def _is_late(self, rows: Arrivals, number: IntArray) -> BoolArray:
-        """Tell which labels were made after their cohort had matured."""
+        """Return a mask of the labels made after their cohort had matured."""
         return np.asarray(rows.has_label & (rows.made >= self.start(number + 1) + self.horizon))
 
 
 def _checked(number: Any) -> int:
-    """Return the number of a cohort; refuse one whose days no calendar can name."""
+    """Return the number of a cohort; refuse one outside the calendar."""
     if abs(found := int(number)) > _LAST_COHORT:
         raise ValueError(f"impossible number {found} of a cohort")
     return found
@@ -304,18 +304,18 @@ def _counted(place: IntArray, cell: IntArray, n_places: int) -> IntArray:
 
 
 def group_names(groups: Any, n_rows: int) -> AnyArray:
-    """Return the groups as text; empty text where there are none."""
+    """Return the groups as text, or a single empty text without groups."""
     if groups is None:
         return np.array([_ALONE])
     names = identifiers(groups, "groups", n_rows).astype(str)
     if np.any(names == _ALONE):
-        raise ValueError("groups has empty text as a name; name every group.")
+        raise ValueError("groups has an empty name; name every group.")
     return names
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How cells count: whether a row counts, and counts against, for each flag and label."""
+    """How rows count, by flag and label: whether they count, and whether against the limit."""
 
     counts: IntArray
     against: IntArray
@@ -324,15 +324,15 @@ class Reading:
     def of(cls, promise: Promise, waiting: str) -> Reading:
         """Return how the rows of a promise count.
 
-        ``waiting`` says what a row without a label is: "negative", "drop" (not counted), or the label
-        that is "worst" for the rate, or "best".
+        ``waiting`` says how a row without a label counts: as "negative", not at all ("drop"), or as the
+        label that is "worst" or "best" for the rate.
         """
         label, flag = np.meshgrid([False, True], [False, True])
         counts = np.column_stack([promise.counts(label, flag).astype(np.int64), [0, 0]])
         against = counts * np.column_stack([promise.against(label, flag).astype(np.int64), [0, 0]])
         for flagged in (0, 1):
             could = [(counts[flagged, one], against[flagged, one]) for one in (NEGATIVE, POSITIVE)]
-            # From the worst for the rate to the best: against it, not counted, counted in favour.
+            # From worst to best for the rate: counted against it, not counted, counted in its favour.
             ranked = sorted(could, key=lambda pair: (pair[0] - 2 * pair[1], pair[0]))
             chosen = {
                 "negative": could[NEGATIVE],

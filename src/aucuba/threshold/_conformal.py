@@ -1,19 +1,19 @@
-r"""Conformal p-values of new rows against held-out negatives, and the rows to select by them.
+r"""Conformal p-values of new rows against held-out negatives, and the selection by them.
 
 The p-value of a row is (1 + number of held-out negatives that score at least as high) / (n + 1). For
-a new negative it is at most t with probability of at most t, over the draw of the held-out rows and of
-the new one, and the p-values of a batch depend positively on each other, so that Benjamini and
-Hochberg's step-up rule keeps the false discovery rate [1]_.
+a new negative it is at most t with probability at most t, over the draw of the held-out rows and of
+the new one. The p-values of a batch depend positively on each other, so Benjamini and Hochberg's
+step-up rule keeps the false discovery rate [1]_.
 
-That is a mean over held-out rows, too. Conditionally on them the probability that a new negative
-scores above the r-th highest is a random rate. With probability 1 - ``error`` limits
-:math:`a_1 < a_2 < \ldots` of these rates hold for fixed ranks all together, and then the :math:`a_r`
-of the first rank that the row passes is a p-value for every later batch [1]_. Any such band is valid;
-the ones of [1]_ (Simes, asymptotic, Monte Carlo) differ in where they are narrow. Here the rate of
-rank r has an error in proportion to 1 / r, since few alerts are selected by the first ranks alone, and
-the factor is what the joint law of the order statistics allows, computed without approximation.
+That guarantee is also a mean over the held-out rows. Given these rows, the probability that a new
+negative scores above the r-th highest of them is a random rate. With probability 1 - ``error`` limits
+:math:`a_1 < a_2 < \ldots` of these rates hold jointly for fixed ranks, and then the :math:`a_r` of the
+first rank that a row passes is a p-value for every later batch [1]_. Any such band is valid; those of
+[1]_ (Simes, asymptotic, Monte Carlo) differ in where they are narrow. Here the rate of rank r has an
+error proportional to 1 / r, since the first ranks alone select few alerts, and the factor is the
+largest that the joint law of the order statistics allows, computed without approximation.
 
-Ties are broken by one random key per row, which makes ranks behave as for continuous scores.
+One random key per row breaks ties, so ranks behave as for continuous scores.
 
 References
 ----------
@@ -36,7 +36,7 @@ from aucuba.threshold._order_statistic import joint_violation, raised_by_roundin
 
 # Neighbouring ranks of the band differ by this factor, from where that is more than one rank.
 _STEP = 1.2
-# With few negatives the band has more ranks than `max_fdr` needs, or one negative more would at times
+# With few negatives the band has more ranks than `max_fdr` needs; otherwise one more negative could
 # make the smallest p-value larger.
 _FEWEST_RANKS = 40
 # Beyond this rank errors are so small that adding them up costs nothing.
@@ -96,7 +96,7 @@ class NegativeScores:
 
 
 def p_values(n_above: IntArray, n: int, max_fdr: float, error: float | None) -> FloatArray:
-    """Compute p-values from the numbers of negatives above, marginal or, with an error, conditional."""
+    """Compute p-values from counts of negatives above: conditional with an ``error``, else marginal."""
     if error is None:
         return np.asarray((1.0 + n_above) / (n + 1.0))
     rates, most_above = conditional_steps(n, max_fdr, error)
@@ -113,15 +113,15 @@ def smallest_p_value(n: int, max_fdr: float, error: float | None) -> float:
 
 @lru_cache(maxsize=64)
 def conditional_steps(n: int, max_fdr: float, error: float) -> tuple[FloatArray, IntArray]:
-    """Return rates and, for each, the most negatives above a row that may have it as its p-value.
+    """Return rates and, for each, the largest number of negatives above a row with this p-value.
 
-    With probability of at least 1 - ``error`` over the held-out negatives, all rates hold. A p-value
+    With probability at least 1 - ``error`` over the held-out negatives, all rates hold. A p-value
     above ``max_fdr`` is never selected, so the rates end there.
     """
     ranks = _ranks(max(math.floor(n * max_fdr), min(n, _FEWEST_RANKS)))
     if not ranks.size:
         return np.empty(0), ranks
-    # The joint law lies between a single rank, which may have all of the error, and Bonferroni.
+    # The result lies between Bonferroni and a single rank, which may have all of the error.
     low, high = error / np.sum(1.0 / ranks), error
     joint = ranks <= _MOST_JOINT
     rest = np.sum(1.0 / ranks[~joint])

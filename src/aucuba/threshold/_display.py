@@ -13,22 +13,22 @@ from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import binary_target, check_fraction, finite_scores
 from aucuba.threshold._order_statistic import joint_ranks, raised_by_rounding, rows_for_a_rank
 
-# Number of limits of a simultaneous curve; between them the curve is constant.
+# Number of limits on a simultaneous curve; the curve is constant between them.
 _N_LIMITS = 30
 _MOST_POINTS = 500
 
 
 @dataclass(kw_only=True, eq=False)
 class GuaranteedRocDisplay(EstimatorDisplay):
-    r"""Show what a promise costs: the TPR kept with confidence, for every limit on the FPR.
+    r"""Curve of what a promise costs: the TPR kept with confidence, for every limit on the FPR.
 
     At each limit the threshold is the one that :class:`FixedFPRClassifier` would set on these rows,
     and the confidence band contains the true positive rate of that threshold (NP-ROC band of [1]_).
     Both come from rows that the scores were not trained on.
 
-    Pointwise, each limit alone has its promise and its confidence band: a limit that is chosen by
-    looking at the picture is not promised. With ``simultaneous=True`` all limits and the whole lower
-    curve hold together, so that any limit may be chosen; the curve is lower.
+    By default each limit alone has its promise and its confidence band: a limit chosen by looking at
+    the picture is not promised. With ``simultaneous=True`` all limits and the whole lower curve hold
+    together, so any limit may be chosen; the curve is then lower.
 
     Create one with `from_predictions` or `from_estimator`. Each draws immediately and returns the
     display.

@@ -1,4 +1,4 @@
-"""Which rows are held out to set a threshold, and in which strata."""
+"""Choice of the rows held out to set a threshold, and of their strata."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def held_out_splits(
     random_state: Any,
     groups: Any,
 ) -> list[Split]:
-    """Return pairs (rows that train, rows held out); no row is held out twice or trains its scorer.
+    """Return pairs (training rows, held-out rows); no row is held out twice or trains its own scorer.
 
-    A fraction ``cv`` is one split that holds out the latest rows where times are given, or else that
-    part of the groups, or of the rows, stratified by class if asked. scikit-learn's ``check_cv``
-    reads every other value, and its splitter gets ``groups``.
+    A fraction ``cv`` is one split, which holds out the latest rows if times are given, else that part
+    of the groups, or of the rows, stratified by class if asked. scikit-learn's ``check_cv`` reads every
+    other value, and its splitter gets ``groups``.
     """
     if isinstance(cv, Real) and 0 < float(cv) < 1:
         drawn = partial(held_out_split, float(cv), y, random_state, stratified=stratified)
         return [drawn(groups=sample.group, time=sample.time)]
     if sample.time is not None:
         raise ValueError(
-            "time chooses the latest rows to be held out, so that cv must be the fraction of rows to "
-            f"hold out, such as 0.5; got cv={cv!r}."
+            "With time the latest rows are held out, so cv must be the fraction of rows to hold out, "
+            f"such as 0.5; got cv={cv!r}."
         )
     if sample.group is not None and is_number(cv) and int(cv) >= 2:
         splits = group_folds(sample.group, int(cv), y=y)
@@ -82,19 +82,19 @@ def require_known(target: AnyArray, classes: AnyArray) -> None:
 
 
 def require_fitted(estimator: Any) -> None:
-    """Raise with advice if an estimator is not fitted."""
+    """Raise an error with advice if an estimator is not fitted."""
     try:
         check_is_fitted(estimator)
     except NotFittedError as error:
         raise NotFittedError(
-            f"cv='prefit' needs a fitted estimator, and this {type(estimator).__name__} is not "
+            f"cv='prefit' needs a fitted estimator, but this {type(estimator).__name__} is not "
             "fitted. Fit it on other rows first, or let cv=0.5 hold out half of these. (Cloning, as in "
             "a grid search, forgets the fit; sklearn.frozen.FrozenEstimator keeps it.)"
         ) from error
 
 
 def fitted_classes(estimator: Any) -> AnyArray:
-    """Return the two classes of a fitted estimator, or raise with advice."""
+    """Return the two classes of a fitted estimator, or raise an error with advice."""
     require_fitted(estimator)
     classes = np.asarray(estimator.classes_)
     if classes.shape != (2,):
@@ -108,7 +108,8 @@ def fitted_classes(estimator: Any) -> AnyArray:
 def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
     """Return which end of the base's scores is flagged, and whether the base is a detector.
 
-    scikit-learn's outlier detectors score normal rows high; PyOD's, known by what they have, outliers.
+    scikit-learn's outlier detectors give normal rows high scores. PyOD's detectors, recognised by their
+    attributes, give outliers high scores.
     """
     check_choice(score_direction, "score_direction", ("auto", "high", "low"))
     base = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
@@ -116,7 +117,7 @@ def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
     is_of_pyod = all(hasattr(base, name) for name in ("contamination", "predict_confidence"))
     if not hasattr(base, "__sklearn_tags__"):
         raise ValueError(
-            f"{type(base).__name__} is no estimator of scikit-learn's kind; derive it from "
+            f"{type(base).__name__} is not a scikit-learn estimator; derive it from "
             "sklearn.base.BaseEstimator, with fit and a method that gives scores."
         )
     is_detector = is_of_pyod or is_outlier_detector(base)
@@ -128,8 +129,8 @@ def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
         return "high" if is_of_pyod else "low", True
     if not _is_classifier(estimator):
         raise ValueError(
-            f"{type(base).__name__} is neither a classifier nor a known outlier detector, so its "
-            "scores do not tell which end is flagged; give score_direction='high' or 'low'."
+            f"{type(base).__name__} is neither a classifier nor a known outlier detector, so it is not "
+            "clear which scores to flag; give score_direction='high' or 'low'."
         )
     return "high", False
 
@@ -137,7 +138,7 @@ def flagged_end(estimator: Any, score_direction: str) -> tuple[str, bool]:
 def require_own_scores(
     score: Callable[[Any], AnyArray], X: Any, rows: IntArray, scores: AnyArray, name: str
 ) -> None:
-    """Raise if some held-out rows score differently in a batch of their own."""
+    """Raise an error if some held-out rows score differently in a batch of their own."""
     few = rows[:_FEW]
     alone = score(_safe_indexing(X, few))
     differ = np.abs(alone - scores[: few.size]) > _APART * np.ptp(scores)
@@ -146,8 +147,8 @@ def require_own_scores(
         raise ValueError(
             f"The scores of {name} depend on the other rows of a batch, or on chance: a held-out row "
             f"scores {scores[place]:.4g} among {rows.size} and {alone[place]:.4g} among {few.size}. No "
-            "threshold of such scores can be promised; choose a detector that scores every row by "
-            "itself."
+            "threshold of such scores can be promised; choose a detector that scores every row "
+            "independently of the others."
         )
 
 
@@ -161,22 +162,21 @@ def detector_classes(target: AnyArray, pos_label: Any) -> AnyArray:
     seen = np.unique(target)
     if pos_label is None and np.isin(seen, (-1, 1)).all() and -1 in seen:
         raise ValueError(
-            "y has the labels -1 and 1, of which scikit-learn's detectors call -1 the outliers and "
-            "others 1: name the label of outliers as pos_label."
+            "y has the labels -1 and 1, of which scikit-learn's detectors use -1 for outliers and "
+            "others use 1: name the label of outliers as pos_label."
         )
     if seen.dtype.kind in "biuf" and np.isin(seen, (0, 1)).all():
         return np.array([0, 1]).astype(target.dtype)
     if seen.size != 2:
         raise ValueError(
-            f"y has the labels {seen[:5].tolist()}; give two classes, or 0 and 1, of which 1 are "
-            "outliers."
+            f"y has the labels {seen[:5].tolist()}; give two classes, or 0 and 1 with 1 for outliers."
         )
     return seen
 
 
 @dataclass(frozen=True)
 class Strata:
-    """The names of the strata, sorted; empty where all rows are one stratum without a name."""
+    """The names of the strata, sorted; empty if all rows are one unnamed stratum."""
 
     names: AnyArray
 
@@ -190,11 +190,11 @@ class Strata:
         return [rows.take(rows.stratum == place) for place in range(len(self))]
 
     def error_of_one(self, confidence: float, joint: bool) -> float:
-        """Return the error of one stratum with which all keep their promises together, if asked."""
+        """Return the error allowed in one stratum; ``joint`` lets all keep their promises together."""
         return float(-np.expm1(np.log(confidence) / (len(self) if joint else 1)))
 
     def error_of_all(self, errors: FloatArray, joint: bool) -> float:
-        """Return the probability that some independent stratum errs, or the largest of one alone."""
+        """Return the probability that any stratum errs or, unless ``joint``, the largest one."""
         if len(self) == 1 or not joint:
             return float(errors.max())
         return float(-np.expm1(np.log1p(-errors).sum()))
@@ -206,14 +206,14 @@ class Strata:
         return f"In the stratum {self.names.tolist()[place]!r}: {problem}"
 
     def squeezed(self, values: AnyArray) -> Any:
-        """Return one entry per stratum; without names the only entry, a plain number if it is one."""
+        """Return one entry per stratum; without strata the only one, as a plain number if possible."""
         if self.names.size:
             return values
         return values[0] if values.ndim > 1 else values[0].item()
 
 
 def stratum_labels(strata: Any, X: Any) -> AnyArray:
-    """Return the stratum of every row: a column of X by name or index, or a callable's answer."""
+    """Return the stratum of every row: a column of X by name or index, or the result of a callable."""
     column = strata(X) if callable(strata) else _column(X, strata)
     if not isinstance(column, list | tuple):
         column = np.ravel(column.toarray() if sp.issparse(column) else np.asarray(column))
@@ -221,12 +221,12 @@ def stratum_labels(strata: Any, X: Any) -> AnyArray:
 
 
 def stratum_index(labels: AnyArray, known: AnyArray) -> IntArray:
-    """Return the place of every label among the known ones; an error names those that are not."""
+    """Return the index of every label among the known ones; an error names unknown ones."""
     unknown = np.setdiff1d(labels, known)
     if unknown.size:
         raise ValueError(
-            f"strata has values that fit did not see: {unknown[:5].tolist()}; they have no "
-            f"threshold. Known are {known[:10].tolist()}."
+            f"strata has values that fit did not see: {unknown[:5].tolist()}; these have no threshold. "
+            f"Known are {known[:10].tolist()}."
         )
     index: IntArray = np.searchsorted(known, labels)
     return index

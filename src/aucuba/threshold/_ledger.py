@@ -23,7 +23,7 @@ _RATES: dict[type, tuple[str, str]] = {
     FixedTPRClassifier: ("tpr", "min_tpr"),
     FixedPrecisionClassifier: ("precision", "min_precision"),
 }
-# What the record of a calibration holds, beside its monitor.
+# Contents of the record of a calibration, besides its monitor.
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(("promise", "rate", "model_hash", "rows_hash"), str),
     **dict.fromkeys(("limit", "error", "monitor_error"), int | float),
@@ -34,13 +34,13 @@ _KINDS: dict[str, Any] = {
 
 
 class PromiseLedger:
-    r"""A record of calibrations and monitors that share one confidence.
+    r"""Record of calibrations and monitors that share one confidence.
 
     With a = 1 - ``confidence``, the k-th calibration has the error a / (2 k (k + 1)), and its monitor
     the same, half of it for ``"broken"`` and half for ``"ok"``. All errors add up to at most a. So with
     probability ``confidence`` every recorded calibration kept its promise on the population that its
-    rows came from, and no recorded monitor said ``"broken"`` or ``"ok"`` falsely. Drift after a
-    calibration is found, not prevented.
+    rows came from, and no recorded monitor falsely said ``"broken"`` or ``"ok"``. The monitors detect
+    drift after a calibration; nothing prevents it.
 
     A recalibration follows an alarm, and an alarm depends on the rows that the monitor counted. So
     these rows may not calibrate again: `calibrate` refuses rows up to the monitor's last day, unless
@@ -93,12 +93,12 @@ class PromiseLedger:
         label_horizon: Any = 0,
         **monitor_options: Any,
     ) -> Any:
-        """Fit a promised threshold with the next part of the error, and begin its monitor.
+        """Fit a promised threshold with the next part of the error, and start its monitor.
 
         Parameters
         ----------
         classifier : FixedFPRClassifier, FixedTPRClassifier or FixedPrecisionClassifier
-            With one limit and without strata. It is cloned, unless its base is fitted already; its
+            With one limit and without strata. It is cloned, unless its base is already fitted; its
             ``confidence`` is replaced.
         X, y : array-like
             The rows, and their labels.
@@ -106,7 +106,7 @@ class PromiseLedger:
             When the rows were seen, as dates or numbers of days. Unless the base is fitted or ``cv`` is
             not a fraction, the latest rows are held out.
         reuse : bool, default=False
-            Accept rows that an earlier monitor counted, and record that nothing is guaranteed.
+            Accept rows that an earlier monitor has counted, and record that nothing is guaranteed.
         label_horizon, **monitor_options
             Passed to the monitor.
 
@@ -180,7 +180,7 @@ class PromiseLedger:
         return all(entry["is_guaranteed"] for entry in self.entries)
 
     def summary(self) -> str:
-        """Say what is promised, in one sentence per calibration.
+        """Describe what is promised, in one sentence per calibration.
 
         Returns
         -------
@@ -273,7 +273,7 @@ class PromiseLedger:
         return ax
 
     def _n_counted_before(self, day: FloatArray, dated: bool) -> int:
-        """Count the rows up to the last day of any monitor; that of a later one may be without rows."""
+        """Count the rows up to the last day of any monitor; the latest monitor may have no rows."""
         last = [history[-1]["as_of"] for history in self._histories() if history]
         if not last:
             return 0
@@ -301,17 +301,17 @@ class PromiseLedger:
 
 
 def _part(confidence: float, k: int) -> float:
-    """Return the error of the k-th calibration, and of its monitor; all together add up to a."""
+    """Return the error of the k-th calibration, which its monitor has too; all add up to a."""
     return (1.0 - confidence) / (2 * k * (k + 1))
 
 
 def _as_json(threshold: float) -> float | str:
-    """Return a threshold as JSON can hold it: that of flagging nothing or all rows as text."""
+    """Return a threshold as JSON can hold it: an infinite one as text."""
     return threshold if np.isfinite(threshold) else str(threshold)
 
 
 def _check_entry(entry: dict[str, Any], k: int) -> None:
-    """Raise if the record of a calibration lacks a part or has something else in its place."""
+    """Raise an error if the record of a calibration lacks a part or has a wrong value."""
     for name, kinds in _KINDS.items():
         one = entry[name]
         if not isinstance(one, kinds) or isinstance(one, bool) is not (kinds is bool):
@@ -326,15 +326,15 @@ def _promise_of(classifier: Any) -> tuple[str, str]:
     if type(classifier) not in _RATES:
         names = ", ".join(kind.__name__ for kind in _RATES)
         raise ValueError(
-            f"A ledger records {names}, not {type(classifier).__name__}: it needs a monitor that knows "
-            "the days of its rows, which that of an alert rate does not."
+            f"A ledger records {names}, not {type(classifier).__name__}: its monitor must know the "
+            "days of its rows, which a monitor of an alert rate does not."
         )
     rate, parameter = _RATES[type(classifier)]
     limit, second = getattr(classifier, parameter), getattr(classifier, "min_tpr", None)
     if np.ndim(limit) or classifier.strata is not None or (rate == "fpr" and second is not None):
         raise ValueError(
-            "A ledger records one limit of one rate, without strata, since one monitor watches one "
-            "rate; keep a ledger per limit or stratum, with a part of the error each."
+            "A ledger records one limit of one rate, without strata, since a monitor watches one rate; "
+            "keep a ledger per limit or stratum, and divide the error among them."
         )
     return rate, parameter
 

@@ -27,66 +27,66 @@ _PARAMETERS = (
 
 
 class RateMonitor(MonitorReport):
-    r"""A running check of whether a deployed classifier keeps its rate.
+    r"""Running check of whether a deployed classifier keeps its rate.
 
-    Feed it labelled batches as they come, and look as often as you like. Two signals are kept
-    apart:
+    Feed it labelled batches as they arrive, and look as often as you like. There are two separate
+    signals:
 
-    - ``status`` is ``"broken"`` once the evidence against "the mean rate of the rows so far was always
-      within the limit" has passed 1 / (1 - ``confidence``), and stays so. It is ``"ok"`` while the
-      evidence for "the mean rate over all counted rows since the last restart is within the limit"
-      has, and ``"unsure"`` otherwise. It is ``"unknown"`` while text labels have come of which none is
-      known to be the positive one. An FPR or a TPR is ``"unsure"`` until a row that was not flagged has
-      had a label: where flagged rows alone are labelled, every positive seen is a hit.
+    - ``status`` becomes ``"broken"``, and stays so, once the evidence against "the mean rate of the
+      rows so far was always within the limit" has passed 1 / (1 - ``confidence``). It is ``"ok"``
+      while the evidence for "the mean rate over all counted rows since the last restart is within the
+      limit" has passed it, and ``"unsure"`` otherwise. It is ``"unknown"`` while text labels have
+      arrived but none is known to be positive. An FPR or a TPR is ``"unsure"`` until a row that was not
+      flagged has a label: if only flagged rows are labelled, every positive seen is a hit.
     - ``changed`` detects a rise after a long good history, whose evidence ``status`` would have to
       undo first. It bounds not the probability of a false alarm but the mean time until one:
-      ``average_run_length``. Every good stream raises it sooner or later; ``ok`` is withheld from then
-      on until `acknowledge` or the next restart of ``ok_window`` clears it.
+      ``average_run_length``. Every good stream raises it sooner or later; from then on ``ok`` is
+      withheld until `acknowledge` or the next restart of ``ok_window`` clears it.
 
     Let :math:`p_i` be the rate of row i given the rows before it. The probability that the monitor ever
     says ``"ok"`` at an n where the mean of :math:`p_1, \dots, p_n` lies beyond the limit is at most
     1 - ``confidence``, under any drift; so is the probability that it says ``"broken"`` while all
     these means keep the limit.
 
-    Labels that come early are not a random part of all labels. With ``label_horizon`` rows are
-    registered when they are scored, and count by whole cohorts in the order of their event times, once
-    a cohort is older than the horizon, whatever their outcomes; this is what the theorem needs.
-    ``"broken"`` may come earlier: for every prefix of cohorts that are over each waiting row is taken
-    for the least harmful that it can be, which bounds the evidence with all labels from below.
+    Early labels are not a random sample of all labels. With ``label_horizon`` rows are registered when
+    they are scored, and whole cohorts of them count in the order of their event times once a cohort is
+    older than the horizon, whatever their outcomes; this is what the theorem needs. ``"broken"`` may
+    come earlier: for every prefix of past cohorts the evidence is bounded from below by counting each
+    waiting row as the least harmful that it can be.
 
     Parameters
     ----------
     limit : float
         ``max_fpr``, ``min_tpr``, ``min_precision`` or ``max_alert_rate``, in (0, 1).
     rate : {"fpr", "tpr", "precision", "alerts"}, default="fpr"
-        What is watched.
+        The rate to watch.
     confidence : float, default=0.95
         One minus the largest probability of a false ``"broken"``, and of a false ``"ok"``.
     average_run_length : float, timedelta or str, default=100_000
-        The smallest mean number of counted rows (or groups) until ``changed`` is raised falsely; or of
-        days, as ``"730 days"``, with ``label_horizon``.
+        Lower bound on the mean number of counted rows (or groups) until ``changed`` is raised falsely;
+        with ``label_horizon`` also of days, as ``"730 days"``.
     labels : pair (negative, positive), default=None
         The labels in ``y_true`` and ``y_flag``; ``negative`` may be a list of classes. Any other value
-        is an error. None takes booleans, or 0 and 1; of text it takes the positive label only if it
-        is unmistakable, such as "fraud" or "yes". Booleans are understood beside all labels.
+        is an error. None takes booleans, or 0 and 1, and text if its positive label is unmistakable,
+        such as "fraud" or "yes". Booleans are always understood.
     label_horizon : float or timedelta, default=None
-        Days after which the monitor stops waiting for a label. None if labels come with their rows.
+        Days after which the monitor stops waiting for a label. None if labels arrive with their rows.
     cohort : {"day", "week"}, default="day"
-        Rows that count together, by their event time; weeks begin on Mondays.
+        Which rows count together, by their event time; weeks begin on Mondays.
     unlabelled : {"worst", "negative", "drop"}, default="worst"
-        A row without a label at the horizon counts in the way least favourable to the statement made,
-        which assumes nothing; or as a negative, so that a positive is one that was reported within
-        the horizon, and the guarantee is about that rate; or not, which assumes that whether a label
-        is missing does not depend on what the rate compares: the flag within a class (FPR, TPR), or
+        How a row without a label at the horizon counts. "worst": in the way least favourable to the
+        statement made, which assumes nothing. "negative": as a negative, so a positive is one reported
+        within the horizon, and the guarantee is about that rate. "drop": not at all, which assumes that
+        missing labels do not depend on what the rate compares: the flag within a class (FPR, TPR), or
         the class among flagged rows (precision).
     ok_window : float or timedelta, default=None
         Restart the evidence for ``"ok"``, and the detector, after this many days, or counted rows
         without ``label_horizon``. The j-th run has 1 / (j (j + 1)) of the error of ``"ok"``.
     min_inclusion_probability : float, default=None
-        For streams that are labelled in part: the smallest probability, in (0, 1], with which any row
-        is labelled. The rows given are then the labelled ones, drawn independently of each other, and
-        a row of ``inclusion_probability`` p counts as ``min_inclusion_probability`` / p rows. The
-        statements are about the mean rate of all rows, labelled or not.
+        For partly labelled streams: the smallest probability, in (0, 1], that a row is labelled. The
+        rows given are then the labelled ones, drawn independently of each other, and a row with the
+        ``inclusion_probability`` p counts as ``min_inclusion_probability`` / p rows. The statements are
+        about the mean rate of all rows, labelled or not.
 
     See Also
     --------
@@ -141,7 +141,7 @@ class RateMonitor(MonitorReport):
                     "one of the two out."
                 )
         length, in_days = run_length(average_run_length)
-        # As JSON can hold it.
+        # A form that JSON can hold.
         self.average_run_length = f"{length:g} days" if in_days else length
         if self.label_horizon is not None and promise is ALERTS:
             raise ValueError("rate='alerts' needs no labels; leave label_horizon out.")
@@ -171,7 +171,7 @@ class RateMonitor(MonitorReport):
         as_of: Any = None,
         inclusion_probability: ArrayLike | None = None,
     ) -> RateMonitor:
-        """Add a batch of rows in the order in which they came.
+        """Add a batch of rows in the order in which they arrived.
 
         Parameters
         ----------
@@ -185,16 +185,16 @@ class RateMonitor(MonitorReport):
             ``label_horizon``, within one cohort.
         event_time : array-like of shape (n_rows,), default=None
             With ``label_horizon``: when the rows were scored, as dates or numbers of days. Days are
-            those of UTC; times without a zone are taken as they stand. Rows have no names here:
-            those of a past day must come in one update, and a later one for that day is an error,
-            but rows that are given twice on their own day count twice.
+            those of UTC; times without a zone are used unchanged. Rows have no identifiers here: the
+            rows of a past day must come in one update, since a later one for that day is an error, and
+            rows given twice on their own day count twice.
         label_time : array-like of shape (n_rows,), default=None
             When the labels became known; by default in time.
         as_of : date or number, default=None
             With ``label_horizon``: the present day, never earlier than in the update before.
         inclusion_probability : array-like of shape (n_rows,), default=None
-            With ``min_inclusion_probability``: the probability with which each row was labelled, known
-            before its label.
+            With ``min_inclusion_probability``: the probability with which each row was chosen to be
+            labelled.
 
         Returns
         -------
@@ -226,9 +226,9 @@ class RateMonitor(MonitorReport):
     ) -> RateMonitor:
         """Add labels of rows that were registered without one.
 
-        Rows are told apart by cohort, flag and group alone. Labels of cohorts that are counted already
-        change nothing but ``n_late``. Every call counts the cohorts that have matured by its ``as_of``,
-        so give labels before the new rows of the day, or of the week.
+        Rows are distinguished only by cohort, flag and group. Labels of cohorts that have already been
+        counted change only ``n_late``. Every call counts the cohorts that have matured by ``as_of``, so
+        give labels before the new rows of the day, or of the week.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class RateMonitor(MonitorReport):
         return self._record()
 
     def acknowledge(self, as_of: Any = None) -> RateMonitor:
-        """Clear ``changed``, so that ``"ok"`` may be said again; the history records it.
+        """Clear ``changed``, so that the status can be ``"ok"`` again; the history records it.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class RateMonitor(MonitorReport):
         return self._record("acknowledged")
 
     def update_alerts(self, n_flagged: int, n_rows: int) -> RateMonitor:
-        """Add a batch of which only the counts are known; for ``rate="alerts"``.
+        """Add a batch by its counts alone, for ``rate="alerts"``.
 
         Parameters
         ----------

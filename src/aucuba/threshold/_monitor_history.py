@@ -1,4 +1,4 @@
-"""What a monitor said over time: a bounded list of looks, and its picture."""
+"""History of a monitor: a bounded list of looks, and its picture."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from aucuba.threshold._promise import Promise
 from aucuba.threshold._sequences import lower_limit, upper_limit
 
 STATUSES = ("unsure", "ok", "broken", "unknown")
-# Every look of two years of days; a state of this many is below 100 kB.
+# Daily looks over two years; a state with this many is below 100 kB.
 _MOST = 800
 
 
 class Look(NamedTuple):
     """One look at a monitor, as it is stored.
 
-    ``pairs`` are the counts behind "ok" and behind "broken" where they differ from the labelled rows;
-    ``is_kept`` tells a look that said something new.
+    ``pairs`` are the counts behind "ok" and behind "broken" if they differ from the labelled rows;
+    ``is_kept`` marks a look that said something new.
     """
 
     as_of: float | None
@@ -39,14 +39,14 @@ class Look(NamedTuple):
 
 
 class History:
-    """Looks, of which those between changes of status are thinned out as their number grows."""
+    """Looks; those between changes of status are thinned out as their number grows."""
 
     def __init__(self, looks: list[Look] | None = None) -> None:
         self.looks = [] if looks is None else looks
 
     @classmethod
     def restored(cls, looks: list[Any]) -> History:
-        """Read looks from JSON's types."""
+        """Restore looks from JSON's types."""
         found = [Look(*one) for one in looks]
         for one in found:
             pairs, day = one.pairs or (), 0.0 if one.as_of is None else one.as_of
@@ -61,7 +61,7 @@ class History:
         return cls([one._replace(pairs=one.pairs and tuple(one.pairs)) for one in found])
 
     def add(self, look: Look) -> None:
-        """Append a look; beyond the largest number drop every other one that said nothing new."""
+        """Append a look; if there are too many, drop every other one that said nothing new."""
         last = self.looks[-1] if self.looks else None
         same = last is not None and (
             (look.status, look.changed, look.run) == (last.status, last.changed, last.run)
@@ -70,7 +70,7 @@ class History:
         if len(self.looks) > _MOST:
             newest = self.looks.pop()
             kept = [one for place, one in enumerate(self.looks) if one.is_kept or place % 2]
-            # Only a status that never settles has so many changes; the latest of them stay.
+            # Only a status that never settles has so many changes; keep the latest.
             self.looks = [*kept[-(_MOST - 1) :], newest]
 
     def rows(

@@ -1,4 +1,4 @@
-"""What a monitor says: status, counts, history and picture."""
+"""Report of a monitor: status, counts, history and picture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aucuba.threshold._monitor_state import MonitorState
 
 
 class MonitorReport:
-    """The statements of a monitor about the rows that it was given.
+    """Statements of a monitor about the rows that it has seen.
 
     `RateMonitor` sets these attributes.
     """
@@ -22,7 +22,7 @@ class MonitorReport:
 
     @property
     def labels(self) -> tuple[Any, Any] | None:
-        """The labels (negative, positive) that were named or seen; None before any was."""
+        """The labels (negative, positive) that were named or seen; None if there are none yet."""
         return self._state.labels.pair
 
     @property
@@ -32,7 +32,7 @@ class MonitorReport:
 
     @property
     def reason(self) -> str:
-        """Why the status is withheld, or what it assumes; empty if neither.
+        """Why the status is withheld, or what it assumes; else empty.
 
         ``"positive_label"`` (none is known), ``"flagged_only"`` (no unflagged row ever had a label),
         ``"changed"`` (`acknowledge` it), ``"reported_within_horizon"`` or ``"missing_at_random"``.
@@ -81,25 +81,25 @@ class MonitorReport:
 
     @property
     def n_late(self) -> int:
-        """Labels that came too late to change anything."""
+        """Number of labels that arrived too late to change anything."""
         return self._state.n_late
 
     @property
     def interval(self) -> tuple[float, float]:
         """Ends of the two confidence sequences of the mean rate, each at ``confidence``.
 
-        The end that ``"ok"`` looks at is about the rows since its last restart.
+        The end that decides about ``"ok"`` is about the rows since its last restart.
         """
         row = self.summary()
         return row["lower"], row["upper"]
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """One row per update; between changes of status only some of them after very many."""
+        """One row per update; after very many, only some of those between changes of status."""
         return self._rows(self._history)
 
     def summary(self) -> dict[str, Any]:
-        """Return what the monitor says now.
+        """Return the current statements of the monitor.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What a monitor has counted: rows that wait, evidence, and the status that follows."""
+"""State of a monitor: waiting rows, evidence, and the status that follows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aucuba.threshold._monitor_history import STATUSES, Look
 from aucuba.threshold._promise import ALERTS, FPR, TPR, Promise
 from aucuba.threshold._rate_evidence import RateEvidence
 
-# How unlabelled rows count in the rate shown, and to the disadvantage of "ok" and of "broken".
+# How unlabelled rows count: in the rate shown, against "ok", and against "broken".
 _WAYS = {"worst": ("drop", "worst", "best")}
 _ASSUMED = {"negative": "reported_within_horizon", "drop": "missing_at_random"}
 
@@ -28,14 +28,14 @@ class MonitorState:
     promise : Promise
         The rate that is watched.
     labels : StreamLabels
-        The labels that were named; those seen later are added.
+        The named labels; labels seen later are added.
     evidence : RateEvidence
     cohorts : Cohorts or None
-        The waiting rows; None if labels come with their rows.
+        The waiting rows; None if labels arrive with their rows.
     unlabelled : {"worst", "negative", "drop"}
         How a row without a label at the horizon counts.
     log_run_length : float
-        Where the detector raises ``changed``.
+        The level at which the detector raises ``changed``.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class MonitorState:
         groups: ArrayLike | None,
         share: FloatArray | None = None,
     ) -> None:
-        """Count rows whose labels come with them, in their order."""
+        """Count rows that arrive with their labels, in their order."""
         flagged, labels = self.labels.read(y_flag, "y_flag")
         positive = flagged
         if y_true is not None:
@@ -109,7 +109,7 @@ class MonitorState:
             self.evidence.add_losses(losses, share)
 
     def add_counts(self, n_rows: int, n_against: int) -> None:
-        """Count rows of which only the numbers are known."""
+        """Count rows of which only the total numbers are known."""
         self.evidence.restart_if_due(self.n_counted)
         if n_rows:
             pair = np.array([float(n_rows), float(n_against)])
@@ -126,7 +126,7 @@ class MonitorState:
         *,
         are_registered: bool,
     ) -> None:
-        """Register rows, or move registered ones to their labels, and count the mature cohorts."""
+        """Register rows, or add labels of registered ones, and count the mature cohorts."""
         assert self.cohorts is not None
         if event_time is None or as_of is None or y_true is None:
             raise ValueError("With label_horizon, y_true, event_time and as_of are needed.")
@@ -172,7 +172,7 @@ class MonitorState:
         return ("unsure", "changed") if self.changed else ("ok", assumed)
 
     def look(self, event: str = "") -> Look:
-        """Return what the monitor says now, as its history stores it."""
+        """Return the current statements, as the history stores them."""
         known = self.evidence
         pairs = (*known.for_ok, *known.for_broken)
         return Look(
@@ -192,18 +192,18 @@ class MonitorState:
 
     @property
     def since(self) -> str:
-        """From when on the rows behind "ok" count."""
+        """The day, or number, of the first row that counts for "ok"."""
         since = self.evidence.since
         if self.cohorts is not None:
             return self.shown(since) if self.dated else f"day {since:g}"
         return "the first" if self.evidence.run == 1 else f"number {since + 1:g}"
 
     def shown(self, day: float) -> str:
-        """Write a day as a date if days were given as dates."""
+        """Format a day, as a date if days were given as dates."""
         return shown_day(day) if self.dated else f"{day:g}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state in JSON's types."""
+        """Convert the state to JSON's types."""
         return {
             "evidence": self.evidence.to_json(),
             "cohorts": None if self.cohorts is None else self.cohorts.to_json(),
@@ -214,7 +214,7 @@ class MonitorState:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore a state, after checking that it is possible."""
+        """Restore a state, after checking that it is consistent."""
         self.evidence.restore(state["evidence"])
         if (self.cohorts is None) != (state["cohorts"] is None):
             raise ValueError("waiting cohorts and label_horizon do not go together")
@@ -246,8 +246,8 @@ class MonitorState:
                 self.evidence.since = start
             self.evidence.restart_if_due(start)
             self.evidence.add_counts(*(reading.pair(cells) for reading in self._readings))
-        # Not of a cohort that is not over: its rows may be registered in any order. No row joins one
-        # that was looked at, so that its evidence is new only once, or with new labels.
+        # Leave out cohorts that are not over, whose rows may still be registered in any order. No row
+        # joins a cohort after such a look, so its evidence changes only with new labels.
         over = cohorts.close(day)
         if over and (mature or have_labels_moved or cohorts.closed != closed):
             waiting = [cohorts.cells[number] for number in over]
@@ -258,7 +258,7 @@ class MonitorState:
 
 
 def inclusion_share(probability: Any, least: float | None, groups: Any) -> FloatArray | None:
-    """Return how much each labelled row counts, its least over its own inclusion probability."""
+    """Return how much each labelled row counts: ``least`` divided by its inclusion probability."""
     if (probability is None) != (least is None):
         raise ValueError(
             "inclusion_probability needs RateMonitor(min_inclusion_probability=...)."
@@ -283,7 +283,7 @@ def inclusion_share(probability: Any, least: float | None, groups: Any) -> Float
 def _labels_or_waiting(
     y_true: ArrayLike, n_rows: int, labels: StreamLabels
 ) -> tuple[IntArray, StreamLabels]:
-    """Read labels of which some may be missing."""
+    """Read labels, some of which may be missing."""
     column = one_per_row(y_true, n_rows, "y_true")
     given = ~missing_entries(column)
     label = np.full(n_rows, WAITING)

@@ -37,21 +37,21 @@ from scipy.stats import binom
 
 from aucuba._base._typing import AnyArray, FloatArray, IntArray
 
-# An error of 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3.
-# The slack keeps a promise that holds with equality from asking for one more row.
+# 1 - confidence is rarely exact in binary: 1 - 0.271 falls one rounding below 0.9 ** 3. With this slack
+# a promise that holds with equality does not need one more row.
 _ROUNDING = 1e-12
 
 # The error of a dot product of d terms is about sqrt(d) roundings: room for some thousand features,
 # and far below the distance between the scores of rows that differ.
 _TIE_ROUNDINGS = 64
-# Most scores are as large as the terms that cancel in a threshold near zero. The largest scores are
-# no guide: a few outliers do not show how the other scores are rounded.
+# Most scores are as large as the terms that cancel in a threshold near zero. The largest scores are no
+# guide: a few outliers do not show how other scores are rounded.
 _TYPICAL = 0.75
 
 # Counts in these tails are treated as violations, which errs on the safe side.
 _TAIL = 1e-13
-# Largest number of pairs of neighbouring states. Beyond it Bonferroni costs little, since ranks are
-# then close to quantiles.
+# Largest number of pairs of neighbouring states. With more, Bonferroni costs little, since ranks are
+# close to quantiles.
 _MOST_STATES = 30_000_000
 _BISECTIONS = 12
 
@@ -59,7 +59,7 @@ _BISECTIONS = 12
 def rows_for_a_rank(rate: float, error: float) -> int:
     """Compute the smallest n with (1 - rate)^n <= error.
 
-    With fewer held-out rows not even their largest score is a safe threshold.
+    With fewer held-out rows not even the largest score is a safe threshold.
     """
     return max(1, math.ceil(math.log(_allowed(error)) / math.log1p(-rate)))
 
@@ -84,7 +84,7 @@ def threshold_rank(n: int, rate: float, error: float) -> int:
 
 
 def joint_ranks(n: int, rates: Sequence[float], error: float) -> IntArray:
-    """Find ranks whose rates hold together with probability of at least 1 - ``error``.
+    """Find ranks whose rates hold together with probability at least 1 - ``error``.
 
     Each rate alone has the same error, the largest that the joint law allows; with very many rows it
     is ``error`` divided by the number of rates.
@@ -118,7 +118,7 @@ def joint_violation(ranks: Sequence[int], n: int, rates: Sequence[float]) -> flo
     order = np.argsort(rates)[::-1]
     needed = n + 1 - np.asarray(ranks)[order]
     limits = np.asarray(rates, dtype=np.float64)[order]
-    # Numbers above each quantile that keep the promise and are not absurdly improbable.
+    # Counts above each quantile that keep the promise and are not extremely improbable.
     low = np.maximum(binom.ppf(_TAIL, n, limits).astype(np.intp), needed)
     high = binom.isf(_TAIL, n, limits).astype(np.intp)
     states = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
@@ -129,21 +129,21 @@ def joint_violation(ranks: Sequence[int], n: int, rates: Sequence[float]) -> flo
 
 
 def raised_by_rounding(thresholds: FloatArray, scores: AnyArray) -> FloatArray:
-    """Raise thresholds so that rows that tie with them do not pass, however scores are rounded.
+    """Raise thresholds so that rows that tie with them do not pass because of rounding.
 
     BLAS may round the score of one row differently in another batch. Rows that tie with the
-    threshold, often many of them when features are discrete, would then slip above it together.
+    threshold, often many of them if features are discrete, would then all pass it.
 
-    Probabilities of single precision are sigmoids, whose roundings shrink with the slope towards 0
-    and 1. There a raise past the end would flag nothing at all, so it is one rounding, and stays
-    below the end.
+    Probabilities in single precision are sigmoids, whose rounding errors shrink with the slope towards
+    0 and 1. A threshold raised past the end would flag nothing at all, so there it is raised by one
+    rounding, and stays below the end.
     """
     precision = np.finfo(np.result_type(scores, np.float32)).eps
     size = np.maximum(np.abs(thresholds), np.quantile(np.abs(scores), _TYPICAL))
     raised: FloatArray = thresholds + float(_TIE_ROUNDINGS * precision) * size
     if scores.dtype != np.float32:
         return raised
-    # Turned scores, which grow as a probability falls, end at 0.
+        # Negated probabilities end at 0.
     for low, high in ((0, 1), (-1, 0)):
         if low <= scores.min() and scores.max() <= high:
             end = np.float32(high)
@@ -154,9 +154,9 @@ def raised_by_rounding(thresholds: FloatArray, scores: AnyArray) -> FloatArray:
 
 
 def carried_by(n_rows: int, rate: float, error: float) -> tuple[float, float]:
-    """Compute the lowest rate at this error and the highest confidence at this rate that n rows carry.
+    """Return the lowest rate at this error, and the highest confidence at this rate, for n rows.
 
-    Both are rounded towards the safe side, so that the advice works when typed in.
+    Both are rounded to the safe side, so that a user can type them in.
     """
     lowest = math.ceil(-math.expm1(math.log(error) / n_rows) * 1e4) / 1e4
     highest = math.floor(-math.expm1(n_rows * math.log1p(-rate)) * 1e4) / 1e4
@@ -168,7 +168,7 @@ def _allowed(error: float) -> float:
 
 
 def _chances(n_trials: IntArray, n_hits: IntArray, chance: float) -> FloatArray:
-    """Binomial probabilities, one row per number of trials and one column per number of hits."""
+    """Compute binomial probabilities, one row per number of trials, one column per number of hits."""
     largest = max(n_trials[-1], n_hits[-1]) if n_trials.size and n_hits.size else 0
     log_factorial = gammaln(np.arange(largest + 1) + 1.0)
     misses = n_trials[:, None] - n_hits[None, :]

@@ -22,10 +22,10 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
 
     Precision is not monotone in the threshold, so no order statistic exists. A random tenth of the
     held-out rows (at least 20) places candidate thresholds, by its scores alone. The labels of the
-    other rows test them from the strictest downwards, by exact binomial tests in a fixed order,
-    which needs no correction for their number ("learn then test" [1]_). The lowest certified
-    threshold is taken, because it finds the most positives. A model that flags nothing keeps its
-    promise; ``trivial_`` reports it.
+    other rows test them from the strictest downwards, by exact binomial tests in a fixed order, which
+    need no correction for their number ("learn then test" [1]_). The rule takes the lowest certified
+    threshold, because it finds the most positives. A model that flags nothing keeps its promise;
+    ``trivial_`` reports it.
 
     The promise is for the prevalence at which the held-out rows were drawn, so they are a plain
     random part, not a stratified one; for another, give ``target_prevalence``.
@@ -43,8 +43,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Which rows are held out, as in :class:`FixedFPRClassifier`.
     target_prevalence : float or pair of float, default=None
-        Promise the precision at this prevalence of positives, or at every one in an interval that is
-        taken as known, instead of that of the held-out rows. It assumes label shift: within each class
+        Promise the precision at this prevalence of positives, or at every prevalence in an interval,
+        instead of that of the held-out rows. It assumes label shift: within each class
         scores are distributed as in the held-out rows. Then precision >= t at prevalence p means
         FPR <= TPR p (1 - t) / ((1 - p) t), which exact limits of both rates show at every candidate.
     joint : bool, default=True

@@ -1,10 +1,10 @@
 """Thresholds with a promised precision, by exact tests in a fixed order.
 
 Thresholds are tested from the strictest downwards, each for the hypothesis that its precision is
-below the limit. A hypothesis is tested only while all before it were rejected, so the first true
-one is the only chance of an error, and no correction for their number is needed. The error is
-divided among several starts: a failure at a strict threshold, where few rows are flagged, ends that
-start alone, and a start hands on what it has not lost (the fallback procedure).
+below the limit. A hypothesis is tested only while all earlier ones were rejected, so only the first
+true one can cause an error, and no correction for their number is needed. The error is divided among
+several starts: a failure at a strict threshold, which flags few rows, ends only that start, and a
+start passes on the error that it has not spent (the fallback procedure).
 
 References
 ----------
@@ -39,15 +39,15 @@ from aucuba.threshold._rows_needed import (
 from aucuba.threshold._rules import Cut, RateRule
 from aucuba.threshold._units import Units
 
-# Fewest units that place thresholds, unless that is more than a quarter of them.
+# Smallest number of units that place thresholds, but at most a quarter of all units.
 _FEWEST_PLACING = 20
-# Evidence at the N_STARTS starts, if no flagged row were negative, in multiples of log(1 / error):
-# the first very likely flags enough rows, the second leaves room for negatives among them. Of one to
-# four starts between 1.5 and 30 these certified the most over 36 simulated populations.
+# Evidence at the N_STARTS starts if no flagged row were negative, in multiples of log(1 / error): the
+# first very likely flags enough rows, the second leaves room for negatives among them. Of one to four
+# starts between 1.5 and 30 these certified the most on 36 simulated populations.
 _MARGINS = (2.0, 6.0)
-# With a target prevalence: thresholds are tested once so many times the fewest negatives may be flagged
-# that a test can pass with, or half-way to all that there may be. One start at 1.8 certified the most
-# of one or two starts at 1.1 to 3.
+# With a target prevalence, tests start where this many times the smallest number of negatives that lets
+# a test pass may be flagged, or half of all. Of one or two starts at 1.1 to 3, one at 1.8 certified the
+# most.
 _MARGIN_OF_FPR = 1.8
 # Finer steps change little, and each is a chance to fail.
 _MOST_THRESHOLDS = 400
@@ -55,15 +55,15 @@ _MOST_THRESHOLDS = 400
 
 @dataclass(frozen=True)
 class PrecisionRule(RateRule):
-    """Precision is not monotone in the threshold, so thresholds are tested one after the other.
+    """Rule for precision, which is not monotone in the threshold: it tests thresholds in turn.
 
     A random part of the held-out units places the thresholds, by their scores alone; the labels of
-    the other units test them, from the strictest downwards. The rule takes the lowest threshold that
-    is certified and not below ``stop``. All thresholds that are certified hold together, so that
-    ``stop`` may depend on the same rows.
+    the other units test them, from the strictest downwards. The rule takes the lowest certified
+    threshold that is not below ``stop``. All certified thresholds hold together, so ``stop`` may depend
+    on the same rows.
 
-    The precision of cleared rows (``promise.sought`` is "negative") is that of flagged ones with the
-    classes and the sign of scores exchanged; ``stop`` is then in exchanged scores.
+    The precision of cleared rows (``promise.sought`` is "negative") is that of flagged rows after
+    exchanging the classes and the sign of the scores, including that of ``stop``.
     """
 
     random_state: np.random.RandomState | None = None
@@ -78,12 +78,12 @@ class PrecisionRule(RateRule):
         units = self.population.units_of(self._towards_sought(rows), self.promise)
         if self.target is not None and not units.is_exact:
             raise ValueError(
-                "target_prevalence promises the precision of single rows that weigh the same; leave "
-                "groups and weighted_promise out."
+                "target_prevalence promises the precision of single rows of equal weight; leave groups "
+                "and weighted_promise out."
             )
         n_testing = units.n_units - _n_placing(units.n_units)
         if self.target is not None:
-            # How the classes fall into the parts is not known yet.
+            # The classes of each part are not known yet.
             n_testing = int(np.sum(~units.rows.positive))
         return [
             self._problem(units, rate, error)
@@ -180,7 +180,7 @@ class PrecisionRule(RateRule):
 
 
 def at_prevalence(target: tuple[float, float] | None) -> str:
-    """Say at which prevalence a promise holds, if not at that of the held-out rows."""
+    """Name the prevalence at which a promise holds, if it is not that of the held-out rows."""
     if target is None:
         return ""
     return f" at a prevalence of {prevalence_text(target)}"
@@ -189,18 +189,18 @@ def at_prevalence(target: tuple[float, float] | None) -> str:
 def last_rejected(
     n_tests: int, starts: Sequence[int], error: float, p_value: Callable[[int], float]
 ) -> int | None:
-    """Return the last hypothesis that is rejected, with at most ``error`` to reject any true one.
+    """Return the last rejected hypothesis; any true one is rejected with probability ``error`` at most.
 
     Parameters
     ----------
     n_tests : int
         Number of hypotheses, in their fixed order.
     starts : sequence of int
-        Where the parts of the error, ``error / len(starts)`` each, come in.
+        Where each part of the error, ``error / len(starts)``, becomes available.
     error : float
         The level of all tests together.
     p_value : callable
-        The p-value of hypothesis i; called only where there is error left to spend.
+        The p-value of hypothesis i; called only while there is error left to spend.
 
     Returns
     -------
@@ -239,9 +239,9 @@ def lowest_at_prevalence(
 ) -> float:
     """Return the lowest threshold whose precision is certified at another prevalence, or nan.
 
-    Scores within each class are as in the held-out rows (label shift), so the precision is kept where
-    FPR <= ``odds`` TPR. Exact limits of the two rates show it, from the strictest threshold downwards
-    in a fixed sequence with one start. Positives alone place the thresholds, so all negatives test.
+    Scores within each class are as in the held-out rows (label shift), so the precision is kept if
+    FPR <= ``odds`` TPR. Exact limits of the two rates prove it, from the strictest threshold downwards
+    in a fixed sequence with one start. Only positives place the thresholds, so all negatives test.
     """
     levels = _strictest_first(placing)
     negatives, positives = (
@@ -280,10 +280,10 @@ def _n_placing(n_units: int) -> int:
 
 
 def _strictest_first(placing: Units) -> FloatArray:
-    """Return thresholds at the placing scores, raised so that rows that tie with them stay below."""
+    """Return thresholds at the placing scores, raised so that rows that tie with them do not pass."""
     levels = np.unique(placing.rows.score.astype(np.float64))[::-1]
     if levels.size > _MOST_THRESHOLDS:
-        # Half of them among the highest scores, where a step changes the precision most.
+        # Half of them lie among the highest scores, where a step changes the precision most.
         spread = np.geomspace(1, levels.size, _MOST_THRESHOLDS // 2)
         even = np.linspace(1, levels.size, _MOST_THRESHOLDS // 2)
         levels = levels[np.unique(np.concatenate([spread, even]).round().astype(np.intp)) - 1]
@@ -293,7 +293,7 @@ def _strictest_first(placing: Units) -> FloatArray:
 def _starts(
     placing: Units, testing: Units, levels: FloatArray, rate: float, error: float
 ) -> list[int]:
-    """Return the places where the testing units will flag enough, judged by the placing scores."""
+    """Return the thresholds that flag enough testing units, judged by the placing scores."""
     ratio = testing.n_units / placing.n_units
     if placing.is_exact:
         evidence = -ratio * math.log1p(-rate) * _n_above(placing.rows.score, levels)

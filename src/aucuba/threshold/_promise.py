@@ -1,4 +1,4 @@
-"""The four rates that can be promised, and the words for them.
+"""The four rates that can be promised, and their wording.
 
 Each is the mean of a loss over the rows that it counts: a flagged negative, a missed positive, a
 negative among the flagged, or a flagged row. The promise keeps that mean at or below an allowed
@@ -25,7 +25,7 @@ class Promise:
     Parameters
     ----------
     name : str
-        Short name, as in ``rows_needed``.
+        Short name, as in `rows_needed`.
     parameter : str
         The parameter that sets the limit.
     words, counted_rows : str
@@ -37,7 +37,7 @@ class Promise:
     counts, against : callable
         Which rows count, and which of them count against the promise, given (positive, flagged).
     sought : str
-        The class of the rows to be found.
+        The class of the rows that are sought.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Promise:
     def allowed(self, limit: Any, name: str | None = None) -> float:
         """Return the highest mean loss that keeps the limit, which must lie in (0, 1)."""
         rate = check_fraction(limit, name or self.parameter, low_open=True, high_open=True)
-        # 1 - 0.95 is not 0.05 in binary, and the promise would ask for one more row.
+        # 1 - 0.95 is not 0.05 in binary, so without rounding the promise would need one more row.
         return rate if self.limit_is_upper else round(1.0 - rate, 15)
 
     def allowed_rates(self, limits: Any) -> list[float]:
@@ -76,7 +76,7 @@ class Promise:
         return f"{self.words} {self.bound} {limits}"
 
     def of_groups_in_words(self, allowed: Sequence[float], group: str) -> str:
-        """Write out the promise about groups, each of which one row may break."""
+        """Write out the promise about groups, in which a single row breaks it."""
         rates = ", ".join(f"{1.0 / rate:,.4g}" for rate in allowed)
         row = {"fpr": "a flagged negative", "tpr": "a missed positive"}.get(
             self.name, "a flagged row"

@@ -18,7 +18,7 @@ from aucuba.threshold._sequences import (
     log_evidence_below,
 )
 
-# Up to so many rows the detector's recursion is faster than its closed form.
+# Up to this many rows the detector's recursion is faster than its closed form.
 _FEW = 4
 # Sums of many fractions, and logarithms written as text, agree to this.
 _ROUNDING = 1e-6
@@ -46,8 +46,8 @@ class RateEvidence:
     joining : float or None
         Days per cohort if the detector counts days, None if it counts rows.
     known, for_ok, for_broken : list of float
-        Rows counted and rows against: of labelled rows, and with unlabelled ones counted as is least
-        favourable to either statement. ``for_ok`` begins anew with every run.
+        Rows counted and rows against the limit: of labelled rows, and with unlabelled rows counted in
+        the way least favourable to each statement. ``for_ok`` starts again with every run.
     log_evidence : float
         The largest evidence for "broken" so far.
     log_detector : float
@@ -57,7 +57,7 @@ class RateEvidence:
     run : int
         Number of the run of "ok".
     since : float
-        The day, or the counted row, from which on the run counts.
+        The day, or the counted row, at which the run starts.
     """
 
     allowed: float
@@ -83,12 +83,12 @@ class RateEvidence:
         return bool(log_evidence_below(n, s, self.allowed) >= -np.log(self.ok_error(self.run)))
 
     def ok_error(self, run: int) -> float:
-        """Return the part of the error of "ok" that a run has; all parts add up to it."""
+        """Return a run's part of the error of "ok"; all parts add up to it."""
         error = 1.0 - self.confidence
         return error if self.window is None else error / (run * (run + 1))
 
     def restart_if_due(self, now: float) -> None:
-        """Begin a new run of "ok" once a window has passed."""
+        """Start a new run of "ok" once a window has passed."""
         if self.window is not None and now - self.since >= self.window:
             self.run, self.since, self.for_ok = self.run + 1, float(now), [0.0, 0.0]
             self.clear_detector()
@@ -97,11 +97,11 @@ class RateEvidence:
         self.log_detector, self.detector = -np.inf, _no_detector()
 
     def add_losses(self, losses: FloatArray, share: FloatArray | None = None) -> None:
-        """Count single rows in their order, each as the ``share`` of a row."""
+        """Count single rows in their order, each as its ``share`` of a row."""
         if share is not None:
             self._add_shares(losses, share)
             return
-        # Rows with less than the allowed loss only lower the evidence, so it peaks at the others.
+        # Rows with less than the allowed loss lower the evidence, so it can peak only at the others.
         (peaks,) = (losses > self.allowed).nonzero()
         if peaks.size:
             n, s = self.for_broken
@@ -126,7 +126,7 @@ class RateEvidence:
             _add(pair, float(share.sum()), float(np.sum(share * losses)))
 
     def add_counts(self, known: FloatArray, ok: FloatArray, broken: FloatArray) -> None:
-        """Count rows in unknown order, in the three ways that they count."""
+        """Count rows in unknown order, by their counts for the rate shown, "ok" and "broken"."""
         for pair, more in ((self.known, known), (self.for_ok, ok), (self.for_broken, broken)):
             _add(pair, *more.tolist())
         n, s = broken.tolist()
@@ -136,12 +136,12 @@ class RateEvidence:
             self._detect(n, s, joining)
 
     def add_early(self, waiting: FloatArray) -> None:
-        """Look for evidence for "broken" after every cohort that waits, without counting it."""
+        """Look for evidence for "broken" after every waiting cohort, without counting the cohorts."""
         n, s = (np.array(self.for_broken) + np.cumsum(waiting, axis=0)).T
         self._note(n, s)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state in JSON's types; infinity, which JSON lacks, is null."""
+        """Convert the state to JSON's types; infinity, which JSON lacks, becomes null."""
         return {
             **{name: getattr(self, name) for name in ("known", "for_ok", "for_broken")},
             **{name: getattr(self, name) for name in ("log_evidence", "run", "since")},
@@ -150,7 +150,7 @@ class RateEvidence:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Restore a state, after checking that it is possible."""
+        """Restore a state, after checking that it is consistent."""
         for name in ("known", "for_ok", "for_broken"):
             pair = [_number(one, name) for one in state[name]]
             if len(pair) != 2 or not 0 <= pair[1] <= pair[0] * (1 + _ROUNDING) < np.inf:
@@ -170,7 +170,7 @@ class RateEvidence:
         self._check()
 
     def _check(self) -> None:
-        """Raise where the largest evidence is below that of the counts."""
+        """Raise an error if the largest evidence is below that of the counts."""
         n, s = np.array(self.for_broken)
         now = float(log_evidence_above(n, s, self.allowed))
         if self.log_evidence < now - _ROUNDING or self.log_evidence < 0.0:
@@ -185,7 +185,7 @@ class RateEvidence:
         self.log_detector = max(self.log_detector, float(log_average(self.detector)))
 
     def _note(self, n: Any, s: Any) -> None:
-        # Where the rate is within the limit, so is every likelihood ratio within 1.
+        # If the rate is within the limit, every likelihood ratio is at most 1.
         (beyond,) = (s > n * self.allowed).nonzero()
         if beyond.size:
             evidence = log_evidence_above(n[beyond], s[beyond], self.allowed)

@@ -1,4 +1,4 @@
-"""How many rows a promise needs."""
+"""Number of rows that a promise needs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from aucuba.threshold._order_statistic import carried_by, rows_for_a_rank
 from aucuba.threshold._promise import ALERTS, FPR, PRECISION, TPR, Promise, promise_named
 from aucuba.threshold._units import Units
 
-# Where precision is promised, this part of the held-out rows places the thresholds that the others
-# test, from this many starts.
+# For a promised precision, this part of the held-out rows places the thresholds that the others test,
+# from this many starts.
 PLACING = 0.1
 N_STARTS = 2
 # With a target prevalence the limit of FPR has this part of the error: flagged negatives are few.
@@ -37,12 +37,12 @@ def rows_needed(
     With exactly that many rows, no violation is allowed; with more, the threshold comes closer to
     the plain quantile. Without ``prevalence`` the number is of the rows that the rate counts:
     negatives for ``"fpr"``, positives for ``"tpr"``, flagged rows for ``"precision"``, all rows for
-    ``"alerts"``. With it, the number is of all held-out rows among which so many are expected.
+    ``"alerts"``. With it, it is the number of all held-out rows that are expected to include as many.
 
     Parameters
     ----------
     promise : {"fpr", "tpr", "precision", "alerts", "fdr"}
-        What is promised.
+        The rate to promise.
     rate : float
         The limit: ``max_fpr``, ``min_tpr``, ``min_precision``, ``max_alert_rate`` or ``max_fdr``, in
         (0, 1).
@@ -55,13 +55,13 @@ def rows_needed(
         positive is flagged.
     target_prevalence : float or pair of float, default=None
         For ``"precision"``: the prevalence for which it is promised, whatever that of the held-out
-        rows. The number is then of negatives, again if every positive is flagged.
+        rows. The number is then of negatives, again assuming that every positive is flagged.
     group_rate : {"mean", "any", "row"}, default=None
-        Count independent groups (``groups`` of ``fit``) in place of rows; for ``"row"``, groups
-        of the largest size.
+        Count independent groups (``groups`` of ``fit``) instead of rows; for ``"row"``, groups of the
+        largest size.
     batch_size, n_alerts : int, default=None
-        For ``"fdr"``: the number of rows in a batch, and how few of them must be selectable. Without
-        them the number is the one below which nothing can ever be selected.
+        For ``"fdr"``: the number of rows in a batch, and the smallest number of them that must be
+        selectable. Without them, with fewer held-out rows nothing can ever be selected.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def rows_needed(
 
 
 def negatives_at_prevalence(allowed: float, prevalence: float, error: float) -> int:
-    """Return the fewest negatives that show a precision at a prevalence, all positives flagged."""
+    """Return how many negatives can prove a precision at a prevalence if all positives are flagged."""
     odds = fpr_per_tpr(allowed, prevalence)
     return rows_for_a_rank(odds, PART_OF_FPR * error) if odds < 1 else 1
 
@@ -135,7 +135,7 @@ def _negatives_for_fdr(
     batch_size: int | None,
     n_alerts: int | None,
 ) -> int:
-    """Compute the fewest held-out negatives, or rows that hold so many, for a selection."""
+    """Compute the fewest held-out negatives, or the rows that include them, for a selection."""
     if group_rate is not None:
         raise ValueError("promise='fdr' selects whole groups; group_rate has no meaning for it.")
     if (batch_size is None) != (n_alerts is None):
@@ -158,14 +158,14 @@ def _negatives_for_fdr(
 
 
 def units_to_promise(rate: float, error: float, *, is_exact: bool) -> int:
-    """Return the number of units, single rows if ``is_exact``, that can promise ``rate``."""
+    """Return how many units, single rows if ``is_exact``, can promise ``rate``."""
     return rows_for_a_rank(rate, error) if is_exact else units_needed(rate, 1.0 - rate, error)
 
 
 def shortfall(promise: Promise, units: Units, rate: float, needed: int | None, error: float) -> str:
-    """Say why the units cannot carry the promise, and what to do.
+    """Write the error for units that cannot carry the promise, and what to do.
 
-    ``needed`` is the number that could, or None where their weights or sizes are the reason.
+    ``needed`` is the number that could, or None if their weights or sizes are the reason.
     """
     limit = f"{promise.parameter}={promise.limit(rate):g}"
     start = (

@@ -32,17 +32,17 @@ class Cut:
     Parameters
     ----------
     thresholds : ndarray of shape (n_rates,)
-        nan where the rows cannot carry the promise.
+        nan if the rows cannot carry the promise.
     units : Units
         The held-out units that set, or tested, the thresholds.
     violation : float
         Bound on the probability that some rate exceeds its limit.
     problems : list of str
-        Why thresholds are missing that enough rows were there for.
+        Why thresholds are missing although there were enough rows.
     ranks : ndarray of int, default=None
-        Ranks of the thresholds among the scores, where they are order statistics.
+        Ranks of the thresholds among the scores, if they are order statistics.
     highest : float, default=None
-        The upper end where every threshold of an interval keeps the promise.
+        The upper end if every threshold of an interval keeps the promise.
     """
 
     thresholds: FloatArray
@@ -55,10 +55,10 @@ class Cut:
 
 @dataclass(frozen=True)
 class RateRule(ABC):
-    """A way to thresholds that keep one or several limits of one rate, but for an ``error``.
+    """A rule that sets thresholds that keep limits of one rate with probability 1 - ``error``.
 
     The limits hold together or each on its own. ``trivial`` is the threshold that keeps them without
-    data, nan if there is none, and ``trivially`` what it does; ``words`` says what is promised, as in
+    data, nan if there is none, and ``trivially`` what it does; ``words`` names the promise, as in
     "false positive rate at most 0.05".
     """
 
@@ -81,7 +81,7 @@ class RateRule(ABC):
 
     @abstractmethod
     def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
-        """Say why the number of rows cannot carry the promise, before their scores are known."""
+        """List why there are too few rows for the promise, before their scores are known."""
 
     @abstractmethod
     def cut(self, rows: RankingSample, error: float) -> Cut:
@@ -94,11 +94,11 @@ class RateRule(ABC):
 
 @dataclass(frozen=True)
 class MonotoneRule(RateRule):
-    """Rates that fall as the threshold moves to the safe side: FPR, alert rate, misses.
+    """Rule for rates that fall as the threshold moves to the safe side: FPR, alert rate, misses.
 
-    Where every unit is one row the thresholds are order statistics, exact without ties. Otherwise
-    the threshold is the least safe one whose betting bound certifies the rate; since rates are
-    monotone in the threshold, no correction for the number of thresholds is needed.
+    If every unit is one row, the thresholds are order statistics, exact without ties. Otherwise the
+    threshold is the least safe one whose betting bound certifies the rate; since rates are monotone in
+    the threshold, no correction for the number of thresholds is needed.
     """
 
     def shortfalls(self, rows: RankingSample, error: float) -> list[str]:
@@ -130,7 +130,7 @@ class MonotoneRule(RateRule):
         return Cut(self._turned(levels), units, error, problems)
 
     def _ranks(self, n: int, possible: BoolArray, error: float) -> tuple[IntArray, float]:
-        """Return the ranks of the thresholds, n + 1 where there are too few rows, and the bound."""
+        """Return the ranks of the thresholds, n + 1 if there are too few rows, and the bound."""
         rates = np.array(self.rates)[possible].tolist()
         if self.joint:
             found = joint_ranks(n, rates, error).tolist()
@@ -144,7 +144,7 @@ class MonotoneRule(RateRule):
         return ranks, violation
 
     def _turned(self, levels: FloatArray) -> FloatArray:
-        """Return thresholds that scores must exceed: for misses, rows at the level are flagged."""
+        """Return the thresholds that scores must exceed; for misses, rows at the level are flagged."""
         return levels if self.promise.flags_less else np.nextafter(-levels, -np.inf)
 
     def _needed(self, units: Units, error: float) -> list[int]:
@@ -154,7 +154,7 @@ class MonotoneRule(RateRule):
 
 @dataclass(frozen=True)
 class TwoRules:
-    """Two promises that hold together: one limits what is flagged, the other what is not."""
+    """Rule for two promises that hold together: one limits what is flagged, the other what is not."""
 
     flagged: RateRule
     passed: RateRule
@@ -164,13 +164,13 @@ class TwoRules:
         return [problem for rule, one in each for problem in rule.shortfalls(rows, one)]
 
     def errors(self, rows: RankingSample, error: float) -> tuple[float, float]:
-        """Divide the error between the two.
+        """Divide the error between the two promises.
 
         If each is about one class, their held-out rows are independent and the confidences multiply,
         unless groups have rows of both classes: then the errors add up (Bonferroni), as they do for
-        predictive values. The shares are equal where both promises have enough rows for that; else
-        the one that is short gets what it needs, if the other can spare it. That depends on the
-        numbers of rows alone, never on scores.
+        predictive values. The shares are equal if both promises have enough rows; otherwise the one
+        that is short gets what it needs, if the other can spare it. The division depends only on the
+        numbers of rows, never on scores.
         """
         add_up = self._add_up(rows)
 
@@ -205,7 +205,7 @@ class TwoRules:
 
 @dataclass(frozen=True)
 class TwoRatesRule(TwoRules):
-    """A false and a true positive rate at once, by one threshold."""
+    """Rule for a false and a true positive rate by one threshold."""
 
     trivial: ClassVar[float] = np.nan
     trivially: ClassVar[str] = ""
@@ -244,16 +244,16 @@ class TwoRatesRule(TwoRules):
 
 
 def flags_nothing(rows: RankingSample, cut: Cut) -> bool:
-    """Tell whether some threshold flags no row of either class although positives were held out.
+    """Return whether some threshold flags no row although positives were held out.
 
-    Where all rows count and the highest score is the threshold, that is how the rule works.
+    If all rows count and the threshold is the highest score, this is how the rule works.
     """
     levels = cut.thresholds if cut.ranks is None else cut.thresholds[cut.ranks < rows.n_rows]
     return bool(rows.positive.any() and np.any(levels >= rows.score.max()))
 
 
 class _TwoThresholds(Protocol):
-    """A rule for two thresholds at once, such as that of a triage."""
+    """A rule for two thresholds, such as that of a triage."""
 
     @property
     def trivial(self) -> FloatArray: ...

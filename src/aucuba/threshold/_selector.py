@@ -1,10 +1,9 @@
-"""Select the rows of a batch with few false ones among them."""
+"""Selection of rows from a batch, with few false ones among them."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +19,18 @@ from aucuba._base._validation import (
     check_fraction,
     finite_scores,
     identifiers,
-    query_index,
 )
-from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
 from aucuba.threshold._conformal import NegativeScores, p_values, selected, smallest_p_value
 from aucuba.threshold._held_out import Strata, stratum_index
 from aucuba.threshold._rows_needed import rows_needed
+from aucuba.threshold._selection_units import (
+    highest_of_groups,
+    negative_units,
+    new_groups,
+    warn_if_too_few_negatives,
+)
 
 
 class Selection(NamedTuple):
@@ -38,15 +41,15 @@ class Selection(NamedTuple):
 
 
 class FalseDiscoverySelector(HeldOutCalibration):
-    r"""Select the rows of each batch that are probably positive, with few false ones among them.
+    r"""Selector of the probably positive rows of each batch, with few false ones among them.
 
     .. math:: E\left[\frac{\text{negatives selected}}{\max(\text{rows selected}, 1)}\right] \le
        \mathtt{max\_fdr}
 
-    in every batch, whatever its prevalence, even without a positive row. A row's p-value
-    compares its score with those of held-out negatives [1]_; Benjamini and Hochberg's rule selects
-    over the batch. The negatives of the batch must be exchangeable with the held-out ones; positives
-    may change at will.
+    in every batch, whatever its prevalence, even without a positive row. A row's p-value compares its
+    score with those of held-out negatives [1]_; Benjamini and Hochberg's rule selects from the batch.
+    The negatives of the batch must be exchangeable with the held-out ones; positives may change in any
+    way.
 
     Parameters
     ----------
@@ -57,15 +60,14 @@ class FalseDiscoverySelector(HeldOutCalibration):
         The largest expected fraction of negatives among the selected rows, in (0, 1).
     confidence : float, default=None
         None promises ``max_fdr`` on average over the draw of the held-out rows. A number in (0, 1)
-        promises it for every later batch with that confidence over these rows, by p-values that are
-        larger.
+        promises it for every later batch, with that confidence over these rows, by larger p-values.
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Which rows are held out, as in :class:`FixedFPRClassifier`.
     strata : str, int or callable, default=None
         Compare rows with held-out negatives of their own stratum: a column of X by name or index,
         or a callable that maps X to one label per row.
     joint : bool, default=True
-        Whether one selection is made over all strata; if False, one in each.
+        Whether to make one selection from all strata; if False, one from each.
     ties : {"random", "conservative"}, default="random"
         Break ties between scores by one random key per row, or count them against the row.
     pos_label : label, default=None
@@ -73,7 +75,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
     score_direction : {"auto", "high", "low"}, default="auto"
-        The end of the base's scores that is selected, as in :class:`FixedFPRClassifier`.
+        Which scores of the base are selected, as in :class:`FixedFPRClassifier`.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -86,7 +88,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
     n_negatives_ : int, or ndarray of shape (n_strata,)
         Held-out negatives, or held-out groups without a positive row.
     smallest_share_ : float, or ndarray of shape (n_strata,)
-        The fewest rows that a selection can have, as a fraction of its batch.
+        The smallest possible selection, as a fraction of its batch.
     calibration_scores_, calibration_keys_ : ndarray
         Scores and keys of the held-out negatives, sorted within strata; no keys if ties count.
     calibration_groups_ : ndarray
@@ -188,7 +190,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
         y : array-like of shape (n_samples,)
             Labels of two classes. An outlier detector needs none: all rows are then normal.
         groups : array-like of shape (n_samples,), default=None
-            Groups of rows, such as patients: what is selected is then a group, by its highest score.
+            Groups of rows, such as patients; whole groups are then selected, by their highest score.
         time : array-like of shape (n_samples,), default=None
             When each row was seen; the latest rows are held out.
         **params : dict
@@ -205,14 +207,13 @@ class FalseDiscoverySelector(HeldOutCalibration):
             check_fraction(self.confidence, "confidence", low_open=True, high_open=True)
         if params.get("sample_weight") is not None:
             raise ValueError(
-                "FalseDiscoverySelector counts held-out negatives, and weights would not reach its "
-                "p-values. Leave sample_weight out, or fit the base with it on other rows and use "
-                "cv='prefit'."
+                "FalseDiscoverySelector counts held-out negatives, so its p-values ignore weights. "
+                "Leave sample_weight out, or fit the base with it on other rows and use cv='prefit'."
             )
         rng = check_random_state(self.random_state)
         names = None if groups is None else identifiers(groups, "groups", _num_samples(X))
         scored, rows = self._hold_out(X, y, None, groups, time, params, self._require_enough)
-        units = _negative_units(scored)
+        units = negative_units(scored)
         keys = rng.random_sample(units.n_rows) if self.ties == "random" else np.empty(0)
         stratum = np.zeros(units.n_rows, dtype=np.intp) if units.stratum is None else units.stratum
         order = np.lexsort((keys, units.score, stratum) if keys.size else (units.score, stratum))
@@ -248,7 +249,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
     def select_scores(
         self, scores: ArrayLike, groups: ArrayLike | None = None, strata: ArrayLike | None = None
     ) -> Selection:
-        """Select the rows of one batch by their scores, so that they may be scored in pieces.
+        """Select the rows of one batch by their scores, which may be computed in pieces.
 
         Parameters
         ----------
@@ -279,7 +280,7 @@ class FalseDiscoverySelector(HeldOutCalibration):
         return self._selection(score, groups, stratum_index(labels, self.strata_))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Compute the scores that are compared with those of the held-out negatives.
+        """Score rows, for the comparison with held-out negatives.
 
         Parameters
         ----------
@@ -295,30 +296,27 @@ class FalseDiscoverySelector(HeldOutCalibration):
         return self._towards_positive(self._checked_scores(as_table(X)))
 
     def _towards_positive(self, score: FloatArray) -> FloatArray:
-        """Turn scores of ``classes_[1]`` into those of ``pos_label_``, or back."""
+        """Convert scores that grow towards ``classes_[1]`` to grow towards ``pos_label_``, or back."""
         return score if self._positive_index else -score
 
     def _selection(self, score: FloatArray, groups: Any, place: IntArray | None) -> Selection:
-        sample = Sample(
-            np.zeros(score.size, dtype=bool), group=self._new_groups(groups, score.size)
-        )
-        if place is not None:
-            sample = replace(sample, stratum=place)
-        units = _highest_of_groups(sample.with_scores(score))
+        group = new_groups(groups, score.size, self.calibration_groups_)
+        rows = Sample(np.zeros(score.size, dtype=bool), group=group, stratum=place)
+        units = highest_of_groups(rows.with_scores(score))
         p = self._p_values(units)
-        stratum = np.zeros(p.size, dtype=np.intp) if units.stratum is None else units.stratum
-        together = (
-            [np.ones(p.size, dtype=bool)]
-            if self.joint
-            else [stratum == one for one in range(len(Strata(self.strata_)))]
-        )
         mask = np.zeros(p.size, dtype=bool)
-        for part in together:
+        smallest = np.max(np.atleast_1d(self.smallest_share_)) * self.max_fdr
+        for part in [slice(None)] if self.joint else self._by_stratum(units):
             mask[part] = selected(p[part], self.max_fdr)
-            self._warn_of_resolution(p[part], mask[part])
-        if sample.group is not None:
-            mask, p = mask[sample.group], p[sample.group]
-        return Selection(mask, p)
+            if not mask[part].any():
+                warn_if_too_few_negatives(p[part], self.max_fdr, smallest)
+        return Selection(mask, p) if group is None else Selection(mask[group], p[group])
+
+    def _by_stratum(self, units: RankingSample) -> list[Any]:
+        """Return the index of the units of every stratum."""
+        if units.stratum is None:
+            return [slice(None)]
+        return [units.stratum == place for place in range(len(Strata(self.strata_)))]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -338,9 +336,9 @@ class FalseDiscoverySelector(HeldOutCalibration):
         return Strata(self.strata_).error_of_one(self.confidence, self.joint)
 
     def _require_enough(self, held_out: Sample) -> None:
-        """Raise if some stratum has too few negatives for any selection."""
+        """Raise an error if some stratum has too few negatives for any selection."""
         strata = Strata(self.strata_)
-        units = _negative_units(held_out.with_scores(np.zeros(held_out.n_rows)))
+        units = negative_units(held_out.with_scores(np.zeros(held_out.n_rows)))
         needed = rows_needed("fdr", self.max_fdr, None if self._error is None else 1 - self._error)
         for place, part in enumerate(strata.parts(units)):
             if part.n_rows < needed:
@@ -353,24 +351,6 @@ class FalseDiscoverySelector(HeldOutCalibration):
                         place,
                     )
                 )
-
-    def _new_groups(self, groups: Any, n_rows: int) -> IntArray | None:
-        """Number the groups of a batch; refuse those that the calibration has seen."""
-        had_groups = bool(self.calibration_groups_.size)
-        if (groups is None) == had_groups:
-            missing = (
-                "needs groups, as fit had them" if had_groups else "has groups and fit had none"
-            )
-            raise ValueError(f"select {missing}: the unit of the promise must be the same.")
-        if groups is None:
-            return None
-        seen = np.intersect1d(identifiers(groups, "groups", n_rows), self.calibration_groups_)
-        if seen.size:
-            raise ValueError(
-                f"groups has {seen.size} that were held out to calibrate, such as {seen[:3].tolist()}; "
-                "their scores have been used. Select among new groups."
-            )
-        return query_index(groups, n_rows, "groups")
 
     def _negatives(self, place: int) -> NegativeScores:
         counts = np.atleast_1d(self.n_negatives_)
@@ -385,28 +365,11 @@ class FalseDiscoverySelector(HeldOutCalibration):
         rng = np.random.default_rng([self.seed_, *np.frombuffer(content[:16], dtype=np.uint32)])
         keys = rng.random(units.n_rows)
         found = np.empty(units.n_rows)
-        for place in range(len(Strata(self.strata_))):
-            rows = slice(None) if units.stratum is None else units.stratum == place
+        for place, rows in enumerate(self._by_stratum(units)):
             negatives = self._negatives(place)
             above = negatives.count_above(units.score[rows], keys[rows])
             found[rows] = p_values(above, negatives.n, self.max_fdr, self._error)
         return found
-
-    def _warn_of_resolution(self, p: FloatArray, mask: BoolArray) -> None:
-        """Warn if rows above all negatives were too few for a batch of this size."""
-        if mask.any() or not p.size:
-            return
-        smallest = p.min()
-        fewest = math.ceil(p.size * smallest / self.max_fdr)
-        at_the_end = int(np.sum(p == smallest))
-        limit = np.max(np.atleast_1d(self.smallest_share_)) * self.max_fdr
-        if smallest <= limit * (1 + 1e-9) and at_the_end < fewest:
-            warn_user(
-                f"{at_the_end} of {p.size} rows score above every held-out negative, but these "
-                f"negatives can carry a selection of {fewest} rows or more only, so nothing is "
-                "selected. Hold out more negatives, or select over smaller batches.",
-                FewRowsWarning,
-            )
 
     def _describe(self, counts: IntArray) -> None:
         shares = np.array([smallest_p_value(int(n), self.max_fdr, self._error) for n in counts])
@@ -433,26 +396,3 @@ class FalseDiscoverySelector(HeldOutCalibration):
             f"{counts.sum()} held-out {noun}{where}; at least 1 alert per "
             f"{math.floor(1 / shares.max())} rows."
         )
-
-
-def _negative_units(rows: RankingSample) -> RankingSample:
-    """Return the held-out negatives, or the groups without a positive row by their highest score."""
-    if rows.group is None:
-        return rows.take(~rows.positive)
-    has_positive = np.zeros(int(rows.group.max(initial=-1)) + 1, dtype=bool)
-    has_positive[rows.group[rows.positive]] = True
-    return _highest_of_groups(rows.take(~has_positive[rows.group]))
-
-
-def _highest_of_groups(rows: RankingSample) -> RankingSample:
-    """Return one row per group, that of the highest score; rows without groups stay as they are."""
-    if rows.group is None:
-        return rows
-    if rows.stratum is not None:
-        first = np.unique(rows.group, return_index=True)[1]
-        if (rows.stratum[first][rows.group] != rows.stratum).any():
-            raise ValueError("A group lies in several strata; its rows must have one stratum.")
-    # The last row of each group in order of score.
-    order = np.lexsort((rows.score, rows.group))
-    last = np.append(np.flatnonzero(np.diff(rows.group[order])), order.size - 1)
-    return replace(rows, group=None).take(order[last] if order.size else order)

@@ -1,13 +1,13 @@
-r"""Evidence about a rate that stays valid however often one looks.
+r"""Evidence about a rate that remains valid however often one looks.
 
 Of n counted rows, s count against the promise. For an alternative rate q above a limit m the
 likelihood ratio
 
 .. math:: (q / m)^s \, ((1 - q) / (1 - m))^{n - s}
 
-never grows on average while the conditional rate p_i of every row i, given the rows before it, is at
-most m. An average over q is therefore a non-negative supermartingale, and passes 1/error with
-probability of at most error over all time (Ville's inequality). With q below m it is evidence for a
+does not grow on average while the conditional rate p_i of every row i, given the rows before it, is
+at most m. An average over q is therefore a non-negative supermartingale, and ever passes 1/error with
+probability at most error (Ville's inequality). With q below m it is evidence for a
 rate below m. Neither needs a constant rate: write u = q (1 - m) / (m (1 - q)), so that the ratio is
 u^s ((1 - q) / (1 - m))^n. The product of u^{loss} / (1 + p_i (u - 1)) is a martingale for any p_i. By
 concavity of the logarithm it is at least the ratio for q below m wherever the mean of p_1, ..., p_n
@@ -43,20 +43,20 @@ from scipy.special import betainc, betaincc, betaln, xlogy
 
 from aucuba._base._typing import ArrayLike, FloatArray
 
-# Odds ratios of the changes that the detector looks for.
+# Odds ratios of the changes that the detector seeks.
 CHANGES = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 _LOG_SIZES = np.log(len(CHANGES))
 _SMALLEST = 1e-12
-# The largest odds ratio to this power is a double: products of the evidence of so many rows.
+# The largest odds ratio to this power is still a double: the evidence of this many rows multiplied.
 _BLOCK = 256
-# An interval of length 1 is halved down to a rounding.
+# Halvings that reduce an interval of length 1 to rounding error.
 _HALVINGS = 50
 
 
 def log_evidence_above(n: Any, s: Any, limit: Any) -> FloatArray:
     """Compute the logarithm of the evidence against a rate of at most ``limit`` at every row.
 
-    Half of the prior lies within a few limits above the limit, half is spread over all rates.
+    Half of the prior lies within a few multiples of the limit, half is spread over all rates.
     """
     near = _log_mixture(n, s, limit, (1.0, 1.0 / limit), betaincc)
     far = _log_mixture(n, s, limit, (0.5, 0.5), betaincc)
@@ -90,7 +90,7 @@ def detector_bets(limit: float) -> FloatArray:
 
 @lru_cache(maxsize=64)
 def _log_steps(limit: float) -> tuple[FloatArray, FloatArray]:
-    """Return how much a row against the limit, and one within it, moves the log-state of every bet."""
+    """Return the change of every bet's log-state by a row against the limit, and by one within it."""
     bets = detector_bets(limit)
     return np.log1p(bets * (1.0 - limit)), np.log1p(-bets * limit)
 
@@ -101,7 +101,7 @@ def advance_detector(
     """Return the logarithms of the detector's states after all rows, and of their average at each.
 
     Each state follows M <- (1 + bet (loss - limit)) (M + 1), the sum over all rows of the evidence
-    for a change at that row. M less the number of rows never grows on average before a change, so
+    for a change at that row. M minus the number of rows does not grow on average before a change, so
     the mean number of rows until M first passes a level is at least that level. With ``share`` a row
     counts in part, by its factor to that power.
     """
@@ -134,8 +134,8 @@ def advance_detector_by_counts(
 ) -> FloatArray:
     """Return the state after n rows in unknown order, s of them against the promise.
 
-    All rows join before their evidence is counted; the argument about the mean holds as before. With
-    ``joining``, that many join instead, such as days, and the mean time is counted in these.
+    All rows join before their evidence is counted; the argument about the mean still holds. With
+    ``joining``, that many units join instead, such as days, and the mean time is counted in them.
     """
     started = n if joining is None else joining
     against, within = _log_steps(limit)
@@ -151,7 +151,7 @@ def log_average(log_states: FloatArray) -> FloatArray:
 
 
 def _log_mixture(n: Any, s: Any, limit: Any, prior: tuple[Any, Any], tail: np.ufunc) -> FloatArray:
-    """Average the likelihood ratio over a Beta prior that is cut at the limit."""
+    """Average the likelihood ratio over a Beta prior truncated at the limit."""
     a, b = s + prior[0], n - s + prior[1]
     # xlogy(1, x) is log(x), without NumPy's warning at zero.
     mixed = betaln(a, b) + xlogy(1.0, tail(a, b, limit))
@@ -161,7 +161,7 @@ def _log_mixture(n: Any, s: Any, limit: Any, prior: tuple[Any, Any], tail: np.uf
 
 
 def _cut(limit: Any, prior: tuple[Any, Any], tail: np.ufunc) -> Any:
-    """Return the logarithm of what is left of a Beta prior beyond the limit, without its constant."""
+    """Return the logarithm of the mass of a Beta prior beyond the limit, without its constant."""
     return betaln(*prior) + xlogy(1.0, tail(*prior, limit))
 
 

@@ -18,13 +18,13 @@ from aucuba.threshold._rules import Cut, MonotoneRule, RateRule, Rule, TwoRules
 from aucuba.threshold._units import Population
 
 ACTIONS = ("clear", "review", "block")
-# Limits where neither of a side's two promises is asked for.
+# Default limits for a side without a promise of the user.
 _MAX_FPR, _MIN_TPR = 0.01, 0.95
 
 
 @dataclass(frozen=True)
 class TriageRule(TwoRules):
-    """Two thresholds: ``flagged`` limits what is blocked, ``passed`` what is cleared."""
+    """Rule for two thresholds: ``flagged`` limits what is blocked, ``passed`` what is cleared."""
 
     target: tuple[float, float] | None = None
 
@@ -58,7 +58,7 @@ class TriageRule(TwoRules):
         block, passed = self.flagged.cut(rows, errors[0]), self.passed
         high = block.thresholds[0]
         if isinstance(passed, PrecisionRule) and isinstance(self.flagged, PrecisionRule):
-            # Neither threshold may move once it is tested, so the tests of one end at the other.
+            # Neither threshold may move after its test, so the tests of one stop at the other.
             passed = replace(passed, stop=-np.inf if np.isnan(high) else -high)
         clear = passed.cut(rows, errors[1])
         thresholds = np.array(self._in_order(clear.thresholds[0], high))
@@ -77,20 +77,20 @@ class TriageRule(TwoRules):
 class TriageClassifier(PromisedThresholdClassifier):
     r"""Any classifier with two promised thresholds: block, clear, and a review between them.
 
-    A row is blocked where its score lies above the second threshold, cleared where it does not exceed
-    the first, and reviewed by a person in between. With probability of at least ``confidence`` over the
+    A row is blocked if its score lies above the second threshold, cleared if it does not exceed the
+    first, and reviewed by a person in between. With probability at least ``confidence`` over the
     held-out rows both hold:
 
-    - at most ``max_fpr`` of the negatives are blocked without a look, or at least ``min_ppv`` of the
+    - at most ``max_fpr`` of the negatives are blocked without review, or at least ``min_ppv`` of the
       blocked rows are positive;
-    - at most 1 - ``min_tpr`` of the positives are cleared without a look, or at least ``min_npv`` of
+    - at most 1 - ``min_tpr`` of the positives are cleared without review, or at least ``min_npv`` of
       the cleared rows are negative.
 
     The thresholds for ``max_fpr`` and ``min_tpr`` are order statistics of the scores of one class, as
     in :class:`FixedFPRClassifier` and :class:`FixedTPRClassifier`; those for predictive values are
-    tested one after the other, as in :class:`FixedPrecisionClassifier`. If the classes are so far apart
-    that the two cross, one threshold between them decides and nothing is reviewed (between two
-    predictive values a few rows may stay).
+    tested in turn, as in :class:`FixedPrecisionClassifier`. If the classes are so far apart that the
+    two cross, one threshold between them decides and nothing is reviewed (with two predictive values a
+    few rows may still be).
 
     Parameters
     ----------
@@ -104,15 +104,15 @@ class TriageClassifier(PromisedThresholdClassifier):
         0.95 unless ``min_npv`` is given.
     confidence : float, default=0.95
         Probability, over the draw of the held-out rows, that both limits are kept; in (0, 1). The
-        error is divided by the numbers of rows of the classes alone; with a predictive value, by
-        Bonferroni.
+        division of the error depends only on the numbers of rows of the classes; with a predictive
+        value it is Bonferroni's.
     cv : float, "prefit", int, splitter, iterable or None, default=0.5
         Which rows are held out, as in :class:`FixedFPRClassifier`. With a predictive value a fraction
         is not stratified by class, since the prevalence enters the promise.
     min_ppv : float, default=None
-        In place of ``max_fpr``: the promised fraction of positives among the blocked rows.
+        Instead of ``max_fpr``: the promised fraction of positives among the blocked rows.
     min_npv : float, default=None
-        In place of ``min_tpr``: the promised fraction of negatives among the cleared rows.
+        Instead of ``min_tpr``: the promised fraction of negatives among the cleared rows.
     target_prevalence : float or pair of float, default=None
         Promise predictive values at this prevalence of positives, as in
         :class:`FixedPrecisionClassifier`.
@@ -130,7 +130,7 @@ class TriageClassifier(PromisedThresholdClassifier):
     response_method : {"auto", "decision_function", "predict_proba"}, default="auto"
         Method of ``estimator`` that gives the scores; "auto" takes the first of the two that it has.
     score_direction : {"auto", "high", "low"}, default="auto"
-        The end of the base's scores that is flagged, as in :class:`FixedFPRClassifier`.
+        Which scores of the base are flagged, as in :class:`FixedFPRClassifier`.
     n_jobs : int, default=None
         Number of folds fitted in parallel.
     random_state : int, RandomState instance or None, default=None
@@ -141,11 +141,11 @@ class TriageClassifier(PromisedThresholdClassifier):
     thresholds_ : ndarray of shape (2,) or (n_strata, 2)
         Scores at or below the first are cleared, scores above the second blocked.
     threshold_ : float, or ndarray of shape (n_strata,)
-        The second: ``predict`` returns the positive class where a row is blocked.
+        The second threshold: ``predict`` returns the positive class if a row is blocked.
     level_shares_ : ndarray of shape (3,)
         Fractions of the held-out rows that are cleared, reviewed and blocked.
     review_share_ : float
-        The second of them.
+        The fraction that is reviewed.
     estimator_, classes_, pos_label_, strata_, n_units_, guarantee_, trivial_, promise_
         As in :class:`FixedFPRClassifier`; ``n_units_`` counts the rows behind the second threshold.
     violation_probability_ : float
@@ -210,7 +210,7 @@ class TriageClassifier(PromisedThresholdClassifier):
         )
 
     def actions(self, X: Any) -> AnyArray:
-        """Say what to do with every row.
+        """Decide what to do with every row.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class TriageClassifier(PromisedThresholdClassifier):
             if limit is not None:
                 raise ValueError(
                     f"{promise.parameter}={limit!r} and {value.parameter}={value_limit!r} limit the "
-                    "same side; give one of them."
+                    "same side; give only one of them."
                 )
             rate = value.allowed(value_limit)
             return PrecisionRule(value, [rate], population, True, draw, target)

@@ -19,15 +19,15 @@ class Units:
     Parameters
     ----------
     rows : RankingSample
-        Scores grow with the loss. ``group`` is the number of a row's unit; None where every row is
-        one unit. The loss of a unit is the sum of ``weight`` over its rows that count against the
+        Scores grow with the loss. ``group`` is the number of a row's unit; None if every row is one
+        unit. The loss of a unit is the sum of ``weight`` over its rows that count against the
         promise.
     largest : float
-        An upper limit of the sum of a unit's weights, in the population and not only here.
+        An upper limit on the sum of a unit's weights, in the population and not only in these rows.
     noun : str
         The units in words.
     rows_are_groups : bool
-        Whether every row stands for a whole group, of which one row that counts is enough.
+        Whether every row stands for a whole group, in which one row is enough to count.
     """
 
     rows: RankingSample
@@ -60,7 +60,7 @@ class Units:
 
 @dataclass(frozen=True)
 class Population:
-    """What one draw from the population is, and how its rows count."""
+    """Definition of one draw from the population, and of how its rows count."""
 
     group_rate: str = "mean"
     max_group_size: int | None = None
@@ -68,7 +68,7 @@ class Population:
     max_weight: float | None = None
 
     def check(self, rows: Sample) -> None:
-        """Raise where the parameters and the columns of the rows do not fit together."""
+        """Raise an error if the parameters do not fit the columns of the rows."""
         has_groups = rows.group is not None
         check_choice(self.group_rate, "group_rate", ("mean", "any", "row"))
         if has_groups and self.group_rate == "row":
@@ -106,7 +106,7 @@ class Population:
     def _group_units(self, counted: RankingSample, group: IntArray, noun: str) -> Units:
         sizes = np.bincount(group)
         if self.group_rate == "any":
-            # One flagged row counts, so a group is as its row of the largest score.
+            # One flagged row counts, so a group acts like its row of the largest score.
             kind = np.result_type(counted.score, np.float32)
             highest: AnyArray = np.full(sizes.size, -np.inf, dtype=kind)
             np.maximum.at(highest, group, counted.score)
@@ -128,9 +128,9 @@ class Population:
     def _largest_weight(self, weight: FloatArray) -> float:
         if self.max_weight is None:
             raise ValueError(
-                "weighted_promise=True needs max_weight, an upper limit of sample_weight that holds "
-                "for the population and not only for these rows (the largest weight seen is no such "
-                "limit). Weights that are constant within each class need none for rates of one class."
+                "weighted_promise=True needs max_weight, an upper limit on sample_weight that holds "
+                "for the population and not only for these rows (the largest weight seen is not one). "
+                "Rates of one class need no limit if weights are constant within each class."
             )
         limit = check_positive_number(self.max_weight, "max_weight")
         if weight.max(initial=0.0) > limit:
