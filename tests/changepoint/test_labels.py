@@ -168,7 +168,7 @@ def test_label_frames():
     with pytest.raises(ValueError, match="column 'sequence'"):
         labels_by_sequence(frame.drop(columns="sequence"), ["a"])
     nameless = frame.assign(sequence=["a", None])
-    with pytest.raises(ValueError, match="1 of 2 labels name no sequence, the first in row 1"):
+    with pytest.raises(ValueError, match="1 of 2 labels have no sequence, the first in row 1"):
         labels_by_sequence(nameless, ["a", "b"])
     with pytest.raises(ValueError, match="2 signals but 1 label"):
         labels_by_sequence([[]], ["a", "b"])

@@ -154,7 +154,7 @@ def test_variance_floor():
     assert low[1] == pytest.approx(5 * np.log(1e-4) + 3)
     assert high[1] == pytest.approx(5 * np.log(0.5) + 3)
     assert segment_penalty(np.zeros(9), 1.0, loss="variance").sizes[0] == 1
-    with pytest.raises(ValueError, match="variance_floor has a meaning for loss='variance' only"):
+    with pytest.raises(ValueError, match="variance_floor applies only to loss='variance'"):
         segment(y, 2, variance_floor=0.1)
     with pytest.raises(ValueError, match="variance_floor must be a number above 0"):
         segment_penalty(y, 2.0, loss="variance", variance_floor=0.0)

@@ -343,7 +343,7 @@ def _shorten(labels: Any) -> str:
 
 
 def is_of_dask(X: Any) -> bool:
-    """Tell a Dask collection without importing Dask."""
+    """Return whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] == "dask"
 
 

@@ -211,7 +211,7 @@ class LinearColumns(TransformerMixin, BaseEstimator):
 
 
 class NamedColumns(TransformerMixin, BaseEstimator):
-    """Select the named columns of a frame, in the order of training.
+    """Selection of the named columns of a frame, in the order of training.
 
     Parameters
     ----------

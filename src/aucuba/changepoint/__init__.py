@@ -1,4 +1,4 @@
-"""Changepoints of signals: exact segmentation, and penalties that are learned from labels.
+"""Changepoints of signals: exact segmentation, and penalties learned from labels.
 
 - segmentation: `segment`, `segment_penalty`, `Segmentation`, `model_selection`
 - labels and their errors: `Label`, `label_errors`, `target_intervals`, `penalty_roc`, `best_shift`

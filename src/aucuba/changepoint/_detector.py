@@ -29,17 +29,17 @@ from aucuba.changepoint._signals import Signal, named_signals
 
 
 class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
-    r"""Detect changes with a penalty that is learned from labelled regions.
+    r"""Changepoint detector with a penalty learned from labelled regions.
 
     .. math::
         \hat k(y) = \arg\min_k L_k(y) + e^{-f(y)}\, k, \qquad f(y) = w^\top \phi(y) + b
 
-    ``fit`` segments every signal into 1 .. ``max_segments`` pieces, counts label errors for every
+    ``fit`` segments every signal into 1 to ``max_segments`` pieces, counts label errors for every
     penalty, and learns f in three steps: the best constant penalty; L1 interval regression on the
     penalties with the fewest errors (`IntervalRegressionCV`); steepest descent on the AUM of part of
-    the sequences, which returns the iterate with the best AUC on the others. The second and the third
-    step are kept only if they lower the label errors of held-out sequences by more than one standard
-    error. The intercept is the one with the fewest label errors on all sequences.
+    the sequences, which returns the iterate with the best AUC on the others. The second and third steps
+    are kept only if they lower the label errors of held-out sequences by more than one standard error.
+    The intercept is the one with the fewest label errors on all sequences.
 
     Non-finite features are replaced, and features are clipped to their training range; see the
     attributes.
@@ -54,19 +54,19 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         Function from a signal to its feature vector; `signal_features` by default.
     step : str, default="first_min"
         Step of each descent iteration. "first_min": the first minimum of AUM along the gradient;
-        "linear": its minimum over as many crossings as there are breakpoints; "all": over all
+        "linear": its minimum over the first crossings, one per breakpoint; "all": its minimum over all
         crossings; "first_max_auc": the first local maximum of the training AUC; "subtrain_auc",
-        "validation_auc": the greatest AUC of either part on the whole line; "grid": the best of
-        seven powers of ten.
+        "validation_auc": the greatest AUC of that part on the whole line; "grid": the best of seven
+        powers of ten.
     validation_fraction : float or None, default=0.5
         Fraction of the sequences held out to choose the iterate. None descends on all sequences and
         keeps the iterate with the best training AUC.
     max_iter : int, default=1000
         Descent steps; 0 keeps the interval regression.
     tol : float, default=1e-5
-        Descent ends when a step lowers AUM by less than this fraction and raises AUC by less than this.
+        The descent ends when a step lowers AUM by less than this fraction and raises AUC by less.
     cv : int or splitter, default=5
-        Folds that choose the L1 penalty of the interval regression, among sequences in random order.
+        Folds that choose the L1 penalty of the interval regression, on sequences in random order.
     random_state : int, RandomState or None, default=None
         Shuffles the sequences for both choices.
 
@@ -86,7 +86,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
     feature_median_ : ndarray of shape (n_features,)
         Replacements for NaN.
     history_ : list of dict
-        One row per iterate of the descent, beginning with its start; empty without descent.
+        One row per iterate of the descent, its start included; empty without descent.
     best_step_ : int
         The iterate kept; 0 is the interval regression.
     status_ : str
@@ -146,15 +146,15 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         ----------
         signals : list of array-like, mapping from names to them, or DataFrame
             A DataFrame has the columns ``sequence`` and ``value``, one row per sample, and optionally
-            ``position`` or ``time``; these, and the index of a pandas Series, are the coordinates in
-            which labels are given. Otherwise samples are numbered from 0.
+            ``position`` or ``time``. This column, or the index of a pandas Series, gives the
+            coordinates of the labels. Otherwise samples are numbered from 0.
         labels : list, mapping or DataFrame
             Labels of each signal: a list of `Label`, or a DataFrame with columns start, end, kind; in
             the order of the signals or by their names. Or one DataFrame with a column ``sequence``.
         groups : array-like of shape (n_signals,), default=None
             Signals of one group, such as those of one patient, stay in the same fold. By default,
-            signals that share the exact value of a feature, such as their length, form a group if
-            that gives at least 8 groups of 5 signals on average; otherwise each signal is a group.
+            signals that share the exact value of a feature, such as their length, form a group if this
+            gives at least 8 groups of 5 signals on average; otherwise each signal is a group.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         errors: Sequence[LabelErrors],
         groups: ArrayLike | None = None,
     ) -> SupervisedChangepointDetector:
-        """Learn from precomputed features and label errors, as published benchmarks provide them.
+        """Learn from precomputed features and label errors, such as those of published benchmarks.
 
         Parameters
         ----------
@@ -241,8 +241,8 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         Returns
         -------
         list of ndarray
-            Sample numbers; values of the index for a pandas Series, and of the column ``position`` or
-            ``time`` for a table.
+            Sample numbers; for a pandas Series values of its index, for a table values of its column
+            ``position`` or ``time``.
         """
         check_is_fitted(self)
         named = named_signals(signals)
@@ -250,7 +250,7 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         return [signal.samples(first) for signal, first in zip(named, found, strict=True)]
 
     def displays(self, signals: Any, labels: Any) -> dict[Any, ChangepointDisplay]:
-        """Collect signals with their labels and predicted changes by name, ready to be drawn.
+        """Collect displays of the signals with their labels and predicted changes, by name.
 
         Parameters
         ----------
@@ -275,13 +275,13 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         }
 
     def score(self, signals: Any, labels: Any) -> float:
-        """Return the fraction of the labels, by weight, that the predicted changes get right."""
+        """Return the fraction of labels, by weight, with which the predicted changes agree."""
         shown = self.displays(signals, labels).values()
         total = sum(float(display.labels.weight.sum()) for display in shown if display.labels)
         if total == 0:
             raise ValueError(
-                f"There is no label of positive weight to score the {len(shown)} signals by; give at "
-                "least one."
+                f"No label has a positive weight, so the {len(shown)} signals cannot be scored; give "
+                "at least one such label."
             )
         return float(1.0 - sum(display.label_errors for display in shown) / total)
 

@@ -20,7 +20,7 @@ _COLORS = {"correct": "#4daf4a", "false positive": "#e41a1c", "false negative": 
 
 
 class LabelMark(NamedTuple):
-    """One label as it is drawn."""
+    """One label of a picture."""
 
     start: float
     """Start, cut to the range of the samples."""
@@ -34,7 +34,7 @@ class LabelMark(NamedTuple):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ChangepointDisplay:
-    """Show a signal with its labels and a segmentation.
+    """Picture of a signal with its labels and a segmentation.
 
     Create one with `from_changepoints`, `from_penalty` or `from_detector`; each draws immediately.
     A label is green if the changes agree with it, red if there are too many changes (false positive)
@@ -76,7 +76,7 @@ class ChangepointDisplay:
         positions: ArrayLike | None = None,
         ax: Any = None,
     ) -> ChangepointDisplay:
-        """Draw given changes."""
+        """Draw the given changes."""
         y = check_signal(signal)
         where = sample_positions(positions, y.size)
         table = None if labels is None else label_table(labels, where)
@@ -104,7 +104,7 @@ class ChangepointDisplay:
     def from_detector(
         cls, detector: Any, signal: ArrayLike, labels: Any = None, *, ax: Any = None
     ) -> ChangepointDisplay:
-        """Draw what a fitted `SupervisedChangepointDetector` finds."""
+        """Draw the changes that a fitted `SupervisedChangepointDetector` finds."""
         y = check_signal(signal)
         log_penalty = float(detector.predict_log_penalty([y])[0])
         found = segment(y, min(detector.max_segments, y.size), loss=detector.loss)
@@ -152,7 +152,7 @@ class ChangepointDisplay:
 
     @property
     def label_errors(self) -> float:
-        """Weight of the labels that are wrong."""
+        """Weight of the labels with which the changes disagree."""
         if self.labels is None:
             return 0.0
         return float(np.sum(self.labels.errors(self.change_positions)))
@@ -173,7 +173,7 @@ class ChangepointDisplay:
         self.figure_ = ax.figure
         self.label_patches_ = self._draw_labels(ax)
         ax.plot(self.positions, self.signal, ".", color="0.35", markersize=3, zorder=2)
-        # A break after every segment, so that segments are not joined by slanted lines.
+        # A gap after every segment keeps slanted lines from joining the segments.
         edges = self.segment_edges()
         where = np.column_stack([edges[:-1], edges[1:], edges[1:]]).ravel()
         height = np.repeat(self.segment_means(), 3)
@@ -202,7 +202,7 @@ class ChangepointDisplay:
         return patches
 
     def plot_errors(self, ax: Any = None) -> Any:
-        """Draw false positives and false negatives against minus the log penalty, as in Figure 2.
+        """Draw false positives and false negatives against minus the log penalty.
 
         Both are step functions; a line marks the chosen penalty.
 

@@ -39,15 +39,15 @@ def signal_features(signal: ArrayLike, *, name: str = "signal") -> FloatArray:
     differences:
 
     - ``n.sqrt``, ``n.log``, ``n.loglog``: the number of samples;
-    - for each series, of its absolute values: sum, mean, standard deviation and quartiles, as they are,
-      under the square root and under the logarithm;
-    - for each series, of its squares: sum, mean and standard deviation, under the square root and the
-      logarithm.
+    - for each series, of its absolute values: sum, mean, standard deviation and quartiles, unchanged,
+      their square roots and their logarithms;
+    - for each series, of its squares: sum, mean and standard deviation, their square roots and their
+      logarithms.
 
-    Transforms are applied to the statistics, not to the samples. Where they are defined, the values
-    equal those of the same name in the R package penaltyLearning. To stay finite, logarithms use at
-    least 1e-8 times the root mean square of the signal (its square, for squares), ``n.loglog`` at least
-    3 samples, and a single sample has standard deviation and differences zero.
+    Transforms apply to the statistics, not to the samples. The values equal those of the same name in
+    the R package penaltyLearning, where that package defines them. To stay finite, logarithms use at
+    least 1e-8 times the root mean square of the signal (its square, for squares), ``n.loglog`` uses at
+    least 3 samples, and a single sample has standard deviation and differences 0.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def features_of(y: FloatArray) -> FloatArray:
     differences = np.diff(y) if y.size > 1 else np.zeros(1)
     series: list[FloatArray] = [np.abs(part) for part in (y, y - y.mean(), differences)]
     scale = float(np.sqrt(np.mean(y**2)))
-    # Squares of smaller values underflow: treat the signal as zero.
+    # Squares of smaller values underflow; treat the signal as zero.
     scale = scale if scale > 1e-100 else 1.0
     absolute = np.stack([_statistics(part) for part in series])
     squared = np.stack([_statistics(part**2)[:3] for part in series])
@@ -110,7 +110,7 @@ class FeatureCleaning:
     used : ndarray of bool
         Columns that are kept.
     low, high, median : ndarray
-        Statistics of the finite training values of each column; 0 where there are none.
+        Statistics of the finite training values of each column; 0 if there are none.
     """
 
     used: BoolArray
@@ -123,7 +123,7 @@ class FeatureCleaning:
         """Learn ranges and medians."""
         finite = np.isfinite(X)
         known = np.ma.masked_array(X, ~finite)
-        # NumPy ships no type for this function.
+        # NumPy has no type hints for this function.
         masked_median: Any = np.ma.median
         low, high, median = (
             np.asarray(np.ma.filled(part, 0.0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Held-out rows: which stay together, what is measured on them, and which model that chooses."""
+"""Held-out rows: which stay together, what is measured on them, and which model is chosen by it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from aucuba._rows._splits import Split, group_folds, is_number, splits_by
 from aucuba.changepoint._interval_solver import interval_auc, squared_hinge
 from aucuba.changepoint._label_errors import ErrorTotals
 
-# Rows that share the exact value of a feature are taken to come from one place, such as a stretch of
-# a genome or a sensor, if there are at least so many groups of at least so many rows on average.
+# Rows that share the exact value of a feature are assumed to come from one place, such as a stretch of
+# a genome or a sensor, if there are at least this many groups with this many rows on average.
 _FEWEST_GROUPS = 8
 _MEAN_SIZE = 5
 
@@ -25,8 +25,8 @@ def row_groups(groups: ArrayLike | None, X: FloatArray) -> IntArray | None:
     """Number the given groups, or those that repeated values of a feature reveal; None without any.
 
     Of the features with repeated values, the one with the most distinct values defines the groups.
-    Sequences from one place often have the same length, for example. A model that memorises places
-    looks good on other sequences from them and fails elsewhere.
+    For example, sequences from one place often have the same length. A model that memorises places
+    looks good on other sequences from the same places and fails elsewhere.
     """
     if groups is not None:
         return query_index(groups, len(X), "groups")
@@ -46,7 +46,7 @@ def splits_of(cv: Any, X: FloatArray, groups: IntArray | None) -> list[Split]:
 
 
 def units_of(test: IntArray, groups: IntArray | None) -> IntArray:
-    """Return the units of independent sampling: the groups of the rows, or the rows themselves."""
+    """Return the independently sampled units: the groups of the rows, or the rows themselves."""
     return test if groups is None else groups[test]
 
 
@@ -108,7 +108,7 @@ class LossMeasure(HeldOutMeasure):
 
 @dataclass(frozen=True)
 class AUCMeasure(HeldOutMeasure):
-    """One minus the area under the ROC curve of the fold; NaN where one kind of limit is missing."""
+    """One minus the area under the ROC curve of the fold; NaN if one kind of limit is missing."""
 
     limits: FloatArray
     weight: FloatArray
@@ -129,7 +129,7 @@ class Comparison:
     Attributes
     ----------
     before, after : float
-        Their totals.
+        Total costs.
     error : float
         Standard error of the difference, over the rows.
     """
@@ -146,7 +146,7 @@ class Comparison:
         return cls(float(before.sum()), float(after.sum()), spread * difference.size**0.5)
 
     def pays(self, standard_errors: float) -> bool:
-        """Tell whether the second model is better by more than so many standard errors."""
+        """Return whether the second model is better by more than a number of standard errors."""
         return Lead(self.before - self.after, self.error).is_clear(standard_errors)
 
     def describe(self, unit: str) -> str:
@@ -161,15 +161,15 @@ def choose(costs: FloatArray, standard_errors: float) -> int:
     """Choose among models of growing complexity, the first of which is the fallback.
 
     The candidate is the simplest model after the fallback whose cost is within one standard error of
-    the lowest cost. It must beat the fallback by more than ``standard_errors`` of them. With 0, the
-    lowest cost decides.
+    the lowest cost. It must beat the fallback by more than ``standard_errors`` standard errors. With 0,
+    the lowest cost decides.
 
     Parameters
     ----------
     costs : ndarray of shape (n_models, n_rows)
         Held-out costs, the simplest model first.
     standard_errors : float
-        How many standard errors of the difference over the rows.
+        Number of standard errors of the difference over the rows.
     """
     best = int(np.argmin(costs.sum(axis=1)))
     if standard_errors == 0 or best == 0:
@@ -184,6 +184,6 @@ def choose(costs: FloatArray, standard_errors: float) -> int:
 
 
 def total_by_unit(costs: FloatArray, unit: IntArray) -> FloatArray:
-    """Add up the costs of the rows of each unit of independent sampling."""
+    """Add up the costs of the rows of each independently sampled unit."""
     place = np.unique(unit, return_inverse=True)[1]
     return np.stack([np.bincount(place, weights=row) for row in costs])

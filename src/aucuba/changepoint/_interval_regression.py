@@ -74,7 +74,7 @@ class IntervalRegression(IntervalRegressor):
     regularization : float, default=0.01
         :math:`\rho`; 0 is allowed.
     margin : float, default=1.0
-        :math:`m`, how far inside its interval a prediction must lie to cost nothing.
+        :math:`m`, how far inside its interval a prediction must lie to have no loss.
     tol : float, default=1e-8
         Largest allowed distance from zero to the subdifferential, in any coordinate.
     max_iter : int, default=1000
@@ -125,7 +125,7 @@ class IntervalRegression(IntervalRegressor):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> IntervalRegression:
-        """Fit to intervals.
+        """Fit the model to target intervals.
 
         Parameters
         ----------

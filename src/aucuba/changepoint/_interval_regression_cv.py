@@ -1,4 +1,4 @@
-"""Interval regression whose regularisation is chosen by held-out errors."""
+"""Interval regression with its regularisation chosen by held-out errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FOLD_TOL = 1e-5
 class IntervalRegressionCV(IntervalRegressor):
     r"""Interval regression with its L1 penalty chosen by cross-validation.
 
-    The candidates range from the best constant, at the largest penalty, to functions of more and more
+    The candidates range from the best constant, at the largest penalty, to functions of ever more
     features. The constant is kept unless a function beats it on held-out rows. Predictions do not
     extrapolate: features are clipped to their training ranges.
 
@@ -257,7 +257,7 @@ class IntervalRegressionCV(IntervalRegressor):
         if not costs.size:
             raise ValueError(
                 f"No fold of cv can be scored by {self.scoring!r}: every held-out part needs rows with "
-                "finite limits, for 'auc' lower and upper ones. Use fewer folds."
+                "finite limits (for 'auc', both lower and upper ones). Use fewer folds."
             )
         unit = np.arange(known.size) if self.scoring == "auc" else np.concatenate(tests)
         return total_by_unit(costs, unit[known])

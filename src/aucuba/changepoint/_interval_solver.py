@@ -14,13 +14,13 @@ from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, Monitor
 from aucuba._base._validation import row_weights
 from aucuba._base._warnings import warn_user
 
-# Coordinate sweeps of one Newton subproblem; a linear system finishes it.
+# Coordinate sweeps per Newton subproblem; a linear system finishes it.
 _MAX_SWEEPS = 100
 
 
 @dataclass(frozen=True)
 class IntervalFit:
-    """One model of the path, in the units of the features given."""
+    """One model of the path, in the original units of the features."""
 
     regularization: float
     coef: FloatArray
@@ -97,7 +97,7 @@ def _minimise(
     max_iter: int,
     monitor: Monitor | None,
 ) -> tuple[FloatArray, float, int]:
-    """Run proximal Newton: a lasso on the active rows gives the direction, halving the step.
+    """Run proximal Newton: a lasso on the active rows gives the direction, halving gives the step.
 
     The loss is piecewise quadratic, so the subproblem is exact once the active rows no longer change.
     Reference: Lee, Sun, Saunders, "Proximal Newton-type methods for minimizing composite functions"
@@ -140,8 +140,8 @@ def _minimise(
 def _polish(gram: FloatArray, linear: FloatArray, target: FloatArray, penalty: FloatArray) -> None:
     """Finish a lasso whose support and signs are nearly found, in place.
 
-    Coordinate descent is slow on nearly collinear columns; with known signs, the coefficients solve a
-    linear system. On the way to its solution, the first coefficient that would change sign is set to
+    Coordinate descent is slow on nearly collinear columns, but with known signs the coefficients solve
+    a linear system. On the way to its solution, the first coefficient that would change sign is set to
     zero and leaves the system.
     """
     for _ in range(target.size):
@@ -167,7 +167,7 @@ def fit_path(
     max_iter: int,
     monitor: Monitor | None = None,
 ) -> list[IntervalFit]:
-    """Fit by decreasing regularisation, each from the previous one; return in the given order."""
+    """Fit by decreasing regularisation, each fit from the previous one; return the given order."""
     fits: dict[float, IntervalFit] = {}
     theta = problem.start()
     for rho in np.unique(penalties)[::-1]:
@@ -224,14 +224,14 @@ def largest_regularization(problem: IntervalProblem) -> float:
 
 
 def check_intervals(y: Any, n_rows: int) -> FloatArray:
-    """Return limits of shape (n_rows, 2), ``lower <= upper``, maybe infinite; 1-D y gives width 0."""
+    """Return limits ``lower <= upper`` of shape (n_rows, 2), possibly infinite; 1-D y has width 0."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     limits = np.asarray(y)
     if limits.ndim == 2 and limits.shape[1] == 2:
         limits = limits.astype(np.float64)
         if np.isnan(limits).any():
-            raise ValueError("Input y contains NaN; write -inf or inf for a limit that is unknown.")
+            raise ValueError("Input y contains NaN; write -inf or inf for an unknown limit.")
         bad = ~(limits[:, 0] <= limits[:, 1]) | (limits[:, 0] == np.inf) | (limits[:, 1] == -np.inf)
         if bad.any():
             row = int(np.argmax(bad))
@@ -252,7 +252,7 @@ def check_intervals(y: Any, n_rows: int) -> FloatArray:
 
 
 def informative(limits: FloatArray) -> BoolArray:
-    """Tell which rows have a finite limit; the others carry no information."""
+    """Return a mask of the rows with a finite limit; the others carry no information."""
     return np.asarray(np.isfinite(limits).any(axis=1))
 
 
@@ -282,8 +282,8 @@ def interval_auc(
     """Compute the area under the ROC curve of predicted log penalties against target intervals.
 
     As a constant is added to all predictions, a row is a false positive (too many changes) below its
-    lower limit and a false negative above its upper one. So the area is the probability that a random
-    lower limit is passed before a random upper one: ``P(lower_i - p_i < upper_j - p_j)``, ties
+    lower limit and a false negative above its upper limit. So the area is the probability that a random
+    lower limit is passed before a random upper limit: ``P(lower_i - p_i < upper_j - p_j)``, with ties
     counted one half. NaN if one kind of limit is missing.
     """
     margin = limits - np.asarray(prediction, dtype=np.float64)[:, None]
@@ -305,8 +305,8 @@ def distance_score(
     .. math::
         1 - \sum_i w_i d(p_i, I_i)^2 \Big/ \min_c \sum_i w_i d(c, I_i)^2
 
-    R² for intervals of width 0. If one constant satisfies all rows, the score is 1 for predictions
-    that do so too, and 0 otherwise.
+    This is R² for intervals of width 0. If one constant satisfies all rows, the score is 1 for
+    predictions that also do, else 0.
     """
     mass = np.ones(len(limits)) if weight is None else weight
     residual = interval_loss(prediction, limits, 0.0, mass)
@@ -331,7 +331,7 @@ def best_constant(limits: FloatArray, margin: float, weight: FloatArray) -> floa
     is_lower = np.repeat([True, False], finite.sum(axis=0))
     order = np.argsort(knot, kind="stable")
     origin = knot[order[0]]
-    # Relative to the first knot, so that a common shift of all limits loses no digits.
+    # Relative to the first knot, so a common shift of all limits loses no digits.
     knot, mass, is_lower = knot[order] - origin, mass[order], is_lower[order]
     pull, push = np.where(is_lower, mass, 0.0), np.where(is_lower, 0.0, mass)
     beyond = pull.sum() - np.cumsum(pull)

@@ -33,7 +33,7 @@ class LabelErrors:
     n_labels : float
         Total weight of all labels.
     model : ndarray of int or None
-        Rows of the models in the segmentation, if there is one.
+        Indices of the models in the segmentation, if there is one.
     """
 
     min_log_penalty: FloatArray
@@ -155,10 +155,10 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
     where the selected model changes. A sequence whose errors never jump keeps its number and has no
     breakpoint.
 
-    AUM is finite only if FP begins at zero (f = -inf) and FN ends at zero (f = inf). The model without
-    changes has no false positives. False negatives that no penalty removes are a constant and do not
-    count here; if a sequence has fewer at some penalty than at the smallest penalties, that lowest
-    number replaces theirs. `LabelErrors` keeps the true counts.
+    AUM is finite only if FP starts at zero (f = -inf) and FN ends at zero (f = inf). The model without
+    changes has no false positives. False negatives that no penalty removes are constant and do not
+    count here; if a sequence has fewer at some penalty than at the smallest penalties, the lowest
+    number is used there. `LabelErrors` keeps the true counts.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def error_functions(errors: Sequence[LabelErrors], *, rate: bool = True) -> Erro
         if total == 0:
             raise ValueError(
                 f"No penalty makes a false {kind} in these {len(errors)} sequences, so there is no ROC "
-                "curve. Add labels where changes can be too many and labels where they can be too few."
+                "curve. Add labels that can have too many changes and labels that can have too few."
             )
         if rate:
             steps[column] /= total
@@ -213,7 +213,7 @@ def target_intervals(errors: Sequence[LabelErrors]) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_sequences, 2)
-        Lower and upper limits, maybe infinite. Of equally wide intervals the one with the smaller
+        Lower and upper limits, possibly infinite. Of equally wide intervals, the one with the smaller
         penalties.
 
     Examples

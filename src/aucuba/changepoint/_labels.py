@@ -21,7 +21,7 @@ LABEL_KINDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Label:
-    """What an expert says about one region of a signal.
+    """An expert's statement about one region of a signal.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Label:
         The region ``(start, end]``, in the coordinates of the samples. A change lies midway between
         two samples.
     kind : {"none", "one", "at_least_one"}
-        Number of changes in the region. More than allowed is a false positive, fewer a false
+        Number of changes in the region. More changes than allowed are a false positive, fewer a false
         negative; each label counts once, however many changes are missed.
     weight : float, default=1.0
         How often the label counts.
@@ -68,7 +68,7 @@ class LabelTable:
         return float(self.weight[self.min_changes > 0].sum())
 
     def verdicts(self, changes: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """Tell which labels have too many of the sorted change positions, and which too few."""
+        """Return masks of the labels with too many and with too few of the sorted change positions."""
         count = np.searchsorted(changes, self.end, side="right")
         count = count - np.searchsorted(changes, self.start, side="right")
         return count > self.max_changes, count < self.min_changes
@@ -134,7 +134,7 @@ def _check_regions(
     def region(i: int) -> str:
         return f"({start[i]:g}, {end[i]:g}]"
 
-    # An unbounded label is fine: "no change after 100".
+    # An unbounded label is allowed: "no change after 100".
     bad = ~(start < end)
     if bad.any():
         raise ValueError(f"{name}: label {region(int(np.argmax(bad)))} must start before it ends.")
@@ -174,7 +174,7 @@ def labels_by_sequence(labels: Any, names: Sequence[Any]) -> list[Any]:
         nameless = labels["sequence"].isna().to_numpy()
         if nameless.any():
             raise ValueError(
-                f"{nameless.sum()} of {len(labels)} labels name no sequence, the first in row "
+                f"{nameless.sum()} of {len(labels)} labels have no sequence, the first in row "
                 f"{int(np.argmax(nameless))}; fill the column 'sequence' or drop these rows."
             )
         labels = dict(list(labels.groupby("sequence", sort=False)))

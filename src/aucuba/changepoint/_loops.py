@@ -2,7 +2,7 @@
 
 Import this module only where a loop is about to be called: it imports numba.
 
-The loss of "last change at tau, last parameter m", up to a term that all tau have in common, is
+The loss of "last change at tau, last parameter m", up to a term common to all tau, is
 ``F_tau(m) = best[tau] + 2 total[tau] m - mass[tau] m^2`` (squares) or
 ``best[tau] + total[tau] log m - mass[tau] m`` (logarithms): it does not change with t. So the pruned
 candidates are the lower envelope of the F_tau over m, to which every step adds one function. A newer
@@ -121,8 +121,8 @@ def search_square(
     for ``size``, the number of pieces at the start; a local variable would be compiled as two types.
 
     A segment has at least ``min_size`` samples: the candidate ``t - min_size`` enters at time t. Since
-    the functions do not change with t, it competes with those that entered before as if there were no
-    such limit. A prefix that is too short has an infinite ``best`` and never enters.
+    the functions do not change with t, it competes with earlier candidates as if there were no such
+    limit. A prefix that is too short has an infinite ``best`` and never enters.
 
     A candidate is kept on its piece where ``-mass m^2 + 2 total m + offset >= 0``. The best loss of a
     segment is ``-total^2 / mass``, because its mean never leaves the range of the signal.
@@ -173,7 +173,7 @@ def search_log(
     start: Any,
     size: int,
 ) -> None:
-    """`search_square` for logarithms: ``mass m - total log(m)`` at its least over [low, high]."""
+    """Search like `search_square`, for the minimum of ``mass m - total log(m)`` over [low, high]."""
     for t in range(first, mass.shape[0]):
         old, new = t & 1, t - min_size
         for i in range(size):
@@ -261,7 +261,7 @@ def search_columns(
     n_columns, out = low.shape[0], 0
     for t in range(first, sums.shape[0]):
         if 4 * out > size:
-            # Candidates that are out do no harm; drop them when they are many.
+            # Discarded candidates do no harm; remove them once there are many.
             count = out = 0
             for i in range(size):
                 if kept[1, i] == 0 or kept[1, i] > t:

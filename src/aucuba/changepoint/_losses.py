@@ -69,7 +69,7 @@ class SquaredLoss(Loss):
 
     def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
         with np.errstate(over="ignore", invalid="ignore"):
-            # Centring keeps the running sums small, so that their differences stay exact.
+            # Centring keeps the running sums small and their differences exact.
             centred = y - np.average(y, weights=weight)
             total = _cumulative(weight * centred)
             energy = float(np.sum(weight * centred**2))
@@ -99,7 +99,7 @@ class SquaredLoss(Loss):
         return float(4 * _UNIT * np.sum(weight * (y - mean) ** 2)) + self._floor(y, weight)
 
     def _floor(self, y: FloatArray, weight: FloatArray) -> float:
-        """Bound the loss of a constant segment, which rounding errors of its mean leave."""
+        """Bound the loss that rounding errors of the mean leave in a constant segment."""
         return float(weight.sum() * (4 * _UNIT * np.abs(y).max()) ** 2) or np.finfo(np.float64).tiny
 
     def search(self) -> Any:
@@ -110,11 +110,11 @@ class SquaredLoss(Loss):
     def criterion(self, columns: FloatArray, weight: FloatArray) -> float:
         if np.any(weight != 1.0):
             raise ValueError(
-                "The noise of weighted samples is not known, so the number of segments cannot be "
-                "chosen. Give max_segments, or a penalty to segment_penalty."
+                "The noise of weighted samples is unknown, so the number of segments cannot be chosen. "
+                "Give max_segments, or a penalty to segment_penalty."
             )
-        # Differences of neighbours see a change in one place only, and their median does not see it.
-        # For normal noise the median of their absolute values is 0.6745 sqrt(2) standard deviations.
+        # A change affects a single difference of neighbours, and so not their median. For normal noise
+        # the median of their absolute values is 0.6745 sqrt(2) standard deviations.
         steps = np.abs(np.diff(columns, axis=1))
         spread = np.median(steps, axis=1) / (0.6744897501960817 * np.sqrt(2)) if steps.size else 0.0
         noise = np.square(np.atleast_1d(spread))
@@ -142,7 +142,7 @@ class _LogLoss(Loss):
         return mass * m - total * np.log(np.where(total > 0, m, 1.0))
 
     def rounding(self, losses: FloatArray, size: int, y: FloatArray, weight: FloatArray) -> float:
-        # Terms of both signs cancel, so the error is proportional to the sum of their sizes.
+        # Terms of both signs cancel, so the error is proportional to the sum of their magnitudes.
         return float(4 * _UNIT * (abs(losses[0]) + weight.sum()))
 
     def resolution(self, y: FloatArray, weight: FloatArray) -> float:
@@ -194,7 +194,7 @@ class VarianceLoss(_LogLoss):
     def _floor(self, y: FloatArray, weight: FloatArray) -> float:
         if self.floor is not None:
             return self.floor
-        # For a signal of zeros any floor gives one segment.
+        # Any floor gives a signal of zeros one segment.
         return _VARIANCE_FLOOR * float(np.average(y**2, weights=weight)) or 1.0
 
     def statistics(self, y: FloatArray, weight: FloatArray) -> Statistics:
@@ -224,7 +224,7 @@ def make_loss(name: Any, variance_floor: Any = None) -> Loss:
         return VarianceLoss(variance_floor)
     if variance_floor is not None:
         raise ValueError(
-            f"variance_floor has a meaning for loss='variance' only, not for {name!r}."
+            f"variance_floor applies only to loss='variance', not to {name!r}; leave it out."
         )
     return SquaredLoss() if name == "l2" else PoissonLoss()
 

@@ -1,4 +1,4 @@
-"""Learning a penalty from features: interval regression, then descent on AUM, each if it pays."""
+"""Learning a penalty from features: interval regression and descent on AUM, kept if they pay off."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class PenaltyLearner:
         limits = target_intervals(errors)
         if not np.isfinite(limits).any():
             raise ValueError(
-                f"None of the {len(errors)} sequences has a label that some penalty gets wrong, so "
-                "nothing can be learned. Label real changes, and regions without changes."
+                f"No penalty gets a label of the {len(errors)} sequences wrong, so nothing can be "
+                "learned. Label real changes, and regions without changes."
             )
         regression = IntervalRegressionCV(cv=self.cv)
         regression.fit(X, limits, errors=errors, groups=groups)
@@ -110,7 +110,7 @@ class PenaltyLearner:
         regression: IntervalRegressionCV,
         monitor: Monitor | None,
     ) -> tuple[AUMSolution | None, str]:
-        """Return the descent, or None if it does not pay on held-out sequences, and the reason."""
+        """Return the descent, or None if it does not pay off on held-out sequences, and the reason."""
         try:
             parts = self._parts(X, errors)
             gain = self._cross_validated_gain(X, errors, groups, regression.regularization_)

@@ -77,8 +77,8 @@ def penalty_roc(
     log_penalty : array-like of shape (n_sequences,)
     normalize : {"reached", "possible"}, default="reached"
         Divisor of the errors. "reached": the false positives at the smallest penalties and the false
-        negatives at the largest, less those that no penalty removes, so that the curve runs from
-        (0, 0) to (1, 1). "possible": the largest numbers that the labels allow, as in the R package
+        negatives at the largest, minus those that no penalty removes, so the curve runs from (0, 0) to
+        (1, 1). "possible": the largest numbers that the labels allow, as in the R package
         penaltyLearning; false negatives that no penalty removes count, and the area is that of the
         polygon closed through (1, 1) and (1, 0).
 

@@ -27,7 +27,7 @@ def segment(
     variance_floor: float | None = None,
     positions: ArrayLike | None = None,
 ) -> Segmentation:
-    r"""Find the best segmentation, or the best ones into 1, 2, ..., ``max_segments`` pieces.
+    r"""Find the best segmentation, or the best ones into 1 to ``max_segments`` pieces.
 
     .. math::
         L_k = \min_{0 = t_0 < t_1 < \dots < t_k = n} \sum_{j=1}^{k} \min_m \sum_{i=t_{j-1}}^{t_j - 1}
@@ -42,32 +42,32 @@ def segment(
 
     Without ``max_segments`` Schwarz's criterion (BIC) chooses the number of segments: it minimises
     :math:`L_k + \lambda k`, where a segment of d columns costs as much as its d parameters and its
-    place,
+    position,
 
     .. math::
         \lambda = \log(n) \Big( \sum_{j=1}^{d} \sigma_j^2 + \max_j \sigma_j^2 \Big) \text{ for squares,}
         \quad \tfrac{d + 1}{2} \log n \text{ for counts,} \quad (d + 1) \log n \text{ for variances,}
 
     with :math:`\sigma_j` estimated by the median absolute difference of neighbouring samples. For one
-    column of squares it is the usual :math:`2 \sigma^2 \log n`. The estimate supposes independent
+    column of squares it is the usual :math:`2 \sigma^2 \log n`. The estimate assumes independent
     noise: smooth signals get too many segments.
 
     Parameters
     ----------
     signal : array-like of shape (n_samples,) or (n_samples, n_columns)
         Finite values; non-negative for the Poisson loss. Several columns change together, and their
-        losses are added: scale them alike.
+        losses are added: give them similar scales.
     max_segments : int, default=None
         Largest number of segments, at most ``n_samples // min_size``; None chooses the number.
     min_size : int, default=1
-        Smallest number of samples in a segment, each counted once whatever its weight.
+        Smallest number of samples in a segment; each counts once, whatever its weight.
     loss : {"l2", "poisson", "variance"}, default="l2"
         Squared error around the mean of each segment; Poisson loss of counts; or the Gaussian loss of
         a signal of mean 0 whose variance changes. Changes of mean and variance together are not
         supported: subtract a known mean first.
     weights : array-like of shape (n_samples,), default=None
-        Positive; an integer weight is a number of copies of the sample side by side, as in run-length
-        coded coverage.
+        Positive; an integer weight is a number of adjacent copies of the sample, as in run-length
+        encoded coverage.
     variance_floor : float, default=None
         Smallest variance of a segment, for ``loss="variance"`` only; 1e-8 of the signal's mean square
         by default.
@@ -78,8 +78,7 @@ def segment(
     -------
     Segmentation
         One model without ``max_segments``, else one per size. Losses never increase with the size,
-        unless ``min_size`` leaves no good place for a further change.
-        Where segmentations tie, one of them.
+        unless ``min_size`` leaves no good place for another change. Ties are broken arbitrarily.
 
     See Also
     --------
@@ -139,9 +138,9 @@ def segment_penalty(
         \min_k \; L_k + \lambda k
 
     with :math:`L_k` the least loss of k segments, as in `segment`. The result is exact, by functional
-    pruning (FPOP), and takes time near linear in the number of samples, whatever the number of
-    segments; several columns take time quadratic in the lengths of segments. Of equally good
-    segmentations, one with the fewest segments is returned.
+    pruning (FPOP), in time almost linear in the number of samples, whatever the number of segments;
+    several columns take time quadratic in the lengths of segments. Of equally good segmentations, one
+    with the fewest segments is returned.
 
     Parameters
     ----------
@@ -157,7 +156,7 @@ def segment_penalty(
 
     See Also
     --------
-    segment : The best segmentations of every size, or with a penalty that is chosen for you.
+    segment : The best segmentation of every size, or by an automatic penalty.
 
     Notes
     -----
@@ -200,8 +199,8 @@ def all_sizes(
     changepoints = [_trace_back(last, k) for k in range(n_levels)]
     losses = np.array([search.evaluate(first) for first in changepoints])
     for k in range(1, n_levels):
-        # Without this rule, a signal that k constant pieces fit exactly would have larger models at
-        # penalties of the size of rounding errors.
+        # Without this rule, a signal that k constant pieces fit exactly would get larger models at
+        # penalties as small as rounding errors.
         if abs(losses[k - 1] - losses[k]) <= search.rounding(losses, k):
             losses[k] = losses[k - 1]
     return Segmentation(losses, np.arange(1, n_levels + 1), changepoints, positions)

@@ -63,14 +63,14 @@ class Segmentation:
         n_samples: int | None = None,
         positions: ArrayLike | None = None,
     ) -> Segmentation:
-        """Read segmentations that another library, or another loss, has found.
+        """Make a table of segmentations from another library, or by another loss.
 
         Parameters
         ----------
         losses : array-like of shape (n_models,)
             Finite losses, without penalties.
         changepoints : list of array-like of int
-            One per model, the first sample of each new segment, without 0 and without ``n_samples``.
+            One per model: the first sample of each new segment, without 0 and ``n_samples``.
         n_samples : int, default=None
             Length of the signal; needed without ``positions``.
         positions : array-like of shape (n_samples,), default=None
@@ -119,8 +119,8 @@ def _check_changepoints(row: ArrayLike, n_samples: int, model: int) -> IntArray:
 class ModelSelection:
     """The models that some penalty selects, by increasing penalty (decreasing size).
 
-    Model i is optimal for penalties in ``(min_penalty[i], max_penalty[i])``; the intervals cover
-    everything from 0 to infinity.
+    Model i is optimal for penalties in ``(min_penalty[i], max_penalty[i])``; the intervals cover all
+    penalties from 0 to infinity.
 
     Attributes
     ----------
@@ -163,8 +163,8 @@ def model_selection(losses: ArrayLike, sizes: ArrayLike) -> ModelSelection:
     .. math::
         k^*(\lambda) = \arg\min_k \; L_k + \lambda C_k
 
-    The models selected are the corners of the lower convex hull of the points :math:`(C_k, L_k)`;
-    three models on one line leave the middle one out. Time is linear after sorting by size.
+    The models selected are the corners of the lower convex hull of the points :math:`(C_k, L_k)`; of
+    three models on one line the middle one is left out. Time is linear after sorting by size.
 
     Parameters
     ----------

@@ -35,8 +35,8 @@ class SignalSearch:
         largest = float(np.abs(signal.values).max())
         if largest >= _LARGEST_SAMPLE:
             raise ValueError(
-                f"{signal.title} has a value of size {largest:g}, too large for its features. "
-                f"Scale all signals by one factor: sizes must be below {_LARGEST_SAMPLE:g}."
+                f"{signal.title} has a value of magnitude {largest:g}, too large for its features. "
+                f"Scale all signals by one factor: magnitudes must be below {_LARGEST_SAMPLE:g}."
             )
         return features_of(signal.values)
 

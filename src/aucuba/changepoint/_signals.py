@@ -1,4 +1,4 @@
-"""Signals as users have them: arrays, pandas Series or one long table."""
+"""Signals in the forms that users have: arrays, pandas Series or one long table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def named_signals(signals: Any) -> list[Signal]:
     found = []
     for name, y in named:
         if np.ndim(y) == 0:
-            raise ValueError("signals must be a list of signals; put a single signal into a list.")
+            raise ValueError("signals must be a list of signals; put a single signal in a list.")
         index = None
         if pandas is not None and isinstance(y, pandas.Series):
             index = y.index.to_numpy()
@@ -101,7 +101,7 @@ def coordinates(values: Any) -> FloatArray:
 def check_signal(signal: ArrayLike, name: str = "signal", *, columns: bool = False) -> FloatArray:
     """Check that a signal is a non-empty vector of finite numbers; errors name the sequence.
 
-    One column counts as a vector; several are allowed with ``columns=True`` and stay a matrix.
+    One column counts as a vector; several columns need ``columns=True`` and stay a matrix.
     """
     y = np.asarray(signal)
     if y.dtype.kind not in "fiub":

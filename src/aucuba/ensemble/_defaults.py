@@ -206,7 +206,7 @@ class NamedMembers:
         return PlainMember(self.columns.for_splines(LogisticRegression(max_iter=300)))
 
     def linear(self) -> Member:
-        """The columns themselves, trained for the region."""
+        """A linear model of the columns, trained for the region."""
         if self.region is None:
             return self.linear_logistic()
         model = PartialAUCClassifier(**self.region.params)

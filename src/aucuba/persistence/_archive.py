@@ -28,7 +28,7 @@ _BYTES_PER_LETTER, _BYTES_PER_OBJECT = 100, 10_000
 
 
 class DamagedFileError(ValueError):
-    """A model file has content that this library would not have written."""
+    """Error for a model file with content that this library would not have written."""
 
 
 def demand(condition: Any, otherwise: str = "an array of the wrong shape") -> None:

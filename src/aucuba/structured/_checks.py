@@ -14,7 +14,7 @@ _LARGEST_FEATURE = 1e100
 
 
 def check_edges(edges: ArrayLike | None, n_nodes: int, name: str = "edges") -> IntArray:
-    """Return pairs of node numbers: in range, no self-loop, no pair twice (in either direction)."""
+    """Return pairs of node numbers: in range, without self-loops and repeats in either direction."""
     if edges is None:
         return np.zeros((0, 2), dtype=np.intp)
     pairs = np.asarray(edges)

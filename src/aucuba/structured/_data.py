@@ -1,4 +1,4 @@
-"""Lists of graphs and labels: checks, and joining them to one batch."""
+"""Lists of graphs and labels: checks, and joining them into one batch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def as_graphs(graphs: Any) -> list[RankingGraph]:
     for index, graph in enumerate(listed):
         if not isinstance(graph, RankingGraph):
             raise ValueError(
-                f"graphs[{index}] is a {type(graph).__name__}; make a RankingGraph of it."
+                f"graphs[{index}] is a {type(graph).__name__}; convert it to a RankingGraph."
             )
         check_size_of_features(graph.node_features, f"graphs[{index}].node_features")
         check_size_of_features(graph.edge_features, f"graphs[{index}].edge_features")
@@ -46,7 +46,7 @@ def as_graphs(graphs: Any) -> list[RankingGraph]:
 
 
 def check_nonnegative_edges(graphs: Sequence[RankingGraph]) -> None:
-    """Refuse negative edge features, with which non-negative weights could make a pair repel."""
+    """Refuse negative edge features, which could make a pair repel despite non-negative weights."""
     for index, graph in enumerate(graphs):
         if graph.edge_features.min(initial=0.0) < 0:
             row, column = np.argwhere(graph.edge_features < 0)[0]
@@ -62,7 +62,7 @@ def join(
 ) -> GraphData:
     """Lay graphs end to end as one block-diagonal graph.
 
-    The graphs ``known`` tell how many features edges and terms have where ``graphs`` have none.
+    The graphs ``known`` give the numbers of edge and term features if ``graphs`` have none.
     """
     number = np.arange(len(graphs))
     n_nodes = np.array([graph.n_nodes for graph in graphs])
@@ -86,7 +86,7 @@ def join(
 
 
 def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
-    """Return one boolean array per graph; the larger of the two labels of the data set is positive."""
+    """Return one boolean array per graph; the larger of the data set's two labels is positive."""
     listed = list(labels)
     if len(graphs) == 1 and _is_flat(listed):
         listed = [listed]
@@ -134,7 +134,7 @@ def graph_weights(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> Flo
 def _stacked(
     graphs: Sequence[RankingGraph], known: Sequence[RankingGraph], features: str, kind: str
 ) -> FloatArray:
-    """Stack features; graphs without edges or terms have a column that means nothing."""
+    """Stack features; ignore the placeholder column of graphs without edges or terms."""
     matrices = [getattr(graph, features) for graph in graphs if len(getattr(graph, kind))]
     others = [getattr(graph, features)[:0] for graph in known if len(getattr(graph, kind))]
     return np.concatenate([*matrices, *others]) if matrices or others else np.zeros((0, 0))
@@ -147,5 +147,5 @@ def _same_width(matrices: Sequence[FloatArray], name: str) -> None:
 
 
 def _is_flat(labels: list[Any]) -> bool:
-    """Tell whether labels belong to one graph rather than hold one array per graph."""
+    """Return whether labels belong to one graph rather than being one array per graph."""
     return not labels or np.ndim(labels[0]) == 0

@@ -1,4 +1,4 @@
-r"""Training by L-BFGS-B, then by cutting planes where that stalls at a kink.
+r"""Training by L-BFGS-B, then by cutting planes if that stalls at a kink.
 
 .. math:: J(w) = \tfrac12 \lVert w \rVert^2 + C\,[A(w) - B(w)]
 
@@ -28,7 +28,7 @@ from aucuba.structured._risk import StructuredRisk
 
 # Planes kept in the second phase, besides those with weight in the last model.
 _MAX_PLANES = 150
-# Null steps shorten the next trial, but not so much that planes repeat.
+# Null steps shorten the next trial, but not enough to repeat planes.
 _SMALLEST_STEP = 0.1
 # Signs settle within a few pivots; the limit guards against cycling by rounding errors.
 _MAX_PIVOTS = 20
@@ -36,7 +36,7 @@ _MAX_PIVOTS = 20
 
 @dataclass(frozen=True)
 class Descent:
-    """Minimise 1/2 |w|^2 + C R(w) by L-BFGS-B and a DC bundle method.
+    """Solver that minimises 1/2 |w|^2 + C R(w) by L-BFGS-B and a DC bundle method.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Descent:
     nonnegative : array of bool, shape (n_weights,)
         Weights kept at or above zero.
     tol : float
-        The solver ends when the cutting planes promise to lower the objective by at most
-        ``tol * C``; for a convex risk this is a certificate.
+        The solver stops when the cutting planes can lower the objective by at most ``tol * C``; for a
+        convex risk this is a certificate.
     max_iter : int
         Evaluations of the objective in each of the two phases.
     """
@@ -91,7 +91,7 @@ class Descent:
             lower_bound=bound,
             gap=max((state.best.objective - bound) / self.C, 0.0),
             history=run.history,
-            # The second phase already counts on from the evaluations of the first.
+            # The second phase continues the count of evaluations.
         ).after(way.history, counts=("iteration", "seconds"))
 
     def evaluate(self, risk: StructuredRisk, weights: FloatArray) -> _Point:
@@ -109,7 +109,7 @@ class Descent:
         return _Point(weights, objective, loss, worst, reference)
 
     def _first_state(self, seen: list[_Point]) -> _BundleState:
-        """Begin the second phase at the best point, with the planes of the latest ones."""
+        """Start the second phase at the best point, with the planes of the latest points."""
         recent = seen[-_MAX_PLANES // 2 :]
         planes = _SignedPlanes(
             np.array([point.worst for point in recent]),

@@ -7,7 +7,7 @@ combination of corners
 .. math:: w_s = C_m \psi_m(z), \quad l_s = C_m \Delta_m(z), \qquad
           \psi_m(z) = \varphi_m(\hat z_m) - \varphi_m(z), \quad C_m = C \cdot \text{weight}_m,
 
-and :math:`w = \sum_m w_m` with the weights that must not be negative clipped at zero. The block gaps
+and :math:`w = \sum_m w_m`, where weights that must not be negative are clipped at zero. The block gaps
 :math:`g_m = w \cdot (w_m - w_s) - l_m + l_s` at one ``w`` sum to primal minus dual.
 """
 
@@ -26,7 +26,7 @@ from aucuba.structured._risk import StructuredRisk
 
 @dataclass(frozen=True)
 class FrankWolfe:
-    """Minimise 1/2 |w|^2 + C R(w) by blocks.
+    """Solver that minimises 1/2 |w|^2 + C R(w) by blocks.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class FrankWolfe:
     nonnegative : array of bool, shape (n_weights,)
         Weights kept at or above zero.
     tol : float
-        A convex problem counts as solved when its gap is below ``tol * C``; the DC algorithm ends
-        when a new reference improves the objective by less than that.
+        A convex problem is solved when its gap is below ``tol * C``; the DC algorithm stops when a new
+        reference improves the objective by less than that.
     max_iter : int
         Passes over the graphs, over all DC steps together.
     seed : int
@@ -142,7 +142,7 @@ class _PassState:
 
 
 class _Passes:
-    """One pass over the blocks per step; a new reference where the convex problem is solved."""
+    """One pass over the blocks per step; a new reference once the convex problem is solved."""
 
     def __init__(self, solver: FrankWolfe, risk: StructuredRisk, start: FloatArray) -> None:
         self.solver, self.risk, self.start = solver, risk, start

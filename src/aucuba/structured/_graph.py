@@ -17,22 +17,22 @@ from aucuba.structured._high_order import CliqueTerm
 class RankingGraph:
     r"""Items to rank, :math:`\phi_i`, and pairs that belong together, :math:`\phi_{ij}`.
 
-    A data set is a list of graphs; each is ranked on its own, and one model serves them all.
+    A data set is a list of graphs; each graph is ranked separately, all by one model.
 
     Parameters
     ----------
     node_features : array of shape (n_nodes, n_node_features)
         One row per item; a 1-D array is one feature.
     edges : array of shape (n_edges, 2), optional
-        Pairs of node numbers, each pair once; direction has no meaning.
+        Pairs of node numbers, each pair once, in either direction.
     edge_features : array of shape (n_edges, n_edge_features), optional
-        One row per pair. Without it every edge has the single feature 1. A model with non-negative
+        One row per pair. By default every edge has the single feature 1. A model with non-negative
         edge weights needs non-negative features.
     terms : sequence of CliqueTerm, optional
         Scores of sets of items beyond pairs.
     term_features : array of shape (n_terms, n_term_features), optional
         One non-negative row per term; a learned non-negative combination of the features is the
-        strength of the term. Without it every term has the single feature 1.
+        strength of the term. By default every term has the single feature 1.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class RankingGraph:
         Parameters
         ----------
         nodes : pandas.DataFrame
-            The index names the items, the columns are their features.
+            The index identifies the items; the columns are their features.
         edges : pandas.DataFrame
             Columns ``source`` and ``target`` hold names of items; the other columns are edge
             features (without any, every edge has the feature 1).

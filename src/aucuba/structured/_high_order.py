@@ -19,7 +19,7 @@ class CliqueTerm:
 
     .. math:: g(z) = f(\lvert z \cap \text{members} \rvert), \qquad f(t+1) - 2 f(t) + f(t-1) \ge 0
 
-    It rewards rows that hold a whole clique, such as the labels of one object or the links of one
+    It rewards rows that contain a whole clique, such as the labels of one object or the links of one
     community.
 
     Parameters
@@ -74,7 +74,7 @@ class CliqueTerm:
         return float(np.diff(np.asarray(self.values, dtype=float)) @ ranked)
 
     def split(self, ahead: BoolArray) -> tuple[CliqueTerm, CliqueTerm]:
-        """Return the term of the items ``ahead``, and what the others add after all of those.
+        """Return the term of the items ``ahead``, and that of the others once all of those are in.
 
         A ranking with all positives first splits into two problems; these are their terms.
         """
@@ -97,7 +97,7 @@ class TermLayout:
     .. math:: f(n) = n f(1) + \sum_t s_t \max(n - t, 0) ,
 
     and each maximum is the best choice of an auxiliary node of score :math:`-t s_t` that is tied to
-    every member by :math:`s_t`. All of it is linear in the strengths of the terms.
+    every member by :math:`s_t`. All this is linear in the strengths of the terms.
 
     Attributes
     ----------

@@ -34,11 +34,11 @@ class Ranking:
 
 @dataclass(frozen=True)
 class RankingBatch:
-    r"""Graphs laid end to end: one block-diagonal graph whose nodes know their graph.
+    r"""Graphs laid end to end: one block-diagonal graph that records the graph of each node.
 
     `predict` maximises the score of a ranking, `loss_augmented` adds :math:`P N (1 - \mathrm{AUC})` up
-    to a constant, and `consistent` puts all positives first. All attractive graphs are solved by one
-    call of the total-variation solver; a graph with a repelling pair is solved by its linear program.
+    to a constant, and `consistent` puts all positives first. One call of the total-variation solver
+    solves all attractive graphs; a graph with a repelling pair is solved by its linear program.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class RankingBatch:
         unary : array of shape (n_nodes,)
             Scores of the items.
         coupling : array of shape (n_edges,)
-            What a pair adds to a row that holds both.
+            What a pair adds to a row that contains both items.
         strength : array of shape (n_terms,), optional
             Non-negative factors of the high-order terms; ones by default.
         """
@@ -120,10 +120,9 @@ class RankingBatch:
         price: FloatArray,
         strength: FloatArray | None = None,
     ) -> Ranking:
-        """Find the best ranking with the loss added, Eq. (7b): it takes a price from every positive.
+        """Find the best ranking with the loss added, Eq. (7b), which lowers the score of positives.
 
-        The price is one for joint features that are divided by P N, else 1 / (P N), and zero for
-        negatives.
+        It lowers them by 1 if joint features are divided by P N, else by 1 / (P N).
         """
         return self._solve(unary - price, coupling, None, strength)
 
@@ -136,17 +135,17 @@ class RankingBatch:
     ) -> Ranking:
         """Find the best ranking with all positives above all negatives, Eq. (7c).
 
-        This splits into two problems: the positives alone, and the negatives when all positives are
-        already in the row.
+        This splits into two problems: the positives alone, and the negatives once all positives are in
+        the row.
         """
         return self._solve(unary, coupling, positive, strength)
 
     def scores(
         self, unary: FloatArray, coupling: FloatArray, strength: FloatArray | None = None
     ) -> FloatArray:
-        """Score the items so that their order is the predicted ranking; blocks are tied.
+        """Score the items so that their order is the predicted ranking, with tied blocks.
 
-        For a graph with a repelling pair they are the scores of `mixed_sign_scores`.
+        A graph with a repelling pair gets the scores of `mixed_sign_scores`.
         """
         repelled = self._repelled(coupling)
         easy = ~repelled[self.edge_graph]
@@ -221,7 +220,7 @@ class RankingBatch:
         return Ranking(node_mass, edge_mass, value, term_mass)
 
     def _repelled(self, coupling: FloatArray) -> BoolArray:
-        """Return which graphs have a repelling pair."""
+        """Return a mask of the graphs with a repelling pair."""
         repelled = np.zeros(self.n_graphs, dtype=bool)
         repelled[self.edge_graph[coupling < 0]] = True
         both = np.flatnonzero(repelled[self.term_graph])
@@ -294,7 +293,7 @@ class RankingBatch:
     def _collapse(
         self, unary: FloatArray, coupling: FloatArray, positive: BoolArray | None
     ) -> tuple[BoolArray, FloatArray]:
-        """Return the edges that stay, and unary scores with the evidence of the others."""
+        """Return the edges that remain, and unary scores that include the effect of the others."""
         if positive is None:
             return np.ones(len(self.edges), dtype=bool), unary
         first, second = positive[self.edges[:, 0]], positive[self.edges[:, 1]]

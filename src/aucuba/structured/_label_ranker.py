@@ -31,7 +31,7 @@ from aucuba.structured._training import TrainedEstimator, Training
 
 
 class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
-    r"""Rank the labels of every sample, relevant ones first.
+    r"""Model that ranks the labels of every sample, relevant ones first.
 
     .. math::
         \min_{W, c \ge 0} \tfrac12 \lVert W \rVert^2 + \tfrac12 \lVert c \rVert^2
@@ -39,7 +39,7 @@ class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
 
     Every sample is a graph whose nodes are the labels, with scores :math:`u_l = w_l \cdot x`, and whose
     edges join labels that occur together more often than by chance; see `StructuredRanker` for the
-    loss. Samples with all labels or none are left out: no order of their labels is better.
+    loss. Samples with all labels or none are left out, since all orders of their labels are equal.
 
     Parameters
     ----------
@@ -146,7 +146,9 @@ class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
             self.label_pairs_ = self._pairs(relevant)
             kept = relevant.any(axis=1) & ~relevant.all(axis=1)
             if not kept.any():
-                raise ValueError("Every sample has all labels or none: there is no order to learn.")
+                raise ValueError(
+                    "Every sample has all labels or none, so there is no order to learn."
+                )
             with one_blas_thread(), fit_monitor(self, X, y, training.limit) as monitor:
                 batch = self._batch(int(kept.sum()))
                 terms = self._terms(self._with_constant(X[kept]), batch)
@@ -164,7 +166,7 @@ class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score the labels, higher is better.
+        """Score the labels; higher is better.
 
         Returns
         -------
@@ -197,7 +199,7 @@ class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
             check_choice(self.label_graph, "label_graph", ("cooccurrence",))
 
     def _indicators(self, y: Any, n_rows: int) -> AnyArray:
-        """Return the Boolean label matrix and remember the classes."""
+        """Return the Boolean label matrix, and store the classes."""
         table = np.asarray(y)
         self.multilabel_ = table.ndim == 2 and table.shape[1] > 1
         if self.multilabel_:
@@ -268,7 +270,7 @@ class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
         return np.hstack([X, np.ones((len(X), 1))]) if self.fit_intercept else X
 
     def _table(self) -> FloatArray:
-        """Return the weights of the features, the intercept last where there is one."""
+        """Return the weights of the features and, if there is one, the intercept as the last."""
         if not self.fit_intercept:
             return self.coef_
         return np.hstack([self.coef_, self.intercept_[:, None]])
@@ -280,7 +282,7 @@ class StructuredLabelRanker(ClassifierMixin, TrainedEstimator):
         return scores.reshape(len(features), -1)
 
     def _cardinality_threshold(self, X: FloatArray, relevant: AnyArray) -> float:
-        """Return the score above which the number of labels in training is nearest to the true one."""
+        """Return the threshold that predicts nearly the true number of labels in training."""
         if not self.multilabel_:
             return 0.0
         scores = np.sort(self._label_scores(self._with_constant(X)).ravel())[::-1]

@@ -2,12 +2,12 @@
 
 Import this module only where a loop is about to be called: it imports numba.
 
-In a block with gains ``g`` the nodes send what they have above the mean, along edges of capacity ``w``
-in both directions, to nodes below it. What cannot be sent marks the side that belongs above; the two
-sides, without the edges between them, are blocks of their own, until no cut improves a block
+In a block with gains ``g`` the nodes send their excess over the mean, along edges of capacity ``w`` in
+both directions, to nodes below the mean. Excess that cannot be sent marks the side that belongs above;
+the two sides, without the edges between them, become blocks, until no cut improves a block
 (Chambolle and Darbon, "On total variation minimization and surface evolution using parametric maximum
 flows", 2009). Every cut starts without flow: a flow that was balanced around the mean of a larger block
-is off by the same little in every node, which then has to travel far.
+is off by the same small amount in every node, which then has to travel far.
 
 A cut is found by two search trees, from nodes with excess and from nodes in need, that survive the
 augmentations: Boykov and Kolmogorov, "An experimental comparison of min-cut / max-flow algorithms for
@@ -201,7 +201,7 @@ def _cut(
             time += 1
             bridge = at if tree[i] == 1 else back[at]
             lost, count = 0, _augment(bridge, head, back, room, excess, parent, orphans, 0)
-            # First in, first out: orphans near the roots find parents before their own children ask.
+            # First in, first out: orphans near the roots find parents before their children search.
             while lost < count:
                 child = orphans[lost % orphans.shape[0]]
                 lost += 1
@@ -328,14 +328,14 @@ def split_blocks(
     pairs, edge_weight : arrays with one row per edge
         Weights are above zero.
     gain, mass : arrays of shape (n_nodes,)
-        The gains change: the lower end of a cut edge gains its weight, the upper end loses it.
+        Changed in place: the lower end of a cut edge gains its weight, the upper end loses it.
     score : array of shape (n_nodes,)
         The result.
     first : array of shape (n_nodes + 1,)
         The arcs of node i are ``first[i]`` to before ``first[i + 1]``.
     arcs, sizes, excess, tree, waiting, work : arrays
-        Space. Heads of arcs and the arcs back; their weights, zero once they are cut, and what they can
-        still carry; ``work`` has nine rows of ``n_nodes + 1`` whole numbers.
+        Workspace. Heads of arcs and the arcs back; their weights, zero once cut, and what they can
+        still carry; ``work`` has nine rows of ``n_nodes + 1`` integers.
     """
     nodes, parent, queue, orphans = work[0], work[1], work[2], work[3]
     reach, ordered, blocks = work[4:6], work[6], work[7:9]

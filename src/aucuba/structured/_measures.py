@@ -9,7 +9,7 @@ counts with weight :math:`\omega_k`. With bins of sizes :math:`b_1, \dots, b_K`
 
 where :math:`P_k` is the number of positives in row k and pairs inside one bin count one half. All
 measures here have this form, so one set of scores is optimal for all of them and only the weights
-change. The last row holds all items: its weight adds a constant and changes no ranking.
+differ. The last row contains all items: its weight adds a constant and changes no ranking.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class BinnedAUC(Measure):
     ----------
     sizes : int or sequence of int
         One size for all bins (the last may be smaller), or the sizes in order, best bin first. Items
-        beyond the last size form one more bin, and sizes beyond the number of items are cut off, so
-        that one choice fits graphs of all sizes.
+        beyond the last size form one more bin, and sizes beyond the number of items are cut off, so one
+        choice fits graphs of all sizes.
     """
 
     sizes: int | Sequence[int]
@@ -129,7 +129,7 @@ class UnnestedAUC(Measure):
     """AUC of sets that need not be nested: every size has its own best set.
 
     With attractive pairs the best relaxed rows are nested anyway, and the measure equals the AUC; with
-    pairs that repel they may not be.
+    repelling pairs they may not be.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ _NAMED = {"auc": AUC(), "unnested": UnnestedAUC()}
 
 
 def as_measure(measure: str | Measure) -> Measure:
-    """Return a measure object, given itself or one of the names "auc" and "unnested"."""
+    """Return a measure object, given as such or by one of the names "auc" and "unnested"."""
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):
@@ -197,7 +197,7 @@ def ranking_mass(
 
 
 def ranking_rows(score: FloatArray, rows: Rows) -> FloatArray:
-    """Return the fractional ranking matrix of one graph; tied items split their places equally."""
+    """Return the fractional ranking matrix of one graph; tied items share their positions equally."""
     order = np.argsort(-score, kind="stable")
     starts = np.flatnonzero(np.diff(score[order], prepend=np.nan))
     lengths = np.diff(np.append(starts, score.size))
@@ -208,10 +208,10 @@ def ranking_rows(score: FloatArray, rows: Rows) -> FloatArray:
 
 
 def merge_rounding_ties(score: FloatArray, graph: IntArray) -> FloatArray:
-    """Give one common value to scores of a graph that differ by rounding errors only.
+    """Give one common value to scores of a graph that differ only by rounding errors.
 
-    Parts of a graph reach equal scores through different sums; without this rule the order of the
-    edges would break ties.
+    Parts of a graph reach equal scores through different sums; otherwise the order of the edges would
+    break ties.
     """
     order = np.lexsort((score, graph))
     ranked, owner = score[order], graph[order]

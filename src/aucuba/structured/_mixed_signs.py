@@ -1,6 +1,6 @@
-"""Rankings with pairs that repel: linear program (9) of Rosenfeld et al. (2014), and local search.
+"""Rankings with repelling pairs: linear program (9) of Rosenfeld et al. (2014), and local search.
 
-Only with attractive pairs are the best rows of all sizes nested by themselves (`tv_scores`).
+Only with attractive pairs are the best rows of all sizes always nested (`tv_scores`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from aucuba.structured._checks import check_edges, check_signed_couplings
 from aucuba.structured._measures import Measure, Rows, as_measure, ranking_mass
 from aucuba.structured._total_variation import tv_scores
 
-# Every step raises the score, and there are finitely many rankings; 2 to 4 steps are usual.
+# Every step raises the score, and there are finitely many rankings; usually 2 to 4 steps suffice.
 _MAX_STEPS = 50
 
 
 @dataclass(frozen=True)
 class RelaxedRows:
-    """A fractional ranking matrix: ``rows[k, i]`` is how much of item i row k holds."""
+    """A fractional ranking matrix: ``rows[k, i]`` is the fraction of item i in row k."""
 
     rows: FloatArray
     pair_rows: FloatArray
@@ -45,8 +45,8 @@ def ranking_lp(
 
     with the pair marginals :math:`\mu_{k,ij} = \mu_{k,ij}(1, 1)` in the local polytope,
     :math:`\max(0, \mu_{ki} + \mu_{kj} - 1) \le \mu_{k,ij} \le \min(\mu_{ki}, \mu_{kj})`. It has
-    rows x (items + edges) variables: use `tv_scores` where all couplings are non-negative, and bins
-    where they are not and the graph is large.
+    rows x (items + edges) variables: use `tv_scores` if all couplings are non-negative, and bins if the
+    graph is large.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def solve_rows(
         zeros = csr_array((chain.shape[0], n_rows * n_edges))
         upper = block_array([[upper], [block_array([[chain, zeros]])]], format="csr")
         limit = np.append(limit, np.zeros(chain.shape[0]))
-    # The dual simplex ends in a vertex; interior-point solutions have needlessly fractional rows.
+    # The dual simplex ends at a vertex; interior-point solutions have needlessly fractional rows.
     result = linprog(
         -cost,
         A_ub=upper if upper.shape[0] else None,
@@ -107,7 +107,7 @@ def solve_rows(
 def _pair_marginals(rows: FloatArray, edges: IntArray, coupling: FloatArray) -> FloatArray:
     """Return the end of the local polytope that each coupling prefers.
 
-    The program constrains only the side that binds, and pairs without coupling not at all, so its own
+    The program constrains only the binding side, and pairs without coupling not at all, so its own
     values may lie outside the polytope.
     """
     first, second = rows[:, edges[:, 0]], rows[:, edges[:, 1]]
@@ -118,7 +118,7 @@ def _pair_marginals(rows: FloatArray, edges: IntArray, coupling: FloatArray) -> 
 def _pair_constraints(
     n_rows: int, n_items: int, edges: IntArray, coupling: FloatArray
 ) -> tuple[csr_array, FloatArray]:
-    """Constrain pairs on the side that binds: below both ends, or above their sum minus one."""
+    """Constrain pairs on the binding side: below both ends, or above their sum minus one."""
     n_edges = len(edges)
     attract, repel = np.flatnonzero(coupling > 0), np.flatnonzero(coupling < 0)
     picks, signs, limits = [], [], []

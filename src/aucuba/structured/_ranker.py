@@ -41,7 +41,7 @@ _PAIR_SCORES = ("agree", "together", "states")
 
 
 class StructuredRanker(TrainedEstimator):
-    r"""Rank the items of graphs by a model trained for their mean AUC.
+    r"""Model that ranks the items of graphs, trained for their mean AUC.
 
     .. math::
         \min_w \; \tfrac12 \lVert w \rVert^2 + \frac{C}{M} \sum_{m=1}^{M} \Big[
@@ -73,10 +73,10 @@ class StructuredRanker(TrainedEstimator):
     pair_score : {"agree", "together", "states"}, default="agree"
         A pair adds :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert` to a row, or
         :math:`c_{ij} z_i z_j`. The two differ by unary scores: "together" also lifts items with
-        many neighbours. With "states" every edge feature has three weights, for rows that hold both
-        ends, neither, or one of them, of which "agree" and "together" are special cases; the ranking
-        stays exact as long as both + neither - 2 one is not negative, which
-        ``edge_weights="nonnegative"`` then means.
+        many neighbours. With "states" every edge feature has three weights, for rows that contain both
+        ends, neither, or one of them; "agree" and "together" are special cases. The ranking stays
+        exact as long as both + neither - 2 one is not negative, which is then the meaning of
+        ``edge_weights="nonnegative"``.
     graph_weight : {"pairs", "printed"}, default="pairs"
         How the joint features of graphs of different sizes compare. "pairs" divides those of a graph
         by its number of pairs of a positive and a negative, :math:`P_m N_m`: without edges every
@@ -94,8 +94,8 @@ class StructuredRanker(TrainedEstimator):
     random_state : int, RandomState instance or None, default=None
         Order of the blocks of Frank-Wolfe.
     verbose : int, default=0
-        Above 0, log every iteration to the logger ``aucuba``. Progress bars by scikit-learn's
-        callbacks do not need it.
+        Above 0, log every iteration to the logger ``aucuba``. Progress bars by scikit-learn's callbacks
+        work without it.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class StructuredRanker(TrainedEstimator):
     edge_coef_ : ndarray of shape (n_edge_features,)
         Weights of the edge features in the couplings of pairs.
     state_coef_ : ndarray of shape (3, n_edge_features)
-        With ``pair_score="states"``: weights of the edge features for rows that hold both ends,
+        With ``pair_score="states"``: weights of the edge features for rows that contain both ends,
         neither, and one; ``edge_coef_`` is both + neither - 2 one.
     term_coef_ : ndarray of shape (n_term_features,)
         Weights of the features of high-order terms, at least 0.
@@ -216,7 +216,7 @@ class StructuredRanker(TrainedEstimator):
         return self
 
     def decision_function(self, graphs: Any) -> Any:
-        """Score the items, higher is better; items of one block of the relaxation are tied.
+        """Score the items; higher is better, and items of one block of the relaxation are tied.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class StructuredRanker(TrainedEstimator):
         return _as_given(graphs, data.batch.split(data.batch.scores(*self._row_scores(data))))
 
     def rank(self, graphs: Any) -> Any:
-        """Order the items from best to worst; ties are broken greedily, by what they add to the rows.
+        """Order the items from best to worst; break ties greedily, by what items add to the rows.
 
         Returns
         -------
@@ -245,9 +245,9 @@ class StructuredRanker(TrainedEstimator):
         return _as_given(graphs, orders)
 
     def predict_rows(self, graphs: Any) -> Any:
-        """Return the ranking matrices of the measure: how much of each item each row holds.
+        """Return the ranking matrices of the measure: the fraction of each item in each row.
 
-        With `UnnestedAUC` and repelling pairs the rows are solved apart and need not be nested.
+        With `UnnestedAUC` and repelling pairs the rows are solved separately and need not be nested.
 
         Returns
         -------
@@ -289,7 +289,7 @@ class StructuredRanker(TrainedEstimator):
             check_nonnegative_edges(graphs)
         elif any(graph.terms for graph in graphs):
             raise ValueError(
-                "edge_weights='free' allows pairs that repel, and a ranking with those and "
+                "edge_weights='free' allows pairs that repel, but a ranking with such pairs and "
                 "high-order terms is not solved exactly. Use edge_weights='nonnegative', or graphs "
                 "without terms."
             )
@@ -317,7 +317,7 @@ class StructuredRanker(TrainedEstimator):
         return data.terms
 
     def _signed(self, data: GraphData) -> BoolArray:
-        """Return which weights must not be negative."""
+        """Return a mask of the weights that must not be negative."""
         n_node, n_edge, n_term = (
             features.shape[1]
             for features in (

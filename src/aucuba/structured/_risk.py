@@ -54,7 +54,7 @@ class StructuredRisk:
 
     @property
     def is_convex(self) -> bool:
-        """Whether the risk is convex: with a fixed reference, or the AUC of items alone.
+        """Whether the risk is convex: with a fixed reference, or for the AUC of items alone.
 
         The latter is the pairwise hinge. With bins, even the problem without edges is not convex.
         """
@@ -72,7 +72,7 @@ class StructuredRisk:
         return self.batch.consistent(score.unary, score.coupling, self.positive, score.strength)
 
     def with_fixed(self, reference: Ranking) -> StructuredRisk:
-        """Return the convex risk that touches this one where ``reference`` is best."""
+        """Return the convex risk that equals this one wherever ``reference`` is best."""
         return replace(self, objective="fixed", fixed=reference)
 
     def value_and_gradient(self, weights: FloatArray) -> tuple[float, FloatArray]:

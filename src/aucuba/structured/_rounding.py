@@ -22,8 +22,8 @@ def rank_order(
 ) -> IntArray:
     """Order items from best to worst by score, and inside a tied block by what they add to the rows.
 
-    Some best whole ranking keeps the blocks of `tv_scores` in order. Inside a block the better of two
-    greedy orders is used: adding the item that gains most, or removing the item that loses least.
+    Some best whole ranking keeps the blocks of `tv_scores` in order. Each block gets the better of two
+    greedy orders: adding the item that gains most, or removing the item that loses least.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba.structured._inference import Ranking
 
-# Rows: both ends in the row, neither, one of them; columns: the coordinates t and f.
+# Rows: both ends, neither, one of them; columns: the coordinates t and f.
 _BASIS = np.array([[1, 1], [1, -1], [-2, 0]]) / np.sqrt([6, 2])
 
 
@@ -113,8 +113,8 @@ class LabelTerms(Terms):
 class AgreementTerms(Terms):
     r"""Pairs that pay for being apart, :math:`-\tfrac12 c_{ij} \lvert z_i - z_j \rvert`.
 
-    This equals a gain of :math:`c_{ij} z_i z_j` minus half of the coupling at both ends, so that an
-    item does not rise only because it has many neighbours.
+    This equals a gain of :math:`c_{ij} z_i z_j` minus half of the coupling at both ends, so an item
+    does not rise just because it has many neighbours.
     """
 
     terms: Terms
@@ -204,7 +204,7 @@ def apart(ranking: Ranking, edges: IntArray) -> Ranking:
 
 
 def renumbered(edges: IntArray, nodes: IntArray) -> IntArray:
-    """Renumber the ends of edges by their places among ``nodes``."""
+    """Renumber the ends of edges by their positions among ``nodes``."""
     number = np.zeros(int(nodes.max(initial=-1)) + 1, dtype=np.intp)
     number[nodes] = np.arange(nodes.size)
     return number[edges]

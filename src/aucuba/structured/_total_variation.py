@@ -43,10 +43,10 @@ def tv_scores(
     edges : array of shape (n_edges, 2), optional
         Pairs of items.
     coupling : array of shape (n_edges,), optional
-        ``c``, what a pair adds to a row that holds both; non-negative.
+        ``c``, what a pair adds to a row that contains both items; non-negative.
     mass : array of shape (n_nodes,), optional
-        1 for an item, 0 for an auxiliary node that no row counts (see `CliqueTerm`). Auxiliary
-        nodes get the score of the block in which they were decided, or their remaining gain.
+        1 for an item, 0 for an auxiliary node that no row counts (see `CliqueTerm`). Auxiliary nodes
+        get the score of the block that decided them, or their remaining gain.
 
     Returns
     -------
@@ -74,8 +74,8 @@ def solve_variation(
     sums = [float(np.abs(one).max(initial=0.0)) * one.size for one in (unary, coupling)]
     if not sum(sums) <= _LARGEST_SUM:
         raise ValueError(
-            f"Scores of items and couplings of pairs may add up to {sum(sums):.3g}; divide both by one "
-            f"number, so that their sums stay below {_LARGEST_SUM:g}."
+            f"Scores of items and couplings of pairs may add up to {sum(sums):.3g}; divide both by the "
+            f"same number, so that their sums stay below {_LARGEST_SUM:g}."
         )
     weight = coupling / 2
     gain = unary + np.bincount(pairs.ravel(), np.repeat(weight, 2), minlength=unary.size)

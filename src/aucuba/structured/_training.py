@@ -60,8 +60,8 @@ class Training:
 
         At ``w = 0`` all consistent rankings are equally good, so the first reference of the paper's
         Algorithm 1, and with it the result, depends on tie-breaking: with items in an arbitrary order
-        it can stay at zero, with ties that split their positions (as here) it leaves. The problem of
-        the AUC without edges is convex, and its optimum gives a reference without tie-breaking.
+        it can stay at zero; with ties that share their positions (as here) it leaves zero. The problem
+        of the AUC without edges is convex, and its optimum gives a reference without tie-breaking.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class Training:
 
 
 class TrainedEstimator(CallbackSupport, BaseEstimator):
-    """An estimator that tells how its training ended."""
+    """Base of the estimators, which record how training ended."""
 
     def _adopt_run(self, solution: Solution) -> None:
         self.objective_, self.gap_ = solution.objective, solution.gap
@@ -111,5 +111,5 @@ class TrainedEstimator(CallbackSupport, BaseEstimator):
 
 
 def _in_stage(monitor: Monitor | None, stage: str) -> Monitor | None:
-    """Tell the monitor in every row which stage it comes from."""
+    """Add the name of a stage to every row that a monitor gets."""
     return None if monitor is None else lambda row: monitor({**row, "stage": stage})
