@@ -372,9 +372,9 @@ def test_other_calls_warn_at_the_users_line(name, monkeypatch):
 
 class TestModelFiles:
     def test_saving_warns_at_the_users_line(self, tmp_path):
-        with pytest.warns(UserWarning, match="does not load by itself") as caught:
+        with pytest.warns(UserWarning, match="does not load by default") as caught:
             save_model(SVC().fit(*table()), tmp_path / "foreign.aucuba")
-        assert_points_here(caught, UserWarning, "does not load by itself")
+        assert_points_here(caught, UserWarning, "does not load by default")
 
     def test_loading_warns_at_the_users_line(self, tmp_path, monkeypatch):
         path = tmp_path / "model.aucuba"

@@ -239,7 +239,7 @@ class TestPredict:
         model = tmp_path / "m.aucuba"
         run("fit", files / "train_plain.svm", "--cv", "0", "--out", model)
         (tmp_path / "wide.svm").write_text("1 9:0.5\n")
-        refuse_predict(tmp_path / "wide.svm", "up to index 9, the model knows", with_model=model)
+        refuse_predict(tmp_path / "wide.svm", "up to index 9, but the model knows", with_model=model)
 
 
 class TestEvaluate:
@@ -248,7 +248,7 @@ class TestEvaluate:
         rejected(run("evaluate", model, path), "only one class: good")
 
     def test_one_model_to_compare(self, run, model, files):
-        rejected(run("compare", model, files / "test.csv"), "at least two models")
+        rejected(run("compare", model, files / "test.csv"), "at least two model files")
 
     def test_report_of_a_broken_file(self, run, model, tmp_path):
         (tmp_path / "data.csv").write_text("a\n1\n")
@@ -306,7 +306,7 @@ class TestModelFile:
     def test_truncated(self, refuse_model, model, tmp_path, share):
         whole = model.read_bytes()
         (tmp_path / "m.aucuba").write_bytes(whole[: int(share * len(whole))])
-        refuse_model(tmp_path / "m.aucuba", "not an aucuba model file, or only part")
+        refuse_model(tmp_path / "m.aucuba", "not a model file of aucuba, or only part")
 
     @pytest.mark.parametrize("place", [*range(60, 400, 20)])
     def test_flipped_bits(self, refuse_model, model, tmp_path, place):

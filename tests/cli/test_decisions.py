@@ -205,7 +205,7 @@ def test_triage_by_predictive_values(fit):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--max-fdr", 0.1, "--promise", "fpr=0.1"], "give one of the two"),
+        (["--max-fdr", 0.1, "--promise", "fpr=0.1"], "give only one"),
         (["--max-fdr", 1], "--max-fdr must lie in"),
         (["--max-fdr", 0.1, "--groups", "row"], "select whole groups from Python"),
         (["--max-fdr", 0.1, "--qid", "day"], "--max-fdr does not support --qid"),

@@ -82,7 +82,7 @@ def test_the_service_tells_which_values_training_has_not_seen(client):
     rows = [usual, usual | {"a": 1e6}, usual | {"city": "Lima", "b": -1e3}, usual | {"city": None}]
     answer = client.post("/scores", json=rows).json()
     assert [len(one["notes"]) for one in answer] == [0, 1, 2, 0]
-    assert answer[1]["notes"][0].startswith("'a' is unlike the rows of training (number, -")
+    assert answer[1]["notes"][0].startswith("'a' is unlike the training rows (number, -")
     assert any("category: 'Oslo', 'Paris', 'Rome'" in note for note in answer[2]["notes"])
     columns = client.get("/columns").json()
     assert list(columns) == ["a", "b", "c", "city"]

@@ -149,7 +149,7 @@ def test_its_model_files_know_the_columns(labelled, tmp_path):
     saved = load_model(tmp_path / "model.aucuba")
     assert saved.columns()["rare"] == "category: 'x', 'y', 'z'"
     (unusual,) = saved.unusual_values(rows[:1].assign(rare="q"))
-    assert unusual == ["'rare' is unlike the rows of training (category: 'x', 'y', 'z')"]
+    assert unusual == ["'rare' is unlike the training rows (category: 'x', 'y', 'z')"]
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -112,7 +112,7 @@ def test_bad_data_sets():
         ranker.fit(graphs, [labels[0], [0, 1]])
     with pytest.raises(ValueError, match="two values over the whole data set, got 3"):
         ranker.fit(graphs, [[0, 1, 2], [0, 1, 1]])
-    with pytest.raises(ValueError, match="make a RankingGraph"):
+    with pytest.raises(ValueError, match="convert it to a RankingGraph"):
         ranker.fit([NODES], [[0, 1, 1]])
     with pytest.raises(ValueError, match="same number of node_features"):
         ranker.fit([graphs[0], RankingGraph(np.ones((3, 2)))], labels)

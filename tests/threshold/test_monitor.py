@@ -226,7 +226,7 @@ def test_frame_and_plot():
         ({"limit": 0.1, "average_run_length": 0}, "average_run_length must be"),
         ({"limit": 0.1, "labels": "ab"}, "labels must be a pair"),
         ({"limit": 0.1, "labels": (0, 1, 2)}, "labels must be a pair"),
-        ({"limit": 0.1, "labels": (1, True)}, "as negative and as positive"),
+        ({"limit": 0.1, "labels": (1, True)}, "as both negative and positive"),
         ({"limit": 0.1, "labels": (0, float("nan"))}, "labels must be text, numbers or booleans"),
         ({"limit": 0.1, "labels": ([], None)}, "labels must be text, numbers or booleans"),
     ],

@@ -263,7 +263,7 @@ def load_model(
 def _entries(path: Path, max_size: int) -> tuple[dict[str, Any], dict[str, Any], bytes]:
     """Read the header, the description and the bytes of a file of the current format."""
     foreign = ValueError(
-        f"{path} is not an aucuba model file, or only part of one. Give a file written by "
+        f"{path} is not a model file of aucuba, or only part of one. Give a file written by "
         "`aucuba fit` or `save_model`; nothing was loaded."
     )
     try:

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import betaincinv, logsumexp
 
 from aucuba._base._typing import FloatArray
-from aucuba.threshold._order_statistic import raised_by_rounding
+from aucuba.threshold._order_statistic import raised_by_rounding, smallest_count
 from aucuba.threshold._units import Units
 
 
@@ -57,10 +57,7 @@ def units_needed(lowest: float, highest: float, error: float) -> int:
         wealth = logsumexp(n_units * np.log1p(lowest * fractions)) - math.log(fractions.size)
         return bool(wealth >= -math.log(error))
 
-    most = 1
-    while not is_enough(most):
-        most *= 2
-    return 1 + bisect_left(range(1, most + 1), True, key=is_enough)
+    return smallest_count(is_enough)
 
 
 def certifies(units: Units, level: float, rate: float, error: float) -> bool:

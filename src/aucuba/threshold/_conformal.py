@@ -24,7 +24,6 @@ References
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,7 +31,7 @@ import numpy as np
 from scipy.stats import beta
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba.threshold._order_statistic import joint_violation, raised_by_rounding
+from aucuba.threshold._order_statistic import joint_violation, raised_by_rounding, smallest_count
 
 # Neighbouring ranks of the band differ by this factor, from where that is more than one rank.
 _STEP = 1.2
@@ -158,10 +157,7 @@ def negatives_for_selection(
     def is_enough(n: int) -> bool:
         return smallest_p_value(n, max_fdr, error) <= largest_p
 
-    most = 1
-    while not is_enough(most):
-        most *= 2
-    return 1 + bisect_left(range(1, most + 1), True, key=is_enough)
+    return smallest_count(is_enough)
 
 
 def selected(p: FloatArray, max_fdr: float) -> BoolArray:

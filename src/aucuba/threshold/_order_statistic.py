@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -54,6 +54,14 @@ _TAIL = 1e-13
 # close to quantiles.
 _MOST_STATES = 30_000_000
 _BISECTIONS = 12
+
+
+def smallest_count(is_enough: Callable[[int], bool]) -> int:
+    """Find the smallest n from 1 that is enough, if every larger n is enough too."""
+    most = 1
+    while not is_enough(most):
+        most *= 2
+    return 1 + bisect_left(range(1, most + 1), True, key=is_enough)
 
 
 def rows_for_a_rank(rate: float, error: float) -> int:
