@@ -239,7 +239,9 @@ class TestPredict:
         model = tmp_path / "m.aucuba"
         run("fit", files / "train_plain.svm", "--cv", "0", "--out", model)
         (tmp_path / "wide.svm").write_text("1 9:0.5\n")
-        refuse_predict(tmp_path / "wide.svm", "up to index 9, but the model knows", with_model=model)
+        refuse_predict(
+            tmp_path / "wide.svm", "up to index 9, but the model knows", with_model=model
+        )
 
 
 class TestEvaluate:

@@ -100,7 +100,7 @@ class TestOrderStatistics:
         base = LogisticRegression().fit(X, names)
         rate = 0.6 if kind in (FixedTPRClassifier, FixedPrecisionClassifier) else 0.3
         model = kind(base, rate, cv=cv, random_state=0)
-        with pytest.warns(UserWarning, match="positive class is 'good'.*Name the class"):
+        with pytest.warns(UserWarning, match="positive class is 'good'.*Name the positive class"):
             model.fit(X, names)
         model.set_params(pos_label="good").fit(X, names)
         rare = np.where(y == 1, "good", "bad")

@@ -226,7 +226,7 @@ def test_rows_cannot_join_a_day_that_was_looked_at():
     """Rows that are registered with their labels come in the order of these, not of their events."""
     monitor = RateMonitor(0.05, label_horizon=25)
     monitor.update([0], [1], event_time=[0], as_of=1)
-    with pytest.raises(ValueError, match=r"1 rows from before day 1 .* looked at those days"):
+    with pytest.raises(ValueError, match=r"1 rows from before day 1 .* treated those days"):
         monitor.update([0], [0], event_time=[0], as_of=20)
     # Yesterday's rows may follow its labels' update, as long as nothing looked at that day.
     monitor = RateMonitor(0.05, label_horizon=25)
@@ -455,7 +455,7 @@ class TestRestarts:
         ({"event_time": [9]}, "event_time has 1 entries for 2 rows"),
         ({"event_time": ["2026-01-01"] * 2}, "must both be dates, or both numbers"),
         ({"event_time": [9, np.nan]}, "event_time has 1 missing"),
-        ({"event_time": [2, 9]}, "1 rows from before day 6 .* looked at those days as complete"),
+        ({"event_time": [2, 9]}, "1 rows from before day 6 .* treated those days as complete"),
         ({"event_time": [20260109, 9]}, "has 20260109, but numbers count days"),
         ({"label_time": [9, 12]}, "label_time lies after as_of in 1 rows"),
         ({"label_time": [8, 9]}, "label_time lies before event_time"),
