@@ -63,7 +63,7 @@ def run(options: PredictOptions) -> None:
             carried = {name: table.column(name, "--id").to_numpy() for name in ids}
             positives += int(decided.pop("positive").sum())
             actions.update(decided.get("action", ()))
-            frame = _beside(carried, decided, options.escape_formulas)
+            frame = _output_rows(carried, decided, options.escape_formulas)
             if ranked:
                 frame.insert(0, "row", np.arange(rows + 1, rows + 1 + len(frame)))
                 best.append(frame)
@@ -147,7 +147,7 @@ def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
     return columns
 
 
-def _beside(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> pd.DataFrame:
+def _output_rows(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> pd.DataFrame:
     """Join scores and decisions with the copied columns."""
     if escape:
         # A score may begin with a minus sign, but it is a number.

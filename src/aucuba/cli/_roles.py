@@ -58,7 +58,7 @@ class Labels:
         present = sorted(texts)
         shown = _listed([texts[key] for key in present])
         if may_lack_positives and len(present) == 1:
-            return cls._beside_normal(texts[present[0]], pos_label, column.name)
+            return cls._with_outlier_label(texts[present[0]], pos_label, column.name)
         if pos_label is not None and _key(pos_label) not in texts:
             raise TableError(
                 f"--pos-label {pos_label} is not among the labels of {column.name!r}: {shown}."
@@ -76,7 +76,7 @@ class Labels:
         return cls(texts[chosen], tuple(texts[key] for key in present if key != chosen))
 
     @classmethod
-    def _beside_normal(cls, only: str, pos_label: str | None, column: Any) -> Labels:
+    def _with_outlier_label(cls, only: str, pos_label: str | None, column: Any) -> Labels:
         """Choose the label of outliers if all rows have the same label."""
         opposite = {_key(one): other for one, other in _NEGATIVES.items()}
         positive = opposite.get(_key(only)) if pos_label is None else pos_label

@@ -141,17 +141,17 @@ class NamedMembers:
 
     def lightgbm(self) -> Member:
         """LightGBM, re-weighted for the region."""
-        model = _imported("lightgbm", "LGBMClassifier", "LightGBM: pip install lightgbm")
+        model = _imported("lightgbm", "LGBMClassifier", "LightGBM")
         return self._reweighted(model(n_estimators=200, learning_rate=0.05, n_jobs=1, verbose=-1))
 
     def xgboost(self) -> Member:
         """XGBoost, re-weighted for the region."""
-        model = _imported("xgboost", "XGBClassifier", "XGBoost: pip install xgboost")
+        model = _imported("xgboost", "XGBClassifier", "XGBoost")
         return self._reweighted(model(n_estimators=200, learning_rate=0.05, n_jobs=1))
 
     def catboost(self) -> Member:
         """CatBoost, re-weighted for the region."""
-        model = _imported("catboost", "CatBoostClassifier", "CatBoost: pip install catboost")
+        model = _imported("catboost", "CatBoostClassifier", "CatBoost")
         return self._reweighted(
             model(iterations=300, thread_count=1, verbose=False, allow_writing_files=False)
         )
@@ -247,10 +247,11 @@ def preset_members(preset: str, *, is_sparse: bool) -> dict[str, dict[str, int]]
     return SPARSE_PRESETS[preset] | ({"lightgbm": {}} if installed else {})
 
 
-def _imported(module: str, name: str, remedy: str) -> Any:
+def _imported(module: str, name: str, title: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except ImportError as error:
+        remedy = f"{title}: pip install {module}"
         raise ImportError(f"The member {module!r} needs {remedy}.") from error
 
 
@@ -263,7 +264,7 @@ def chosen_members(
 ) -> list[tuple[str, Member]]:
     """Make every member of ``plan``, else of ``estimators``, else of ``preset``.
 
-    All members are checked before the first is fitted. ``weighted`` tells whether rows have weights.
+    All members are checked before the first is fitted. ``weighted`` says whether rows have weights.
     """
     check_choice(preset, "preset", list(PRESETS))
     if estimators is not None and (not isinstance(estimators, list | tuple) or not estimators):

@@ -97,14 +97,14 @@ def explain_rows(
     check_is_fitted(model)
     n_reasons = int(check_positive_number(n_reasons, "n_reasons", integer=True))
     n_walks = int(check_positive_number(n_walks, "n_walks", integer=True))
-    X = _as_explained(X, "X")
+    X = _checked_rows(X, "X")
     sign = 1.0 if positive_of(model, pos_label)[0] else -1.0
-    steps, last, direction = _taken_apart(model)
+    steps, last, direction = _explained_model(model)
     sign *= direction
     if hasattr(last, "item_texts"):
         for step in steps:
             X = step.transform(X)
-        return RowReasons.of(_of_card(last, X), n_reasons)
+        return RowReasons.of(_card_contributions(last, X), n_reasons)
     background = _background(X, background)
 
     def score(rows: Any) -> FloatArray:
@@ -207,13 +207,13 @@ class RowReasons(TabularResult):
         return self._text()
 
 
-def _of_card(card: Any, X: Any) -> Contributions:
+def _card_contributions(card: Any, X: Any) -> Contributions:
     """Take the points of the items of a scorecard."""
     items, points = card.item_texts(), card.contributions(X).astype(np.float64)
     return Contributions(items, points, 0.0, "total", lambda row, item: str(items[item]))
 
 
-def _taken_apart(model: Any) -> tuple[list[Any], Any, float]:
+def _explained_model(model: Any) -> tuple[list[Any], Any, float]:
     """Find the model that is explained; return the steps before it, it, and the sign of its scores.
 
     The sign is -1.0 if low scores are flagged.
@@ -225,7 +225,7 @@ def _taken_apart(model: Any) -> tuple[list[Any], Any, float]:
         inner = last.estimator_
     if inner is None:
         return [step for step in steps if step not in (None, "passthrough")], last, 1.0
-    more, found, direction = _taken_apart(inner)
+    more, found, direction = _explained_model(inner)
     return (
         [*steps, *more],
         found,
@@ -233,7 +233,7 @@ def _taken_apart(model: Any) -> tuple[list[Any], Any, float]:
     )
 
 
-def _as_explained(X: Any, name: str) -> Any:
+def _checked_rows(X: Any, name: str) -> Any:
     X = as_rows(as_table(X))
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
@@ -253,7 +253,7 @@ def _background(X: Any, given: Any) -> Any:
             "X has one row and no background to compare it with; give ordinary rows, such as a "
             "sample of the training rows, as background."
         )
-    rows = X if given is None else _as_explained(given, "background")
+    rows = X if given is None else _checked_rows(given, "background")
     if rows.shape[1] != X.shape[1]:
         raise ValueError(f"background has {rows.shape[1]} columns, X has {X.shape[1]}.")
     if rows.shape[0] <= _MOST_BACKGROUND:

@@ -148,14 +148,11 @@ def fit_weighted(estimator: Any, table: TrainingTable) -> Any:
     weight = table.sample.weight
     if weight is None:
         return estimator.fit(table.X, table.sample.y)
-    if get_config()["enable_metadata_routing"] and _requests_weights(estimator):
+    is_routed = get_config()["enable_metadata_routing"]
+    if is_routed and get_routing_for_object(estimator).consumes("fit", ["sample_weight"]):
         return estimator.fit(table.X, table.sample.y, sample_weight=weight)
     with config_context(enable_metadata_routing=False):
         return estimator.fit(table.X, table.sample.y, **{weight_keyword(estimator): weight})
-
-
-def _requests_weights(estimator: Any) -> bool:
-    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))
 
 
 def weight_keyword(estimator: Any) -> str:
