@@ -235,7 +235,9 @@ def test_resolution_is_told_and_planned():
     assert "at least 1 alert per 10 rows" in model.promise_
     new = np.zeros((100, 1))
     new[:9] = 5.0
-    with pytest.warns(FewRowsWarning, match="9 of 100 rows score above .* must have at least 10 rows"):
+    with pytest.warns(
+        FewRowsWarning, match="9 of 100 rows score above .* must have at least 10 rows"
+    ):
         assert not model.select(new).mask.any()
     new[9] = 5.0
     assert model.select(new).mask.sum() == 10

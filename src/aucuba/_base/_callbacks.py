@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from aucuba._base._typing import Monitor
 
-# Two of these come from scikit-learn where it has them.
+# scikit-learn provides two of these in releases that have callbacks.
 __all__ = [
     "HAS_CALLBACKS",
     "LOG",

@@ -348,10 +348,9 @@ def is_of_dask(X: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """Return a table as NumPy, pandas, polars or pyarrow know it; refuse what would be misread.
+    """Return a NumPy, pandas, polars or pyarrow table; refuse tables that would be misread.
 
-    Estimators would take masked entries for data, the real part for a complex number, or fail in words
-    of their own at a frame without columns.
+    Estimators would read masked entries as data, and complex numbers as their real parts.
     """
     X = as_known(X)
     shape: Any = getattr(X, "shape", ())
@@ -374,16 +373,16 @@ def as_table(X: Any) -> Any:
 
 
 def as_known(X: Any) -> Any:
-    """Return tables of other libraries, which stream Arrow columns, as pyarrow tables; others as is.
+    """Convert tables of libraries that stream Arrow columns to pyarrow; return others unchanged.
 
-    pandas, polars and pyarrow are known to scikit-learn, which copies their numbers into one array; a
-    stream is read once, without a copy of its buffers. A lazy frame is collected.
+    scikit-learn handles pandas, polars and pyarrow, and copies their numbers into one array. A stream
+    is read once, without copying its buffers. A lazy frame is collected.
     """
     if type(X).__module__.partition(".")[0] == "narwhals":
         X = X.to_native()
     if type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "collect"):
         X = X.collect()
-    # A relation of DuckDB has a shape and columns, but NumPy would ask it for its rows by number.
+    # A DuckDB relation has a shape and columns, but NumPy would index its rows.
     known = hasattr(X, "__array__") or isinstance(X, list | tuple)
     if known or not hasattr(X, "__arrow_c_stream__"):
         return X

@@ -38,7 +38,7 @@ class Lead:
 
     @property
     def weight(self) -> float:
-        r"""The weight of the model in question beside the other: 0 unless it leads, then
+        r"""The weight of the model in question against the other: 0 unless it leads, then
 
         .. math:: \Phi(z) - \Phi(-z) = 2 \Phi(z) - 1,
 

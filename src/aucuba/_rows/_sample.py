@@ -207,7 +207,7 @@ class RankingSample(Sample):
 
 
 def warn_about_queries(sample: Sample) -> None:
-    """Warn how many queries cannot be ranked; raise if none can."""
+    """Warn about queries that cannot be ranked; raise an error if none can."""
     if sample.query is None:
         return
     rankable = sample.rankable

@@ -149,7 +149,7 @@ def rows_to_fit(
     groups: Any = None,
     time: Any = None,
 ) -> tuple[Sample, KeptRows, Classes]:
-    """Check the columns beside X, find the classes, and drop rows of zero weight.
+    """Check the columns that accompany X, find the classes, and drop rows of zero weight.
 
     A warning counts the queries that cannot be ranked.
 

@@ -158,7 +158,7 @@ class ModelSelection:
 
 
 def model_selection(losses: ArrayLike, sizes: ArrayLike) -> ModelSelection:
-    r"""Minimise loss plus penalty times size, for every penalty.
+    r"""Find the model that minimises loss plus penalty times size, for every penalty.
 
     .. math::
         k^*(\lambda) = \arg\min_k \; L_k + \lambda C_k

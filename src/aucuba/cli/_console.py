@@ -237,7 +237,7 @@ class Problems:
             self._found += error.problems
 
     def raise_any(self) -> None:
-        """Raise one error for everything collected, if anything was."""
+        """Raise one error for all collected problems, if there are any."""
         if self._found:
             raise TableError(*dict.fromkeys(self._found))
 

@@ -131,7 +131,7 @@ def _delimited(file: TableFile, kept: Kept, whole: bool) -> Iterator[Table]:
 
 
 def _csv_options(file: TableFile, stored: IO[bytes], kept: Kept) -> dict[str, Any]:
-    """Build the options of `pandas.read_csv`, with the text of some columns kept."""
+    """Build the options of `pandas.read_csv`, which keep some columns as text."""
     # Without index_col=False pandas silently reads surplus fields of every row as row names.
     options: dict[str, Any] = {
         "sep": file.delimiter or DELIMITERS[file.format],

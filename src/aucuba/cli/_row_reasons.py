@@ -30,7 +30,7 @@ def reasons_of(saved: SavedModel, X: Any, n_reasons: int) -> RowReasons:
 
 
 def reason_columns(saved: SavedModel, X: Any, n_reasons: int) -> dict[str, list[str]]:
-    """Write the reasons of rows into columns reason_1, reason_2, ..., empty where there are fewer."""
+    """Put the reasons of rows into columns reason_1, reason_2, ..., empty if there are fewer."""
     listed = list[list[str]]()
     at_once = max(_ENTRIES_AT_ONCE // X.shape[1], 1)
     for start in range(0, X.shape[0], at_once):

@@ -24,7 +24,7 @@ class SignalTable:
     ----------
     file : TableFile
     frame : DataFrame
-        Names of sequences as text, values, and ``unit`` where there is one.
+        Names of sequences as text, values, and the column ``unit`` if there is one.
     unit : {"position", "time"} or None
         The column of coordinates; None where samples are numbered from 0.
     """

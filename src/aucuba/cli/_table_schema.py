@@ -199,7 +199,7 @@ class FarRows:
         self._n_read = self.n_rows = 0
 
     def update(self, X: Any) -> None:
-        """Count the rows of some features."""
+        """Count the rows of a piece of the file."""
         self._n_read += X.shape[0]
         if self._plain is not None:
             far = self._plain.far_outside(X)

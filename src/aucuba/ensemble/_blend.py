@@ -65,7 +65,7 @@ class Blend:
         return np.asarray((scores - self.mean) / self.scale @ self.coef + self.intercept)
 
     def merged(self, other: Blend, members: IntArray, weight: float) -> Blend:
-        """Average with a blend of some of the members, on the log-odds scale."""
+        """Average with a blend of a subset of the members, on the log-odds scale."""
         coef, rest = weight * self.coef, 1.0 - weight
         coef[members] += rest * other.coef
         intercept = weight * self.intercept + rest * other.intercept

@@ -219,7 +219,7 @@ def make_dask_table(
 
 
 def check_dask_columns(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Store or compare the number and names of the columns, which Dask knows without computing."""
+    """Store or compare the number and names of the columns, which need no computation in Dask."""
     validate_data(estimator, DaskBlocks.columns_of(X), reset=reset, skip_check_array=True)
 
 

@@ -61,7 +61,7 @@ PRESETS: dict[str, dict[str, dict[str, int]]] = {
         "linear": {},
     },
 }
-# For sparse tables; LightGBM is added where it is installed.
+# For sparse tables; LightGBM is added if it is installed.
 SPARSE_PRESETS: dict[str, dict[str, dict[str, int]]] = {
     "fast": {"linear_logistic": {}, "forest": {}},
     "default": {"linear": {}, "forest": {}, "extra_trees": {}},

@@ -76,7 +76,7 @@ class Member(ABC):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Settings that a plan records beside the name of this member."""
+        """Settings that a plan records with the name of this member."""
         return {}
 
     def reduced(self, fraction: float) -> Member | None:
@@ -177,8 +177,8 @@ def fit_on_stack(
 
 
 # More trees resolve probabilities near 0 and 1, where narrow ranges lie. Out-of-fold scores need fewer,
-# because they only tell the blend how much a member is worth: 300 trees per fold cost three times as
-# much and blended no better.
+# because they only give the member its weight in the blend: 300 trees per fold cost three times as much
+# and blended no better.
 _TREES_PER_FOLD_TREE = 3
 _FEWEST_TREES = 50
 
@@ -266,15 +266,15 @@ class BoostingMember(Member):
 
     Log-loss would stop boosting too early for a ranking, so every tenth number of rounds is judged by
     the partial AUC of its out-of-fold scores, averaged over neighbouring numbers. Log-loss breaks ties,
-    which occur above all where the region is ranked perfectly; the fewest rounds would be a poor choice
-    there. The models of the folds grow until 40 rounds have brought no improvement.
+    which occur mostly if the region is ranked perfectly, when the fewest rounds would be a poor choice.
+    The models of the folds grow until 40 rounds have brought no improvement.
 
     Parameters
     ----------
     columns : Columns
     max_rounds : int
     strength : float, default=1.0
-        Strength of the re-weighting for the region; 1 fits the booster as it is.
+        Strength of the re-weighting for the region; 1 leaves the booster unweighted.
     by_log_loss : bool, default=False
         Whether log-loss alone chooses the rounds.
     """

@@ -15,7 +15,7 @@ from aucuba._columns._table_columns import LinearColumns, NamedColumns
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model from a file, with the baseline, metadata and labels saved beside it.
+    """A model from a file, with the baseline, metadata and labels saved with it.
 
     A model of ``aucuba fit`` takes DataFrames with the columns of its training file, in any order and
     among other columns, and gives the scores and labels that ``aucuba predict`` writes. Categories not

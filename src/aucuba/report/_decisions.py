@@ -90,7 +90,7 @@ def _triage_section(model: TriageClassifier, sample: ScoredSample, X: Any) -> Se
 
 
 def _levels(model: TriageClassifier, sample: ScoredSample, X: Any) -> IntArray | None:
-    """Return 0, 1 or 2 for every row; None if the rows' strata are not known."""
+    """Return 0, 1 or 2 for every row; None if the strata of the rows are unknown."""
     if X is not None:
         return model.decision_levels(X)
     if model.strata_.size:

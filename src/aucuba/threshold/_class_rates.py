@@ -111,10 +111,10 @@ class FixedFPRClassifier(PromisedThresholdClassifier):
     n_negatives_, n_units_ : int
         Number n of held-out negatives, or of held-out groups with negatives.
     held_out_digest_ : str or None
-        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
-        with groups or weights, and other tables than numbers.
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` recognises them; None for rows
+        with groups or weights, and for tables that are not numeric.
     held_out_single_ : bool
-        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
+        Whether single precision, in which ONNX graphs compute, represents these rows exactly.
     rank_ : int
         Rank k of ``threshold_`` among their scores, smallest first; only for the exact rule.
     violation_probability_ : float
@@ -278,10 +278,10 @@ class FixedTPRClassifier(PromisedThresholdClassifier):
     n_positives_, n_units_ : int
         Number of held-out positives, or of held-out groups with positives.
     held_out_digest_ : str or None
-        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
-        with groups or weights, and other tables than numbers.
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` recognises them; None for rows
+        with groups or weights, and for tables that are not numeric.
     held_out_single_ : bool
-        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
+        Whether single precision, in which ONNX graphs compute, represents these rows exactly.
     rank_ : int
         Rank k of the threshold among their scores, largest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_

@@ -20,7 +20,7 @@ _MOST_POINTS = 500
 
 @dataclass(kw_only=True, eq=False)
 class GuaranteedRocDisplay(EstimatorDisplay):
-    r"""Curve of what a promise costs: the TPR kept with confidence, for every limit on the FPR.
+    r"""Curve of the cost of a promise: the TPR kept with confidence, for every limit on the FPR.
 
     At each limit the threshold is the one that :class:`FixedFPRClassifier` would set on these rows,
     and the confidence band contains the true positive rate of that threshold (NP-ROC band of [1]_).

@@ -86,10 +86,10 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     n_units_ : int
         Number of held-out rows, or groups, that tested thresholds.
     held_out_digest_ : str or None
-        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
-        with groups or weights, and other tables than numbers.
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` recognises them; None for rows
+        with groups or weights, and for tables that are not numeric.
     held_out_single_ : bool
-        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
+        Whether single precision, in which ONNX graphs compute, represents these rows exactly.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
         As in :class:`FixedFPRClassifier`.
 
@@ -223,10 +223,10 @@ class AlertBudgetClassifier(PromisedThresholdClassifier):
     n_units_ : int
         Number of held-out rows, or of held-out groups.
     held_out_digest_ : str or None
-        Digest of the held-out rows, by which `aucuba.export.to_onnx` knows them again; None for rows
-        with groups or weights, and other tables than numbers.
+        Digest of the held-out rows, by which `aucuba.export.to_onnx` recognises them; None for rows
+        with groups or weights, and for tables that are not numeric.
     held_out_single_ : bool
-        Whether single precision, which ONNX graphs take, holds the numbers of these rows exactly.
+        Whether single precision, in which ONNX graphs compute, represents these rows exactly.
     rank_ : int
         Rank of the threshold among their scores, smallest first; only for the exact rule.
     violation_probability_, guarantee_, trivial_, promise_, strata_, classes_, pos_label_
