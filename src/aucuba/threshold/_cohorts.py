@@ -177,7 +177,7 @@ class Cohorts:
             for known in (self._homes, homes):
                 for other in {*map(known.get, names)} - {None, number}:
                     apart = abs(self.start(number) - self.start(other))
-                    # If one cohort matures before the other begins, it only waits for its update.
+                    # A cohort that matures before the other begins may only be waiting for its update.
                     if apart > self.horizon + DAYS[self.cohort]:
                         continue
                     name = next(one for one in names if known.get(one) == other)
@@ -185,7 +185,7 @@ class Cohorts:
                     raise ValueError(
                         f"The group {name!r} has rows of the {self.cohort}s that begin on days {first} "
                         f"and {second}; a group counts once, so it must lie within one {self.cohort}: "
-                        "name it anew in each, or count by longer cohorts."
+                        "give it a new name in each, or count by longer cohorts."
                     )
             homes.update(dict.fromkeys(names, number))
         return homes

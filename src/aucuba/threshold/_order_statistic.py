@@ -151,7 +151,7 @@ def raised_by_rounding(thresholds: FloatArray, scores: AnyArray) -> FloatArray:
     raised: FloatArray = thresholds + float(_TIE_ROUNDINGS * precision) * size
     if scores.dtype != np.float32:
         return raised
-        # Negated probabilities end at 0.
+    # Probabilities, or negated ones, which end at 0.
     for low, high in ((0, 1), (-1, 0)):
         if low <= scores.min() and scores.max() <= high:
             end = np.float32(high)

@@ -45,9 +45,9 @@ _FEWEST_PLACING = 20
 # first very likely flags enough rows, the second leaves room for negatives among them. Of one to four
 # starts between 1.5 and 30 these certified the most on 36 simulated populations.
 _MARGINS = (2.0, 6.0)
-# With a target prevalence, tests start where this many times the smallest number of negatives that lets
-# a test pass may be flagged, or half of all. Of one or two starts at 1.1 to 3, one at 1.8 certified the
-# most.
+# With a target prevalence, tests start where the number of negatives that may be flagged is this
+# multiple of the smallest number with which a test can pass, or half-way from there to the largest
+# number. Of one or two starts at 1.1 to 3, one start at 1.8 certified the most.
 _MARGIN_OF_FPR = 1.8
 # Finer steps change little, and each is a chance to fail.
 _MOST_THRESHOLDS = 400
@@ -293,7 +293,7 @@ def _strictest_first(placing: Units) -> FloatArray:
 def _starts(
     placing: Units, testing: Units, levels: FloatArray, rate: float, error: float
 ) -> list[int]:
-    """Return the thresholds that flag enough testing units, judged by the placing scores."""
+    """Return the indices of the thresholds at which tests start, judged by the placing scores."""
     ratio = testing.n_units / placing.n_units
     if placing.is_exact:
         evidence = -ratio * math.log1p(-rate) * _n_above(placing.rows.score, levels)
