@@ -71,7 +71,7 @@ def test_one_graph_needs_no_name(run, ranked, tmp_path):
         (lambda n, e: (n.drop(columns="graph"), e), "must be in both tables"),
         (lambda n, e: (n, e.drop(columns="source")), "no column 'source'"),
         (lambda n, e: (n, e.assign(source=99)), "items that are not in nodes"),
-        (lambda n, e: (n, e.assign(graph="Z")), "no nodes of the graph 'Z'"),
+        (lambda n, e: (n, e.assign(graph="Z")), "has edges of the graph 'Z', which has no nodes"),
         (lambda n, e: (n.assign(height="tall"), e), "'height' holds text"),
         (lambda n, e: (n.assign(height=np.nan), e), "'height' has missing"),
         (lambda n, e: (n.assign(depth=1.0), e), "3 node features"),

@@ -280,11 +280,11 @@ def test_bad_rows_have_one_clear_error():
             frame, y * 0, groups=np.arange(60) // 2
         )
     for arguments, message in [
-        ({"batch_size": 10}, "go together"),
+        ({"batch_size": 10}, "together or neither"),
         ({"batch_size": 10, "n_alerts": 20}, "more than batch_size"),
-        ({"group_rate": "mean"}, "group_rate has no meaning"),
+        ({"group_rate": "mean"}, "has no group_rate"),
     ]:
         with pytest.raises(ValueError, match=message):
             rows_needed("fdr", 0.1, None, **arguments)
-    with pytest.raises(ValueError, match="go with promise='fdr'"):
+    with pytest.raises(ValueError, match="apply only to promise='fdr'"):
         rows_needed("fpr", 0.1, batch_size=10, n_alerts=1)

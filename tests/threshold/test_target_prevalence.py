@@ -121,7 +121,7 @@ def test_rows_needed():
     assert rows_needed("precision", 0.9, target_prevalence=0.005) == 5553
     assert rows_needed("precision", 0.9, target_prevalence=(0.005, 0.1)) == 5553
     assert rows_needed("precision", 0.9, prevalence=0.1, target_prevalence=0.005) == 6170
-    with pytest.raises(ValueError, match="goes with promise='precision'"):
+    with pytest.raises(ValueError, match="applies only to promise='precision'"):
         rows_needed("fpr", 0.1, target_prevalence=0.1)
     # With one negative less, none flagged and all positives found, the promise fails.
     for n, passes in ((5553, True), (5552, False)):

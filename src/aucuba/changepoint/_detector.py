@@ -326,7 +326,10 @@ class SupervisedChangepointDetector(CallbackSupport, BaseEstimator):
         features = feature_table(X, len(errors))
         cleaning = FeatureCleaning.from_training(features)
         if not cleaning.used.any():
-            raise ValueError("No feature is finite and varies between the sequences.")
+            raise ValueError(
+                "No feature is finite and varies between the sequences; give other features or more "
+                "varied sequences."
+            )
         order = check_random_state(self.random_state).permutation(len(errors))
         descent = None
         if self.max_iter != 0:

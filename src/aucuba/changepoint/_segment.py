@@ -284,7 +284,9 @@ class _Search:
 def _check_min_size(min_size: Any, n_samples: int) -> int:
     shortest = int(check_positive_number(min_size, "min_size", integer=True))
     if shortest > n_samples:
-        raise ValueError(f"min_size={shortest} exceeds the {n_samples} samples of the signal.")
+        raise ValueError(
+            f"min_size={shortest} exceeds the {n_samples} samples of the signal; lower it."
+        )
     return shortest
 
 

@@ -114,7 +114,10 @@ def _ranking_page(
     edge_graph = pairs.frame["graph"] if several else pd.Series("graph", index=pairs.frame.index)
     unknown = ~edge_graph.isin(node_graph)
     if unknown.any():
-        raise TableError(f"{edges}: no nodes of the graph {edge_graph[unknown].iloc[0]!r}.")
+        raise TableError(
+            f"{edges} has edges of the graph {edge_graph[unknown].iloc[0]!r}, which has no nodes in "
+            f"{nodes.path.name}; add its nodes or leave its edges out."
+        )
     links = pd.concat([*ends, weights], axis=1)
     graphs, labels = [], []
     for name in node_graph.unique():

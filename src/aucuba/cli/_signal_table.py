@@ -85,7 +85,9 @@ def as_floats(column: pd.Series, path: Path, *, finite: bool = True) -> pd.Serie
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if (np.isnan(values) | (finite & np.isinf(values))).any():
         gaps = "missing or infinite" if finite else "missing"
-        raise TableError(f"{path}: the column {column.name!r} has {gaps} values.")
+        raise TableError(
+            f"{path}: the column {column.name!r} has {gaps} values; fill them or leave these rows out."
+        )
     return column.astype(np.float64)
 
 
@@ -123,5 +125,7 @@ def _times(column: pd.Series, path: Path) -> pd.Series:
             "23:59:00 of one time zone, without an offset."
         )
     if times.isna().any():
-        raise TableError(f"{path}: the column {column.name!r} has missing values.")
+        raise TableError(
+            f"{path}: the column {column.name!r} has missing values; fill them or leave these rows out."
+        )
     return times

@@ -116,7 +116,9 @@ class NamedMembers:
             )
         unknown = sorted(set(settings) - set(inspect.signature(MEMBERS[name]).parameters))
         if unknown:
-            raise ValueError(f"The member {name!r} has no setting {unknown[0]!r}.")
+            raise ValueError(
+                f"The member {name!r} has no setting {unknown[0]!r}; leave it out of plan."
+            )
         for key, value in settings.items():
             check_positive_number(value, f"{key} of {name!r}", integer=True)
         return MEMBERS[name](self, **settings)

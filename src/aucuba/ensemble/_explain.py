@@ -255,7 +255,9 @@ def _background(X: Any, given: Any) -> Any:
         )
     rows = X if given is None else _checked_rows(given, "background")
     if rows.shape[1] != X.shape[1]:
-        raise ValueError(f"background has {rows.shape[1]} columns, X has {X.shape[1]}.")
+        raise ValueError(
+            f"background has {rows.shape[1]} columns, X has {X.shape[1]}; give both the same columns."
+        )
     if rows.shape[0] <= _MOST_BACKGROUND:
         return rows
     places = np.linspace(0, rows.shape[0] - 1, _MOST_BACKGROUND).round().astype(int)

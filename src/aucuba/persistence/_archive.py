@@ -58,7 +58,7 @@ def check_size(archive: zipfile.ZipFile, path: str | os.PathLike[str], max_size:
     if size > max_size:
         raise ValueError(
             f"{path} unpacks to {size / 1e6:.0f} MB, more than the limit of {max_size / 1e6:.0f} MB. "
-            "If you know where it comes from, load it in Python with "
+            "If you trust its source, load it in Python with "
             f"load_model(path, max_size={size})."
         )
 

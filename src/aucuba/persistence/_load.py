@@ -237,7 +237,7 @@ def load_model(
     if foreign:
         raise ValueError(
             f"{path} holds classes that aucuba does not load by default; nothing was loaded. If you "
-            "know where the file comes from, load it in Python with "
+            "trust its source, load it in Python with "
             f"load_model(path, trusted={foreign})."
         )
     with warnings.catch_warnings(record=True) as caught:

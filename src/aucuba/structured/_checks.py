@@ -70,7 +70,7 @@ def check_signed_couplings(coupling: ArrayLike | None, pairs: IntArray) -> Float
     """Return one finite number per edge."""
     if coupling is None:
         if len(pairs):
-            raise ValueError(f"There are {len(pairs)} edges but no coupling.")
+            raise ValueError(f"There are {len(pairs)} edges but no coupling; give one per edge.")
         return np.zeros(0)
     values = finite_scores(coupling, "coupling")
     if values.size != len(pairs):

@@ -91,7 +91,9 @@ def as_labels(labels: Any, graphs: Sequence[RankingGraph]) -> list[BoolArray]:
     if len(graphs) == 1 and _is_flat(listed):
         listed = [listed]
     if len(listed) != len(graphs):
-        raise ValueError(f"There are {len(graphs)} graphs but {len(listed)} arrays of labels.")
+        raise ValueError(
+            f"There are {len(graphs)} graphs but {len(listed)} arrays of labels; give one per graph."
+        )
     columns = [
         identifiers(values, f"labels[{index}]", graph.n_nodes, unit="nodes")
         for index, (values, graph) in enumerate(zip(listed, graphs, strict=True))
@@ -110,7 +112,7 @@ def with_both_classes(positive: Sequence[BoolArray]) -> list[int]:
     """Return the numbers of the graphs with both classes; warn about the others."""
     kept = [index for index, labels in enumerate(positive) if labels.any() and not labels.all()]
     if not kept:
-        raise ValueError("No graph has both a positive and a negative node.")
+        raise ValueError("No graph has both a positive and a negative node; add one that has.")
     if len(kept) < len(positive):
         warn_user(
             f"{len(positive) - len(kept)} of {len(positive)} graphs have only one class and are "
@@ -126,7 +128,9 @@ def graph_weights(sample_weight: Any, kept: Sequence[int], n_graphs: int) -> Flo
         return np.full(len(kept), 1.0 / len(kept))
     weight: FloatArray = checked[kept]
     if not weight.any():
-        raise ValueError("sample_weight is zero for every graph that has both classes.")
+        raise ValueError(
+            "sample_weight is zero for every graph that has both classes; give one a positive weight."
+        )
     share: FloatArray = weight / weight.sum()
     return share
 

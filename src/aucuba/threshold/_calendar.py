@@ -42,8 +42,11 @@ def days_until(values: Any, name: str, n_rows: int, day: float, dated: bool) -> 
     if n_rows and are_dates != dated:
         raise ValueError(f"{name} and as_of must both be dates, or both numbers of days.")
     # A date without an hour covers its whole day.
-    if np.any(found >= np.floor(day) + 1):
-        raise ValueError(f"{name} lies after as_of in {int(np.sum(found > day))} rows.")
+    late = found >= np.floor(day) + 1
+    if late.any():
+        raise ValueError(
+            f"{name} lies after as_of in {int(late.sum())} rows; correct them, or give a later as_of."
+        )
     return found
 
 

@@ -214,6 +214,7 @@ def _grid(n: int, error: float) -> FloatArray:
     if lowest >= 0.95:
         needed = rows_for_a_rank(0.5, error / _N_LIMITS)
         raise ValueError(
-            f"A simultaneous curve needs at least {needed} rows of each class, got {n}."
+            f"A simultaneous curve needs at least {needed} rows of each class, got {n}; give more "
+            "rows, or simultaneous=False."
         )
     return np.geomspace(lowest, 0.95, _N_LIMITS)

@@ -147,7 +147,8 @@ class RateMonitor(MonitorReport):
             raise ValueError("rate='alerts' needs no labels; leave label_horizon out.")
         if self.label_horizon is None and in_days:
             raise ValueError(
-                f"average_run_length={average_run_length!r} counts days, which need label_horizon."
+                f"average_run_length={average_run_length!r} counts days, which need label_horizon; "
+                "give that, or a number of rows."
             )
         joining = DAYS[self.cohort] if in_days else None
         self._state = MonitorState(

@@ -129,7 +129,9 @@ class MonitorState:
         """Register rows, or add labels of registered ones, and count the mature cohorts."""
         assert self.cohorts is not None
         if event_time is None or as_of is None or y_true is None:
-            raise ValueError("With label_horizon, y_true, event_time and as_of are needed.")
+            raise ValueError(
+                "With label_horizon, y_true, event_time and as_of are needed; give all."
+            )
         day, dated = self._present(as_of)
         flagged, labels = self.labels.read(y_flag, "y_flag")
         label, labels = _labels_or_waiting(y_true, flagged.size, labels)
@@ -143,8 +145,11 @@ class MonitorState:
         if label_time is not None:
             times = one_per_row(label_time, flagged.size, "label_time")[given]
             made[given] = days_until(times, "label_time", times.size, day, dated)
-            if np.any(made[given] < np.floor(event[given])):
-                raise ValueError("label_time lies before event_time in some rows.")
+            n_early = int(np.sum(made[given] < np.floor(event[given])))
+            if n_early:
+                raise ValueError(
+                    f"label_time lies before event_time in {n_early} rows; correct these rows."
+                )
         rows = Arrivals(flagged, label, event, made, group_names(groups, flagged.size))
         take = self.cohorts.add_labels if are_registered else self.cohorts.register
         self.n_late += take(rows)

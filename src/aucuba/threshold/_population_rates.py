@@ -150,8 +150,8 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
     def _rule(self, population: Population) -> Rule:
         if self.group_rate == "any":
             raise ValueError(
-                "A precision can be promised for group_rate='mean' or 'row', not 'any': a group "
-                "with one flagged negative has no precision by itself."
+                "A precision can be promised for group_rate='mean' or 'row', not 'any', since one "
+                "flagged negative does not break it; choose one of the two."
             )
         rates = PRECISION.allowed_rates(self.min_precision)
         generator = check_random_state(self.random_state)

@@ -63,7 +63,7 @@ class Promise:
             raise ValueError(f"{self.parameter} is an empty list; promise at least one rate.")
         rates = [self.allowed(limit) for limit in listed]
         if len(set(rates)) < len(rates):
-            raise ValueError(f"{self.parameter} has equal rates: {listed}.")
+            raise ValueError(f"{self.parameter} has equal rates: {listed}; give each rate once.")
         return rates
 
     def limit(self, allowed: Any) -> Any:

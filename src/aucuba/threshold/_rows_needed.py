@@ -85,7 +85,9 @@ def rows_needed(
     if promise == "fdr":
         return _negatives_for_fdr(rate, confidence, prevalence, group_rate, batch_size, n_alerts)
     if batch_size is not None or n_alerts is not None:
-        raise ValueError(f"batch_size and n_alerts go with promise='fdr', not with {promise!r}.")
+        raise ValueError(
+            f"batch_size and n_alerts apply only to promise='fdr', not to {promise!r}; leave them out."
+        )
     promised = promise_named(promise)
     allowed = promised.allowed(rate, "rate")
     confidence = check_fraction(confidence, "confidence", low_open=True, high_open=True)
@@ -101,8 +103,8 @@ def rows_needed(
     if target_prevalence is not None:
         if promised is not PRECISION or group_rate is not None:
             raise ValueError(
-                f"target_prevalence goes with promise='precision' of single rows, not with {promise!r}"
-                f"{'' if group_rate is None else ' of groups'}."
+                f"target_prevalence applies only to promise='precision' of single rows, not to "
+                f"{promise!r}{'' if group_rate is None else ' of groups'}; leave it out."
             )
         low, _ = target_range(target_prevalence)
         needed = negatives_at_prevalence(allowed, low, 1.0 - confidence)
@@ -137,9 +139,12 @@ def _negatives_for_fdr(
 ) -> int:
     """Compute the fewest held-out negatives, or the rows that include them, for a selection."""
     if group_rate is not None:
-        raise ValueError("promise='fdr' selects whole groups; group_rate has no meaning for it.")
+        raise ValueError("promise='fdr' selects whole groups and has no group_rate; leave it out.")
     if (batch_size is None) != (n_alerts is None):
-        raise ValueError("batch_size and n_alerts go together: how few alerts of how many rows.")
+        raise ValueError(
+            f"Give batch_size and n_alerts together or neither, got batch_size={batch_size} and "
+            f"n_alerts={n_alerts}."
+        )
     max_fdr = check_fraction(rate, "rate", low_open=True, high_open=True)
     error = None
     if confidence is not None:
