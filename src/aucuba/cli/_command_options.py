@@ -126,7 +126,7 @@ class FitOptions(RowOptions, RegionOptions, FileOptions):
     confidence: float | None = of_promise(
         "Confidence of the promise; with --max-fdr, for all later batches.",
         "NUMBER",
-        shown="0.95; with --max-fdr, on average",
+        shown="0.95; with --max-fdr none, for a promise on average",
     )
     target_prevalence: str | None = of_promise(
         "For --promise precision= and --triage with ppv or npv: the share of positives for which they "
