@@ -7,7 +7,7 @@ that names what was seen and what to do. Nothing is clipped or repaired silently
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Sized
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -144,14 +144,12 @@ def _plain(label: Any) -> Any:
 
 
 def labels_of_rows(y: Any, n_rows: int, estimator_name: str) -> AnyArray:
-    """Check the labels that a classifier is fitted to.
-
-    The error for numbers that are not finite is scikit-learn's, which its estimator checks demand.
-    """
+    """Check the labels that a classifier is fitted to."""
     if y is None:
         raise ValueError(f"{estimator_name} requires y to be passed, but the target y is None.")
     labels = one_per_row(y, n_rows, "y", warn=True)
     if labels.dtype.kind == "f":
+        # scikit-learn's estimator checks demand its own error.
         assert_all_finite(labels, input_name="y")
     elif labels.dtype.kind == "O":
         # The labels keep their dtype, which becomes that of ``classes_``.
@@ -164,9 +162,16 @@ def one_per_row(
 ) -> AnyArray:
     """Return a column of one dimension with one entry per row."""
     column = _one_dimensional(values, name, warn=warn)
-    if column.shape[0] != n_rows:
-        raise ValueError(f"{name} has {column.shape[0]} entries for {n_rows} {unit}.")
+    check_length(column, n_rows, name, unit)
     return column
+
+
+def check_length(values: Sized, n_units: int, name: str, unit: str) -> None:
+    """Raise an error unless there is one value per unit, which is named in the plural."""
+    if len(values) != n_units:
+        raise ValueError(
+            f"{name} has {len(values)} entries for {n_units} {unit}; give one per {unit[:-1]}."
+        )
 
 
 def _one_dimensional(values: ArrayLike, name: str, *, warn: bool = False) -> AnyArray:
@@ -348,10 +353,7 @@ def is_of_dask(X: Any) -> bool:
 
 
 def as_table(X: Any) -> Any:
-    """Return a NumPy, pandas, polars or pyarrow table; refuse tables that would be misread.
-
-    Estimators would read masked entries as data, and complex numbers as their real parts.
-    """
+    """Return a NumPy, pandas, polars or pyarrow table; refuse masked, complex and empty ones."""
     X = as_known(X)
     shape: Any = getattr(X, "shape", ())
     if len(shape) != 2:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from aucuba._base._callbacks import fit_monitor, with_callbacks
 from aucuba._base._estimator import all_or_nothing
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import check_choice, check_positive_number, row_weights
+from aucuba._base._validation import check_choice, check_length, check_positive_number, row_weights
 from aucuba.changepoint._held_out import (
     AUCMeasure,
     Comparison,
@@ -151,8 +151,8 @@ class IntervalRegressionCV(IntervalRegressor):
         features = validate_data(self, X, dtype=np.float64)
         limits = check_intervals(y, len(features))
         weight = row_weights(sample_weight, len(features))
-        if errors is not None and len(errors) != len(features):
-            raise ValueError(f"errors has {len(errors)} entries for {len(features)} rows.")
+        if errors is not None:
+            check_length(errors, len(features), "errors", "rows")
         problem = IntervalProblem(features, limits, weight, self.margin)
         rho = self._grid(problem)
         group = None if groups is None else row_groups(groups, features)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray
-from aucuba._base._validation import check_choice, finite_scores
+from aucuba._base._validation import check_choice, check_length, finite_scores
 from aucuba.changepoint._label_errors import (
     ErrorTotals,
     LabelErrors,
@@ -99,8 +99,7 @@ def penalty_roc(
 
     check_choice(normalize, "normalize", ("reached", "possible"))
     prediction = finite_scores(log_penalty, "log_penalty")
-    if prediction.size != len(errors):
-        raise ValueError(f"log_penalty has {prediction.size} entries for {len(errors)} sequences.")
+    check_length(prediction, len(errors), "log_penalty", "sequences")
     area = aum(error_functions(errors, rate=False), -prediction)
     here = [table.at(value) for table, value in zip(errors, prediction, strict=True)]
     shift, total_fp, total_fn = ErrorTotals.from_tables(errors).along(-prediction)

@@ -12,7 +12,7 @@ from scipy import sparse
 from aucuba._base._estimator import positive_scores
 from aucuba._base._tables import count_text, p_text
 from aucuba._base._typing import ArrayLike, IntArray
-from aucuba._base._validation import check_fpr_range
+from aucuba._base._validation import check_fpr_range, check_length
 from aucuba._roc._flagged import promised_rate
 from aucuba._roc._prevalence import target_range
 from aucuba.ensemble import RowReasons
@@ -170,11 +170,9 @@ def _verdict(sample: ScoredSample, fpr: float, positive: str, baseline_name: str
 
 
 def _check_names(model: Any, feature_names: Sequence[str] | None) -> None:
-    if feature_names is None:
-        return
-    expected = getattr(model, "n_features_in_", len(feature_names))
-    if len(feature_names) != expected:
-        raise ValueError(f"feature_names has {len(feature_names)} entries for {expected} features.")
+    if feature_names is not None:
+        expected = getattr(model, "n_features_in_", len(feature_names))
+        check_length(feature_names, expected, "feature_names", "features")
 
 
 def _region_section(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
+from aucuba._base._validation import check_length
 from aucuba.metrics import partial_auc_score
 from aucuba.report._models import training_section
 from aucuba.report._page import Page, Section, facts, figures, paragraph, table
@@ -117,8 +118,8 @@ def _ranking_section(
     chosen: Sequence[int],
     names: Sequence[str] | None,
 ) -> Section:
-    if names is not None and len(names) != len(graphs):
-        raise ValueError(f"graph_names has {len(names)} entries for {len(graphs)} graphs.")
+    if names is not None:
+        check_length(names, len(graphs), "graph_names", "graphs")
     pictures = []
     for k in chosen:
         name = f"Graph {k}" if names is None else names[k]
@@ -187,7 +188,6 @@ def _largest(kind: str, coef: FloatArray, names: Sequence[str] | None) -> list[l
     """List the 20 largest coefficients, one row each."""
     word = kind.split(",")[0]
     named = names or [f"{word} feature {k}" for k in range(coef.size)]
-    if len(named) != coef.size:
-        raise ValueError(f"{word}_names has {len(named)} entries for {coef.size} features.")
+    check_length(named, coef.size, f"{word}_names", "features")
     order = np.argsort(-np.abs(coef), kind="stable")[:20]
     return [[named[k], kind, f"{coef[k]:+.4g}"] for k in order]

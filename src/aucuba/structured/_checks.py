@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import finite_scores
+from aucuba._base._validation import check_length, finite_scores
 
 # Products of two features, and sums of many such products, must stay within the range of floats.
 _LARGEST_FEATURE = 1e100
@@ -73,8 +73,7 @@ def check_signed_couplings(coupling: ArrayLike | None, pairs: IntArray) -> Float
             raise ValueError(f"There are {len(pairs)} edges but no coupling; give one per edge.")
         return np.zeros(0)
     values = finite_scores(coupling, "coupling")
-    if values.size != len(pairs):
-        raise ValueError(f"coupling has {values.size} entries for {len(pairs)} edges.")
+    check_length(values, len(pairs), "coupling", "edges")
     return values
 
 
@@ -120,8 +119,7 @@ def check_mass(mass: ArrayLike | None, n_nodes: int) -> FloatArray:
     if mass is None:
         return np.ones(n_nodes)
     values = finite_scores(mass, "mass")
-    if values.size != n_nodes:
-        raise ValueError(f"mass has {values.size} entries for {n_nodes} nodes.")
+    check_length(values, n_nodes, "mass", "nodes")
     other = (values != 0) & (values != 1)
     if other.any():
         node = int(np.argmax(other))
