@@ -1,4 +1,4 @@
-"""Output files that appear whole or not at all, never in the place of an input; damaged text."""
+"""Output files that appear whole or not at all and never replace an input; damaged text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names for the types that run through the library."""
+"""Names for types that are used throughout the library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
-# Called after every iteration with its row of the history; a true answer stops the fit.
+# Called after every iteration with its row of the history; a true result stops the fit.
 Monitor = Callable[[dict[str, Any]], Any]
 
 __all__ = ["AnyArray", "ArrayLike", "BoolArray", "FloatArray", "IntArray", "Monitor"]

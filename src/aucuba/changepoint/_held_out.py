@@ -1,4 +1,4 @@
-"""Held-out rows: which stay together, what is measured on them, and which model is chosen by it."""
+"""Held-out rows: which stay together, what is measured on them, and the choice of a model by it."""
 
 from __future__ import annotations
 

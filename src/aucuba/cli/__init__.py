@@ -1,4 +1,4 @@
-"""The command ``aucuba``: fit, predict, evaluate, compare, report, info and demo."""
+"""The program ``aucuba``, with commands such as fit, predict, evaluate, report and monitor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``aucuba compare``."""
+"""The command ``aucuba compare``."""
 
 from __future__ import annotations
 

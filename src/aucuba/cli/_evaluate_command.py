@@ -1,4 +1,4 @@
-"""``aucuba evaluate``."""
+"""The command ``aucuba evaluate``."""
 
 from __future__ import annotations
 

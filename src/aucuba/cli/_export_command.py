@@ -1,4 +1,4 @@
-"""``aucuba export``."""
+"""The command ``aucuba export``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``aucuba fit``."""
+"""The command ``aucuba fit``."""
 
 from __future__ import annotations
 

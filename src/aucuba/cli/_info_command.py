@@ -1,4 +1,4 @@
-"""``aucuba info``."""
+"""The command ``aucuba info``."""
 
 from __future__ import annotations
 

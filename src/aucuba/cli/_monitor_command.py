@@ -1,4 +1,4 @@
-"""``aucuba monitor``."""
+"""The command ``aucuba monitor``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``aucuba predict``."""
+"""The command ``aucuba predict``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``aucuba report``."""
+"""The command ``aucuba report``."""
 
 from __future__ import annotations
 

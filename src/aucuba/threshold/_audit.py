@@ -1,4 +1,4 @@
-"""Audits: which rows to label to learn a rate, and the interval that the labels give."""
+"""Audits: which rows to label in order to learn a rate, and the interval from the labels."""
 
 from __future__ import annotations
 
