@@ -1,6 +1,6 @@
 """The few operations on vectors of scores that differ between NumPy and PyTorch.
 
-Everything else that risks and solvers do with scores (arithmetic, comparison, indexing by places,
+Everything else that risks and solvers do with scores (arithmetic, comparison, indexing by integers,
 products of vectors) is the same code for both. Scores, gradients and row weights stay where the table
 lives; models, planes and the small programs of the solvers are NumPy arrays on the host.
 """

@@ -78,7 +78,7 @@ def segment(
     -------
     Segmentation
         One model without ``max_segments``, else one per size. Losses never increase with the size,
-        unless ``min_size`` leaves no good place for another change. Ties are broken arbitrarily.
+        unless ``min_size`` leaves no good position for another change. Ties are broken arbitrarily.
 
     See Also
     --------

@@ -53,7 +53,7 @@ def region_importances(
     y : array-like of shape (n_samples,)
     fpr_range, min_tpr, fpr_weight
         The region, as in `RegionStack`.
-    columns : mapping of str to sequence of column names or places, default=None
+    columns : mapping of str to sequence of column names or indices, default=None
         Columns to shuffle together, by the name of their group. None shuffles every column alone.
     n_repeats : int, default=5
         Shuffles per group of columns.
@@ -152,7 +152,7 @@ class _ShuffledTable:
         self.names = list(X.columns) if self.is_frame else list(range(n_columns))
 
     def groups(self, columns: Mapping[str, Sequence[Any]] | None) -> Iterator[tuple[str, IntArray]]:
-        """Yield the name and the places of every group of columns."""
+        """Yield the name and the column indices of every group."""
         if columns is None:
             columns = {str(name): [name] for name in self.names}
         for group, members in columns.items():

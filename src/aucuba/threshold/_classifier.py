@@ -259,8 +259,8 @@ class PromisedThresholdClassifier(HeldOutCalibration, BinaryClassifier):
         remedy = (
             "Hold out more rows or promise less; on_failure='error' says how many rows it takes."
             if missing
-            else "Use a better base, or scores that do not tie at their end (decision_function in "
-            "place of probabilities, double precision), or promise less."
+            else "Use a better base, or scores without ties at their end (decision_function instead of "
+            "probabilities, double precision), or promise less."
         )
         kept = f"so {type(self).__name__} keeps it by {rule.trivially} there"
         warn_user(f"{reason}, {kept}. {remedy}")

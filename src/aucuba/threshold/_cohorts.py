@@ -298,7 +298,7 @@ def _checked(number: Any) -> int:
 
 
 def _counted(place: IntArray, cell: IntArray, n_places: int) -> IntArray:
-    """Count rows by place, flag and label."""
+    """Count rows by group, flag and label."""
     found = np.bincount(place * 6 + cell, minlength=6 * n_places)
     return found.astype(np.int64, copy=False).reshape(-1, 2, 3)
 
