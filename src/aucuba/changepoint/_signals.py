@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,37 +42,34 @@ def named_signals(signals: Any) -> list[Signal]:
     A table (pandas DataFrame) has the columns ``sequence`` and ``value``, one row per sample in order,
     and optionally ``position`` or ``time``. A numeric or time index of a Series gives the positions.
     """
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(signals, pandas.DataFrame):
-        return _from_table(signals)
-    named = signals.items() if isinstance(signals, Mapping) else enumerate(signals)
-    found = []
-    for name, y in named:
-        if np.ndim(y) == 0:
-            raise ValueError("signals must be a list of signals; put a single signal in a list.")
-        index = None
-        if pandas is not None and isinstance(y, pandas.Series):
-            index = y.index.to_numpy()
-        found.append(_signal(name, y, index))
+    found = [_signal(name, y, index) for name, y, index in _parts(signals)]
     if not found:
         raise ValueError("signals is empty: at least one signal is needed.")
     return found
 
 
-def _from_table(table: Any) -> list[Signal]:
+def _parts(signals: Any) -> Iterator[tuple[Any, Any, AnyArray | None]]:
+    """Yield the name, the values and, if there is one, the index of every signal."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(signals, pandas.DataFrame):
+        yield from _parts_of_table(signals)
+        return
+    for name, y in signals.items() if isinstance(signals, Mapping) else enumerate(signals):
+        if np.ndim(y) == 0:
+            raise ValueError("signals must be a list of signals; put a single signal in a list.")
+        is_series = pandas is not None and isinstance(y, pandas.Series)
+        yield name, y, y.index.to_numpy() if is_series else None
+
+
+def _parts_of_table(table: Any) -> Iterator[tuple[Any, Any, AnyArray | None]]:
     for column in ("sequence", "value"):
         if column not in table.columns:
             raise ValueError(f"A table of signals needs the column {column!r}.")
     if table["sequence"].isna().any():
         raise ValueError("The column 'sequence' has missing values; every sample needs a sequence.")
     where = next((name for name in ("position", "time") if name in table.columns), None)
-    found = []
     for name, part in table.groupby("sequence", sort=False):
-        index = None if where is None else part[where].to_numpy()
-        found.append(_signal(name, part["value"].to_numpy(), index))
-    if not found:
-        raise ValueError("signals is empty: at least one signal is needed.")
-    return found
+        yield name, part["value"].to_numpy(), None if where is None else part[where].to_numpy()
 
 
 def _signal(name: Any, y: Any, index: AnyArray | None) -> Signal:

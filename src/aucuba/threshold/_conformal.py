@@ -31,6 +31,7 @@ import numpy as np
 from scipy.stats import beta
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
+from aucuba._base._warnings import FewRowsWarning, warn_user
 from aucuba.threshold._order_statistic import joint_violation, raised_by_rounding, smallest_count
 
 # Neighbouring ranks of the band differ by this factor, from where that is more than one rank.
@@ -169,3 +170,22 @@ def selected(p: FloatArray, max_fdr: float) -> BoolArray:
     if not passing.size:
         return np.zeros(p.size, dtype=bool)
     return np.asarray(p <= ranked[passing[-1]])
+
+
+def warn_if_too_few_negatives(p: FloatArray, max_fdr: float, smallest_possible: float) -> None:
+    """Warn if a batch of this size needs more rows above all held-out negatives than it has.
+
+    ``smallest_possible`` is the p-value of a row above all negatives.
+    """
+    if not p.size:
+        return
+    smallest = p.min()
+    fewest = math.ceil(p.size * smallest / max_fdr)
+    n_above_all = int(np.sum(p == smallest))
+    if smallest <= smallest_possible * (1 + 1e-9) and n_above_all < fewest:
+        warn_user(
+            f"{n_above_all} of {p.size} rows score above every held-out negative, but with these "
+            f"negatives a selection must have at least {fewest} rows, so nothing is selected. Hold "
+            "out more negatives, or select from smaller batches.",
+            FewRowsWarning,
+        )

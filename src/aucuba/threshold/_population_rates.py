@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from aucuba._roc._prevalence import target_range
 from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule
-from aucuba.threshold._promise import ALERTS, PRECISION
+from aucuba.threshold._promise import ALERTS, PRECISION, check_precision_of_groups
 from aucuba.threshold._rules import MonotoneRule, Rule
 from aucuba.threshold._units import Population
 
@@ -148,11 +148,7 @@ class FixedPrecisionClassifier(PromisedThresholdClassifier):
         )
 
     def _rule(self, population: Population) -> Rule:
-        if self.group_rate == "any":
-            raise ValueError(
-                "A precision can be promised for group_rate='mean' or 'row', not 'any', since one "
-                "flagged negative does not break it; choose one of the two."
-            )
+        check_precision_of_groups(self.group_rate)
         rates = PRECISION.allowed_rates(self.min_precision)
         generator = check_random_state(self.random_state)
         target = None if self.target_prevalence is None else target_range(self.target_prevalence)

@@ -154,6 +154,15 @@ ALERTS = Promise(
 PROMISES = {promise.name: promise for promise in (FPR, TPR, PRECISION, ALERTS)}
 
 
+def check_precision_of_groups(group_rate: Any) -> None:
+    """Raise an error for the group rate that no precision has."""
+    if group_rate == "any":
+        raise ValueError(
+            "A precision can be promised for group_rate='mean' or 'row', not 'any', since one flagged "
+            "negative does not break it; choose one of the two."
+        )
+
+
 def promise_named(name: Any, parameter: str = "promise") -> Promise:
     """Return one of the four promises by its short name."""
     return PROMISES[check_choice(name, parameter, tuple(PROMISES))]

@@ -10,7 +10,15 @@ from aucuba._roc._prevalence import fpr_per_tpr, target_range
 from aucuba.threshold._betting import units_needed
 from aucuba.threshold._conformal import negatives_for_selection
 from aucuba.threshold._order_statistic import carried_by, rows_for_a_rank
-from aucuba.threshold._promise import ALERTS, FPR, PRECISION, TPR, Promise, promise_named
+from aucuba.threshold._promise import (
+    ALERTS,
+    FPR,
+    PRECISION,
+    TPR,
+    Promise,
+    check_precision_of_groups,
+    promise_named,
+)
 from aucuba.threshold._units import Units
 
 # For a promised precision, this part of the held-out rows places the thresholds that the others test,
@@ -95,10 +103,7 @@ def rows_needed(
     if group_rate is not None:
         check_choice(group_rate, "group_rate", ("mean", "any", "row"))
     if promised is PRECISION:
-        if group_rate == "any":
-            raise ValueError(
-                "A precision can be promised for group_rate='mean' or 'row', not 'any'."
-            )
+        check_precision_of_groups(group_rate)
         error /= N_STARTS
     if target_prevalence is not None:
         if promised is not PRECISION or group_rate is not None:

@@ -22,15 +22,16 @@ from aucuba._base._validation import (
 )
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._calibration import HeldOutCalibration
-from aucuba.threshold._conformal import NegativeScores, p_values, selected, smallest_p_value
-from aucuba.threshold._held_out import Strata, stratum_index
-from aucuba.threshold._rows_needed import rows_needed
-from aucuba.threshold._selection_units import (
-    highest_of_groups,
-    negative_units,
-    new_groups,
+from aucuba.threshold._conformal import (
+    NegativeScores,
+    p_values,
+    selected,
+    smallest_p_value,
     warn_if_too_few_negatives,
 )
+from aucuba.threshold._held_out import Strata, stratum_index
+from aucuba.threshold._rows_needed import rows_needed
+from aucuba.threshold._units import highest_of_groups, negative_units, new_groups
 
 
 class Selection(NamedTuple):
@@ -268,12 +269,8 @@ class FalseDiscoverySelector(HeldOutCalibration):
         check_is_fitted(self, "calibration_scores_")
         score = self._towards_positive(finite_scores(scores, "scores").astype(np.float64))
         if (strata is None) == bool(self.strata_.size):
-            missing = (
-                "needs strata, as fit had them" if strata is None else "has strata, fit had none"
-            )
-            raise ValueError(
-                f"select_scores {missing}: rows are compared within their own stratum."
-            )
+            why = "needs strata, as fit had them" if strata is None else "has strata, fit had none"
+            raise ValueError(f"select_scores {why}: rows are compared within their own stratum.")
         if strata is None:
             return self._selection(score, groups, None)
         labels = identifiers(strata, "strata", score.size)

@@ -13,7 +13,7 @@ from aucuba._roc._prevalence import target_range
 from aucuba._rows._sample import RankingSample
 from aucuba.threshold._classifier import PromisedThresholdClassifier
 from aucuba.threshold._precision_rule import PrecisionRule, at_prevalence
-from aucuba.threshold._promise import FPR, NPV, PPV, TPR, Promise
+from aucuba.threshold._promise import FPR, NPV, PPV, TPR, Promise, check_precision_of_groups
 from aucuba.threshold._rules import Cut, MonotoneRule, RateRule, Rule, TwoRules
 from aucuba.threshold._units import Population
 
@@ -240,10 +240,8 @@ class TriageClassifier(PromisedThresholdClassifier):
                 f"target_prevalence={self.target_prevalence!r} has no effect on max_fpr and min_tpr; "
                 "give min_ppv or min_npv with it."
             )
-        if not self._stratified and self.group_rate == "any":
-            raise ValueError(
-                "Predictive values can be promised for group_rate='mean' or 'row', not 'any'."
-            )
+        if not self._stratified:
+            check_precision_of_groups(self.group_rate)
         draw = check_random_state(self.random_state)
 
         def side(

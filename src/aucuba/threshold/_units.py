@@ -1,13 +1,19 @@
-"""The independent units behind a promise: rows, weighted rows, or groups of rows."""
+"""The independent units behind a promise or a selection: rows, weighted rows, or groups of rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
-from aucuba._base._validation import check_choice, check_positive_number
+from aucuba._base._validation import (
+    check_choice,
+    check_positive_number,
+    identifiers,
+    query_index,
+)
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.threshold._promise import PRECISION, Promise
 
@@ -139,3 +145,44 @@ class Population:
                 "to one that holds for the population."
             )
         return limit
+
+
+def negative_units(rows: RankingSample) -> RankingSample:
+    """Return the negative rows, or the groups without a positive row by their highest score."""
+    if rows.group is None:
+        return rows.take(~rows.positive)
+    has_positive = np.zeros(int(rows.group.max(initial=-1)) + 1, dtype=bool)
+    has_positive[rows.group[rows.positive]] = True
+    return highest_of_groups(rows.take(~has_positive[rows.group]))
+
+
+def highest_of_groups(rows: RankingSample) -> RankingSample:
+    """Return the row of the highest score of every group; return rows without groups unchanged."""
+    if rows.group is None:
+        return rows
+    if rows.stratum is not None:
+        first = np.unique(rows.group, return_index=True)[1]
+        if (rows.stratum[first][rows.group] != rows.stratum).any():
+            raise ValueError("A group lies in several strata; its rows must have one stratum.")
+    # The last row of each group in order of score.
+    order = np.lexsort((rows.score, rows.group))
+    last = np.append(np.flatnonzero(np.diff(rows.group[order])), order.size - 1)
+    return replace(rows, group=None).take(order[last] if order.size else order)
+
+
+def new_groups(groups: Any, n_rows: int, held_out: AnyArray) -> IntArray | None:
+    """Number the groups of a batch; refuse groups that were held out, or missing ones."""
+    if (groups is None) == bool(held_out.size):
+        missing = (
+            "needs groups, as fit had them" if groups is None else "has groups and fit had none"
+        )
+        raise ValueError(f"select {missing}: the unit of the promise must be the same.")
+    if groups is None:
+        return None
+    seen = np.intersect1d(identifiers(groups, "groups", n_rows), held_out)
+    if seen.size:
+        raise ValueError(
+            f"groups has {seen.size} that were held out to calibrate, such as {seen[:3].tolist()}; "
+            "their scores have been used. Select among new groups."
+        )
+    return query_index(groups, n_rows, "groups")
