@@ -238,7 +238,7 @@ def _summary(model: Any, known: Mapping[str, Any]) -> dict[str, Any]:
     if known.get("fpr_weight") is not None:
         entries["trained for"] = "a weighting of the false positive rates"
     elif "fpr_range" in known:
-        entries["trained for"] = "FPR {:g} to {:g}".format(*known["fpr_range"])
+        entries["trained for"] = _range(known["fpr_range"])
     if "n_iter_" in known:
         entries["iterations"] = ", ".join(map(str, np.ravel(known["n_iter_"])))
     if np.isfinite(known.get("gap_", np.nan)):
