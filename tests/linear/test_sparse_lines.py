@@ -138,7 +138,7 @@ def test_signs_hold_and_point_to_pos_label():
     ).fit(frame, y)
     assert 3 not in model.support_
     assert model.coef_[0, 5] > 0
-    # The signs are towards the class to be found, coefficients towards the second.
+    # The signs are towards the positive class, coefficients towards the second.
     turned = PartialAUCClassifierCV((0.0, 0.3), sign=np.ones(8), pos_label=False, random_state=0)
     coef = turned.fit(frame, y).coef_[0]
     assert (coef <= 0).all()

@@ -70,7 +70,7 @@ class AUMClassifier(RegionClassifier):
         Hold out this fraction of the rows, stratified, and keep the iterate of best AUC on them.
         None keeps the iterate of best training AUC.
     pos_label : label, default=None
-        The class to be found; None is ``classes_[1]``. Scores and
+        The positive class; None is ``classes_[1]``. Scores and
         coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     random_state : int, RandomState or None, default=None
         Draws the held-out rows; nothing else is random.
@@ -89,7 +89,7 @@ class AUMClassifier(RegionClassifier):
     classes_ : ndarray of shape (2,)
         The labels in sorted order.
     pos_label_ : label
-        The class to be found.
+        The positive class.
     history_ : list of dict
         One row per step: ``iteration``, ``step`` (its length), ``aum``, ``auc``, ``validation_auc``
         with held-out rows, and ``seconds`` since the start.

@@ -56,7 +56,7 @@ class PartialAUCClassifier(RegionClassifier):
     max_iter : int, default=100
         Limit on iterations of the descent.
     pos_label : label, default=None
-        The class to be found, which the region refers to; None is ``classes_[1]``. Scores and
+        The positive class, which the region refers to; None is ``classes_[1]``. Scores and
         coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     verbose : int, default=0
         Above 0, log every iteration to the logger ``aucuba`` at level INFO.
@@ -77,7 +77,7 @@ class PartialAUCClassifier(RegionClassifier):
     classes_ : ndarray of shape (2,)
         The labels in sorted order.
     pos_label_ : label
-        The class to be found.
+        The positive class.
     objective_ : float
         The value reached; nan where there were too few rows to train for the region.
     n_iter_ : int

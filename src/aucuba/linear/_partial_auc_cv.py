@@ -88,7 +88,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         1 or -1 for columns whose coefficients must not point the other way (1 is towards
         ``pos_label_``), 0 for others; or these by name or place. A column that would is left out.
     pos_label : label, default=None
-        The class to be found, which the region refers to; None is ``classes_[1]``. Scores and
+        The positive class, which the region refers to; None is ``classes_[1]``. Scores and
         coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     n_jobs : int or None, default=None
         Number of parallel jobs; the result does not depend on it.

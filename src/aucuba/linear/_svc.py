@@ -81,7 +81,7 @@ class PartialAUCSVC(RegionClassifier):
     warm_start : bool, default=False
         Start a linear fit from the present ``coef_``.
     pos_label : label, default=None
-        The class to be found, which the region refers to; None is ``classes_[1]``. Scores and
+        The positive class, which the region refers to; None is ``classes_[1]``. Scores and
         coefficients always grow towards ``classes_[1]``, as in scikit-learn.
     random_state : int, RandomState instance or None, default=None
         Seed for the sampling of Nystroem features; nothing else is random.
@@ -109,7 +109,7 @@ class PartialAUCSVC(RegionClassifier):
     classes_ : ndarray of shape (2,)
         The labels in sorted order.
     pos_label_ : label
-        The class to be found.
+        The positive class.
     objective_ : float
         The value reached.
     lower_bound_, gap_, relative_gap_ : float

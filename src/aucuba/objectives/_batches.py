@@ -110,7 +110,7 @@ class ScoreBank(nn.Module):
         self.n_seen[int(positive), label] = len(values)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
-        """Load banks of any size: what is saved for another size is kept as far as there is room."""
+        """Load a bank of any size, and keep as many of its scores as this one holds."""
         saved, seen = state_dict.get(prefix + "scores"), state_dict.get(prefix + "n_seen")
         n_labels, room = self.scores.shape[1:]
         if saved is not None and saved.shape[1] == n_labels and saved.shape[2] != room:
