@@ -555,3 +555,19 @@ def test_a_range_of_less_than_one_negative_is_widened_too():
     np.testing.assert_array_equal(narrow.coef_, wide.coef_)
     with pytest.warns(FewRowsWarning, match="is returned: the data have 50 positives and 9 neg"):
         PartialAUCClassifier((0.0, 0.5)).fit(table[:59], y[:59])
+
+
+def test_an_array_after_a_frame_has_no_names():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] > 0.5
+    model = PartialAUCSVC((0.0, 0.5)).fit(pandas.DataFrame(X, columns=list("abc")), y)
+    assert model.feature_names_in_.tolist() == list("abc")
+    of_frame = model.coef_
+    model.fit(X[:, :2], y)
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.raises(ValueError, match="3 features, but PartialAUCSVC is expecting 2"):
+        model.predict(X)
+    np.testing.assert_allclose(model.fit(X, y).coef_, of_frame, rtol=1e-9)

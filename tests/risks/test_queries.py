@@ -1,11 +1,15 @@
 """Risks over queries against the mean of one risk per query."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aucuba._roc._region import RankWeights
 from aucuba.risks import Region, Sample, SmoothRamp, StructuralHinge, TightHinge, make_risk
+from aucuba.risks._query_risks import QueryHinge, QueryPairs
 from tests.oracles import mean_over_queries
 
 REGIONS = {
@@ -130,3 +134,25 @@ def test_no_query_with_both_classes():
     labels = Sample(np.array([True, False]), query=np.array([0, 1]))
     with pytest.raises(ValueError, match="No query in qid has both"):
         make_risk("structural", labels, REGIONS["whole"])
+
+
+@pytest.mark.parametrize("power", [-900, 0, 900])
+@pytest.mark.parametrize("kind", ["none", "whole", "real"])
+def test_the_whole_curve_pair_by_pair_and_by_sorting(kind, power):
+    rng = np.random.default_rng(4)
+    sample, scores = rows(rng, np.array([40, 3, 150, 9, 2]), kind, rounded=True)
+    if sample.weight is not None:
+        sample = replace(sample, weight=np.ldexp(sample.weight, power))
+    pairs, whole = QueryPairs(sample), RankWeights.from_range()
+    value, gradient = pairs.value_and_gradient(scores)
+    expected, of_rows = QueryHinge(sample, whole, whole).value_and_gradient(scores)
+    assert value == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_allclose(gradient, of_rows, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize(("size", "kind"), [(60, QueryPairs), (600, QueryHinge)])
+def test_long_queries_are_sorted(size, kind):
+    query = np.repeat(np.arange(3), size)
+    sample = Sample(np.arange(query.size) % 2 == 0, query=query)
+    assert type(make_risk("structural", sample, REGIONS["whole"])) is kind
+    assert type(make_risk("tight", sample, REGIONS["top"])) is QueryHinge

@@ -7,9 +7,10 @@ lives; models, planes and the small programs of the solvers are NumPy arrays on 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -146,13 +147,11 @@ class NumpyArrays:
         """
         if values.size < max(4 * ranked.size, _WORTH_A_GRID):
             return ranked.searchsorted(values, "right")
-        first, middle, third = ranked[[ranked.size // 4, ranked.size // 2, 3 * ranked.size // 4]]
-        scale = 2.0 / (third - first) if third > first else np.inf
-        if not np.isfinite(scale):
-            return ranked.searchsorted(values, "right")
         n_cells = 16 * ranked.size
-        cell = _cells(values, middle, scale, n_cells)
-        per_cell = np.bincount(_cells(ranked, middle, scale, n_cells), minlength=n_cells + 1)
+        grid = ScoreGrid.of(ranked, n_cells)
+        if grid is None:
+            return ranked.searchsorted(values, "right")
+        cell, per_cell = grid.cells(values), np.bincount(grid.cells(ranked), minlength=n_cells + 1)
         count = (per_cell.cumsum() - per_cell)[cell]
         open_cells = np.flatnonzero((per_cell > 0)[cell])
         count[open_cells] = ranked.searchsorted(values[open_cells], "right")
@@ -204,21 +203,41 @@ class NumpyArrays:
         return expit(values)
 
 
-def _cells(values: Vector, middle: float, scale: float, n_cells: int) -> Vector:
-    """Number the cells of an even grid for ``z / (1 + |z|)``, z the values about their middle.
+class ScoreGrid(NamedTuple):
+    """Cells 0 to ``n_cells``, finest where most of some values lie, that keep the order of numbers.
 
-    Written as ``1 - 1 / (1 + |z|)`` with the sign of z, every operation rounds a monotone function of
-    one variable, so the result never decreases.
+    The grid is even for ``z / (1 + |z|)``, z the numbers about the values' median in units of half
+    their interquartile range.
     """
-    z = values - middle
-    z *= scale
-    part = np.abs(z)
-    part += 1.0
-    np.divide(-n_cells / 2, part, out=part)
-    part += n_cells / 2
-    np.copysign(part, z, out=part)
-    part += n_cells / 2
-    return part.astype(np.intp)
+
+    middle: float
+    scale: float
+    n_cells: int
+
+    @classmethod
+    def of(cls, ranked: Vector, n_cells: int) -> ScoreGrid | None:
+        """Lay a grid by values in increasing order; return None if half of them are equal."""
+        quartiles = ranked[[ranked.size // 4, ranked.size // 2, 3 * ranked.size // 4]]
+        first, middle, third = quartiles.tolist()
+        scale = 2.0 / (third - first) if third > first else 0.0
+        return cls(middle, scale, n_cells) if 0.0 < scale < math.inf else None
+
+    def cells(self, values: Vector) -> Vector:
+        """Number the cells of values.
+
+        Written as ``1 - 1 / (1 + |z|)`` with the sign of z, every operation rounds a monotone function
+        of one variable, so the result never decreases.
+        """
+        with np.errstate(over="ignore"):
+            z = values - self.middle
+            z *= self.scale
+        part = np.abs(z)
+        part += 1.0
+        np.divide(-self.n_cells / 2, part, out=part)
+        part += self.n_cells / 2
+        np.copysign(part, z, out=part)
+        part += self.n_cells / 2
+        return part.astype(np.intp)
 
 
 NUMPY = NumpyArrays()

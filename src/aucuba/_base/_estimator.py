@@ -163,6 +163,8 @@ def _check_two_classes(y: AnyArray, weight: FloatArray | None) -> tuple[AnyArray
 
 def _distinct(y: AnyArray) -> AnyArray:
     """Return the distinct labels in sorted order, without a sort if they are two numbers."""
+    if y.dtype.kind == "b" and y.any() and not y.all():
+        return np.array([False, True])
     if y.dtype.kind in "biuf" and y.size:
         ends = np.array([y.min(), y.max()], dtype=y.dtype)
         if ends[0] < ends[1] and np.all((y == ends[0]) | (y == ends[1])):

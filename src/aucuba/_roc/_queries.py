@@ -53,14 +53,23 @@ class Queries:
         first = (np.cumsum(size) - size)[numbers]
         # Places among the queries that count, and their rows, one matrix per number of rows.
         self._parts: list[tuple[IntArray, IntArray]] = []
-        for n_rows in np.unique(size[numbers]):
+        for n_rows in np.flatnonzero(np.bincount(size[numbers])):
             place = np.flatnonzero(size[numbers] == n_rows)
             self._parts.append((place, by_query[first[place, np.newaxis] + np.arange(n_rows)]))
 
-    def values(self, score: FloatArray, of_curve: Callable[[RocCurve, int], Any]) -> FloatArray:
-        """Compute a function of the ROC curve and the number of rows for every query that counts."""
+    def values(
+        self, score: FloatArray, of_curve: Callable[[RocCurve, int], Any], n_top: int | None = None
+    ) -> FloatArray:
+        """Compute a function of the ROC curve and the number of rows for every query that counts.
+
+        With ``n_top`` the function counts so many of the highest rows, and nothing is sorted.
+        """
         values = np.empty(self.n_counted)
         for place, rows in self._parts:
+            if n_top is not None and self.sample.weight is None:
+                curves = _counted_top(self.sample.positive[rows], score[rows], n_top)
+                values[place] = of_curve(curves, rows.shape[1])
+                continue
             for part, curves in self._curves(score[rows], rows):
                 values[place[part]] = of_curve(curves, rows.shape[1])
         return values
@@ -88,9 +97,12 @@ class Queries:
 
 
 def query_values(
-    sample: RankingSample, of_curve: Callable[[RocCurve, int], Any], needs: Needs = "both"
+    sample: RankingSample,
+    of_curve: Callable[[RocCurve, int], Any],
+    needs: Needs = "both",
+    n_top: int | None = None,
 ) -> FloatArray:
-    """Compute a function of the ROC curve for every query that counts; a warning counts the others."""
+    """Compute `Queries.values` for every query that counts; a warning counts the others."""
     queries = Queries(sample, needs)
     skipped, lacking = queries.n_skipped, _LACKING[needs]
     if not queries.n_counted:
@@ -98,7 +110,25 @@ def query_values(
     if skipped:
         n_queries = skipped + queries.n_counted
         warn_user(f"{skipped} of {n_queries} queries have {lacking[1]} and are skipped.")
-    return queries.values(sample.score, of_curve)
+    return queries.values(sample.score, of_curve, n_top)
+
+
+def _counted_top(positive: Any, score: FloatArray, k: int) -> RocCurve:
+    """Return curves with two vertices between their ends: without and with what equals the k-th row."""
+    n_rows = score.shape[1]
+    place = max(n_rows - k, 0)
+    last = np.partition(score, place, axis=1)[:, place, np.newaxis]
+    # Products with ones count short rows in a quarter of the time of a sum over an axis.
+    of_all, of_positives = np.ones(n_rows), positive.astype(np.float64)
+    counted = [np.broadcast_to(part, score.shape) * 1.0 for part in (score > last, score >= last)]
+    ranked, hits = np.zeros((2, len(score), 4))
+    for vertex, part in enumerate(counted, start=1):
+        ranked[:, vertex] = part @ of_all
+        part *= of_positives
+        hits[:, vertex] = part @ of_all
+    ranked[:, 3], hits[:, 3] = n_rows, of_positives @ of_all
+    ends = np.broadcast_to([np.inf, -np.inf], (len(score), 2))
+    return RocCurve(ranked - hits, hits, np.insert(ends, [1], last, axis=1))
 
 
 def _stacked(

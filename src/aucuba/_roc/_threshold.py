@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._arrays import Vector, arrays_of
+from aucuba._base._arrays import NUMPY, ScoreGrid, Vector, arrays_of
 from aucuba._base._typing import FloatArray
 from aucuba._rows._sample import Sample
 
 # Differences of balanced accuracy that are due to rounding.
 _ROUNDING = 1e-12
+# A grid is laid by about so many scores, and so many rows are in a cell.
+_SAMPLED, _PER_CELL = 512, 16
+# Fewer rows are sorted in less time.
+_WORTH_A_GRID = 1000
 
 
 def count_within(rates: FloatArray, limit: float | FloatArray, n_rows: int) -> Any:
@@ -105,16 +109,46 @@ def operating_point(scores: Vector, sample: Sample, upper_limit: float) -> tuple
 
 
 def _best_balanced_threshold(scores: Vector, sample: Sample) -> float:
-    arrays, weight = arrays_of(scores), sample.weight
+    arrays = arrays_of(scores)
     gain, loss = (1.0 / sample.class_weight(positive=one) for one in (True, False))
-    order = arrays.order(scores)
-    ranked = scores[order]
-    gains = arrays.where(sample.positive[order], gain, -loss)
     # The gains of all rows add up to 0, so the balanced accuracy of calling positive all rows but the
     # first i falls with the gains of these.
-    below = arrays.running_sum(gains if weight is None else gains * weight[order])[:-1]
+    rows = _around_least(scores, sample, gain, loss) if arrays is NUMPY else slice(None)
+    near = scores[rows]
+    order = arrays.order(near)
+    ranked = near[order]
+    gains = arrays.where(sample.positive[rows][order], gain, -loss)
+    if sample.weight is not None:
+        gains = gains * sample.weight[rows][order]
+    below = arrays.running_sum(gains)[:-1]
     # Only the first row of a level can be the lowest one that is called positive.
     below[1:][ranked[1:] == ranked[:-1]] = np.inf
     # Sums that differ by rounding only are equal; of equals the lowest level is taken.
     best = int(arrays.places(below <= below.min() + _ROUNDING)[0])
     return float((ranked[best - 1] + ranked[best]) / 2 if best else ranked[0] - 1.0)
+
+
+def _around_least(scores: FloatArray, sample: Sample, gain: float, loss: float) -> Any:
+    """Find the rows between which the gains of all rows below are least, without sorting them all.
+
+    Rows of equal score are all in or all out, and the row below the least sum is in.
+    """
+    some = np.sort(scores[:: -(-scores.size // _SAMPLED)])
+    grid = ScoreGrid.of(some, scores.size // _PER_CELL)
+    if grid is None or scores.size < _WORTH_A_GRID:
+        return slice(None)
+    cell = grid.cells(scores)
+    filled = per_cell = np.bincount(cell)
+    positive = sample.positive.nonzero()
+    weight = None
+    if sample.weight is not None:
+        per_cell, weight = np.bincount(cell, sample.weight), sample.weight[positive]
+    positives = np.bincount(cell[positive], weight, per_cell.size)
+    losses = (per_cell - positives) * loss
+    inside = positives * gain - losses
+    before = inside.cumsum() - inside
+    # At most the negatives of a cell lower what the cells below add up to. If the least sum is at the
+    # start of a cell, the negatives of the cell below reach it.
+    highest = before[filled > 0].min() + 2 * _ROUNDING
+    open_cells = np.flatnonzero((filled > 0) & (before - losses <= highest))
+    return np.flatnonzero((cell >= open_cells[0]) & (cell <= open_cells[-1]))

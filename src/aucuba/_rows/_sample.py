@@ -50,6 +50,11 @@ class Sample:
     def n_rows(self) -> int:
         return len(self.positive)
 
+    @cached_property
+    def n_positives(self) -> int:
+        """Number of rows of the positive class."""
+        return int(self.positive.sum())
+
     @property
     def y(self) -> IntArray:
         """Labels: 1 for the positive class, else 0."""
@@ -72,8 +77,9 @@ class Sample:
 
     def class_weight(self, *, positive: bool) -> float:
         """Total weight of the rows of a class."""
-        rows = self.positive == positive
-        return float(rows.sum() if self.weight is None else self.weight[rows].sum())
+        if self.weight is None:
+            return float(self.n_positives if positive else self.n_rows - self.n_positives)
+        return float(self.weight[self.positive == positive].sum())
 
     @property
     def named(self) -> str:

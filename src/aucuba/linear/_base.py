@@ -60,20 +60,10 @@ class ArrayInput:
     def for_training(
         self, estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, KeptRows, Classes]:
-        given = X = as_table(X)
-        try:
-            X = validate_data(
-                estimator,
-                X,
-                accept_sparse="csr",
-                dtype=_kept_types(estimator, X),
-                ensure_min_samples=2,
-                ensure_all_finite=False,
-            )
-        except ValueError as error:
-            if "could not convert string" not in str(error):
-                raise
-            raise ValueError(f"{error}. {_PREPARE}") from None
+        given = X
+        if not _is_plain(X):
+            given = as_table(X)
+            X = _checked_table(estimator, given)
         largest = _check_entries(X, type(estimator).__name__)
         sample, kept, classes = rows_to_fit(estimator, given, y, X.shape[0], sample_weight, qid=qid)
         if sample.n_rows < X.shape[0]:
@@ -96,6 +86,34 @@ class ArrayInput:
                 estimator.coef_[0]
             )
         return estimator._raw_scores(X)
+
+
+def _is_plain(X: Any) -> bool:
+    """Tell whether X is an array of doubles or floats that can be trained on as it is."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in (np.float64, np.float32)
+        and X.shape[0] >= 2
+        and X.shape[1] >= 1
+    )
+
+
+def _checked_table(estimator: Any, X: Any) -> Any:
+    """Let scikit-learn check a table to train on; entries may not be finite."""
+    try:
+        return validate_data(
+            estimator,
+            X,
+            accept_sparse="csr",
+            dtype=_kept_types(estimator, X),
+            ensure_min_samples=2,
+            ensure_all_finite=False,
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(f"{error}. {_PREPARE}") from None
 
 
 def _kept_types(estimator: Any, X: Any) -> list[Any]:
@@ -153,6 +171,9 @@ class RegionClassifier(BinaryClassifier):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, qid: ArrayLike | None
     ) -> tuple[RowDesign, Sample, KeptRows]:
         """Check the data and drop rows of zero weight; set ``classes_`` and ``pos_label_``."""
+        if _is_plain(X):
+            # Scikit-learn's check would do no more, in a tenth of a millisecond.
+            self.n_features_in_ = X.shape[1]
         design, sample, kept, classes = input_of(X).for_training(self, X, y, sample_weight, qid)
         self.classes_, self.pos_label_ = classes
         return design, sample, kept

@@ -231,6 +231,7 @@ def _precision_at_k(*, k: Any) -> RocMeasure:
         precision,
         sampling="random",
         needs="any",
+        n_top=rows,
         summary=partial(top_rows_of_curve, k=rows),
         unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
     )
@@ -243,6 +244,7 @@ def _recall_at_k(*, k: Any) -> RocMeasure:
         lambda curve, _: hits_in_top(curve, rows) / curve.true_positive[..., -1],
         sampling="random",
         needs="positive",
+        n_top=rows,
         summary=partial(top_rows_of_curve, k=rows),
         unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
     )

@@ -83,6 +83,8 @@ class RocMeasure:
         Whether scores must be probabilities.
     prevalence : (float, float) or None
         Ends of the prevalence for which it is computed; None for that of the rows.
+    n_top : int or None
+        How many of the highest rows are counted, where the value depends on nothing else.
     summary : callable
         The part of a sample's ROC curve that decides, where less than a sort of all rows gives it.
     """
@@ -112,6 +114,7 @@ class RocMeasure:
     has_a_prevalence: bool = True
     of_probabilities: bool = False
     prevalence: tuple[float, float] | None = None
+    n_top: int | None = None
     summary: Callable[[RankingSample], RocCurve] = roc_curve
 
     @property
@@ -200,7 +203,7 @@ class RocMeasure:
                 "prevalence of its own."
             )
         self.check_scores(sample)
-        return query_values(sample, self.of_curve, self.needs)
+        return query_values(sample, self.of_curve, self.needs, self.n_top)
 
     def value(self, sample: RankingSample) -> float:
         """Compute the value of a sample, or its mean over the queries that count."""

@@ -212,6 +212,47 @@ def prefix_hinges(
 
 
 @compiled
+def pairwise_hinges(
+    score: Any,
+    weight: Any,
+    rows: Any,
+    start: Any,
+    n_negatives: Any,
+    share: Any,
+    kink: float,
+    gradient: Any,
+) -> float:
+    """Sum weighted hinges over the pairs of every query, times its share, and write their gradient.
+
+    Whether a pair counts is chance, so the innermost loop has no branches to predict.
+    """
+    room, value = 0, 0.0
+    for k in range(n_negatives.size):
+        room = max(room, n_negatives[k])
+    key, mass, on_negatives = np.empty(room), np.empty(room), np.empty(room)
+    for k in range(n_negatives.size):
+        first, n, end = start[k], n_negatives[k], start[k + 1]
+        low = high = score[rows[first]]
+        for j in range(n):
+            key[j], mass[j], on_negatives[j] = score[rows[first + j]], weight[rows[first + j]], 0.0
+            low, high = min(low, key[j]), max(high, key[j])
+        width = kink * (1.0 + abs(high) + abs(low))
+        for i in range(first + n, end):
+            p, counted, reached, total = score[rows[i]], weight[rows[i]], 0.0, 0.0
+            for j in range(n):
+                excess = 1.0 + key[j] - p
+                part = mass[j] * (excess >= -width)
+                reached += part
+                total += part * excess
+                on_negatives[j] += counted * part
+            gradient[rows[i]] = -share[k] * counted * reached
+            value += share[k] * counted * total
+        for j in range(n):
+            gradient[rows[first + j]] = share[k] * on_negatives[j]
+    return value
+
+
+@compiled
 def _rank_masses(
     key: Any,
     weight: Any,

@@ -16,6 +16,8 @@ from aucuba.risks._ramp import RAMP_WIDTH, ramp_shift
 
 # Numbers below this fit into sixteen bits.
 _FEW = 2**16
+# A row is compared with this many others in less time than it is sorted in.
+_PAIRS_PER_ROW = 32
 
 
 class QueryRisk(ABC):
@@ -118,6 +120,37 @@ class QueryHinge(QueryRisk):
         return float(
             _loops.prefix_hinges(scores, *layout, *steps, self.total, self.part, KINK, gradient)
         )
+
+
+class QueryPairs(QueryRisk):
+    """The mean of `PairwiseHinge` over queries, pair by pair.
+
+    Queries of up to a hundred rows have few pairs per row: comparing all takes less time than a sort.
+    """
+
+    is_convex = True
+
+    def __init__(self, sample: Sample) -> None:
+        super().__init__(sample, min_tpr=0.0)
+        self.share = np.full(self.n_negatives.size, 1.0 / self.n_negatives.size)
+        if sample.weight is None:
+            self.share /= self.of_negatives * self.of_positives
+        else:
+            # Products of parts of a sum are finite whatever the weights are.
+            sums = self._per_row(self.of_negatives, self.of_positives)
+            self.weight = np.divide(self.weight, sums, out=np.zeros(sums.size), where=sums > 0)
+
+    @staticmethod
+    def are_few(sample: Sample) -> bool:
+        """Tell whether pairs are so few that comparing all is faster than `QueryHinge`."""
+        size, n_positives = sample.query_sizes
+        return bool(n_positives @ (size - n_positives) <= _PAIRS_PER_ROW * sample.n_rows)
+
+    def _summed(self, scores: FloatArray, gradient: FloatArray) -> float:
+        from aucuba.risks import _loops
+
+        layout = (self.weight, self.rows, self.start, self.n_negatives, self.share)
+        return float(_loops.pairwise_hinges(scores, *layout, KINK, gradient))
 
 
 class QueryRamp(QueryRisk):

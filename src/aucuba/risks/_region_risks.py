@@ -11,7 +11,7 @@ from aucuba._roc._region import RankWeights, Region
 from aucuba._rows._sample import Sample
 from aucuba.risks._base import Risk
 from aucuba.risks._prefix_hinge import PairwiseHinge, StructuralHinge, TightHinge
-from aucuba.risks._query_risks import QueryHinge, QueryRamp
+from aucuba.risks._query_risks import QueryHinge, QueryPairs, QueryRamp
 from aucuba.risks._ramp import RAMP_WIDTH, SmoothRamp
 
 
@@ -67,6 +67,8 @@ def make_risk(
         ramp = SmoothRamp if sample.query is None else QueryRamp
         return ramp(sample, weights, lowest, ramp_width, tie_loss)
     if sample.query is not None:
+        if region.is_whole_curve and QueryPairs.are_few(sample):
+            return QueryPairs(sample)
         masses = weights.envelope() if surrogate == "tight" else RankWeights.from_range()
         return QueryHinge(sample, weights, masses, lowest)
     if region.is_whole_curve:

@@ -60,8 +60,7 @@ def start_on_pairs(
     -------
     Start
     """
-    n_positives = int(sample.positive.sum())
-    n_pairs = n_positives * (sample.n_rows - n_positives)
+    n_pairs = sample.n_positives * (sample.n_rows - sample.n_positives)
     if n_pairs > _MOST_PAIRS or design.zeros().size > _MOST_COLUMNS or not design.is_exact:
         return Start()
     arrays, risk = design.arrays, PairwiseHinge(sample)
