@@ -2,9 +2,10 @@ r"""Net benefit over thresholds, of one model or of the difference of two, with 
 
 The net benefit at a threshold is a mean over rows, so the contributions of the rows at all thresholds
 give its standard errors and their correlations. The band holds at all thresholds together: it reaches
-as many standard errors as the largest of correlated Student's t variables seldom exceeds (max-t), with
-the degrees of freedom of the rarer class. Groups are summed first. That of one model reaches no less
-far than limits of its rates: where few rows err, their contributions show too little spread.
+as many standard errors as the largest of correlated normal variables seldom exceeds (max-t), carried
+over to the tails of Student's t with the degrees of freedom of the rarer class. Groups are summed
+first. That of one model reaches no less far than limits of its rates: where few rows err, their
+contributions show too little spread.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from aucuba._base._tables import TabularResult
@@ -138,11 +140,12 @@ def decision_curve(
     values = np.array([study.values for study in studies])
     apart = values[:, 0] - (0.0 if second is None else values[:, 1])
     errors = np.array([study.error(0, second) for study in studies])
-    reach, df = studies[0].quantile((1 + level) / 2, "influence"), studies[0].df_of("influence")
-    largest = None
+    df, largest = studies[0].df_of("influence"), None
+    tail = (1 - level) / 2
     if band == "simultaneous":
-        largest = _largest(studies, second, df)
-        reach = float(np.quantile(largest, level))
+        largest = _largest(studies, second)
+        tail = float(norm.sf(np.quantile(largest, level)))
+    reach = float(student.isf(tail, df))
     found = []
     for study, value, gap, error in zip(studies, values, apart, errors, strict=True):
         below, above = reach * error, reach * error
@@ -152,7 +155,8 @@ def decision_curve(
         statistic = abs(gap) / error if error > NO_SPREAD else 0.0
         p_value = float(2 * student.sf(statistic, df))
         if largest is not None:
-            beyond = (np.sum(largest >= statistic) + 1) / (largest.size + 1)
+            at_least = norm.isf(student.sf(statistic, df))
+            beyond = (np.sum(largest >= at_least) + 1) / (largest.size + 1)
             p_value = max(p_value, float(beyond))
         found.append(
             BenefitAt(
@@ -175,8 +179,8 @@ def _treating_all(study: Study) -> float:
     return study.measure.value(ones)
 
 
-def _largest(studies: list[Study], second: int | None, df: float) -> FloatArray:
-    """Draw the largest absolute value of Student's t variables correlated like the estimates."""
+def _largest(studies: list[Study], second: int | None) -> FloatArray:
+    """Draw the largest absolute value of normal variables correlated like the estimates."""
     effects = []
     for study in studies:
         effect = study.effects[0] - (0.0 if second is None else study.effects[second])
@@ -190,7 +194,5 @@ def _largest(studies: list[Study], second: int | None, df: float) -> FloatArray:
     correlation = np.array([[a @ b for b in effects] for a in effects])
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    rng = np.random.default_rng(0)
-    largest = np.abs(rng.normal(size=(_DRAWS, len(studies))) @ root.T).max(axis=1)
-    # The standard errors of all thresholds come from the same rows, or groups.
-    return np.asarray(largest / np.sqrt(rng.chisquare(df, _DRAWS) / df) if df < np.inf else largest)
+    drawn = np.random.default_rng(0).normal(size=(_DRAWS, len(studies))) @ root.T
+    return np.asarray(np.abs(drawn).max(axis=1))
