@@ -94,8 +94,8 @@ def leads_in_C(record, n_errors):
     """`choose_C` at a number of errors, with the lead of every C over that of best log-loss."""
     chosen_by_library = linear_module.choose_C
 
-    def choose(logistic, sample, region, Cs):
-        _, results = chosen_by_library(logistic, sample, region, Cs)
+    def choose(logistic, sample, region, Cs, *compare):
+        _, results = chosen_by_library(logistic, sample, region, Cs, *compare)
         compared = RegionComparison(sample.take(logistic.covered), logistic.scores, region)
         best = int(np.argmin(results["log_loss"]))
         leads = [compared.lead(k, best).z for k in range(Cs.size)]

@@ -18,10 +18,14 @@ from aucuba._roc._region import Region
 from aucuba._rows._splits import KeptRows
 from aucuba.design import TableDesign
 from aucuba.linear._cross_validation import ChosenBlend, Splits, anchored_half
-from aucuba.metrics import partial_auc_score
+from aucuba.metrics import average_precision_score, partial_auc_score
 from aucuba.risks import Sample
 
 BAND = (0.0, 0.1)
+MEASURES = {
+    "partial_auc": lambda y, score: partial_auc_score(y, score, fpr_range=BAND),
+    "average_precision": average_precision_score,
+}
 
 
 def curved(rng, n=1500):
@@ -83,14 +87,19 @@ def test_blend_is_what_is_returned(model):
     assert flagged[~Y].mean() <= 0.1 < flagged[~Y].mean() + 1 / (~Y).sum() + 1e-9
 
 
+@pytest.mark.parametrize("scoring", MEASURES)
 @pytest.mark.parametrize("limits", [BAND, (0.3, 1.0)])
-def test_the_weight_is_how_sure_the_lead_of_the_regions_model_is(limits):
-    fitted = PartialAUCClassifierCV(limits, Cs=1, random_state=0).fit(X[:600], Y[:600])
+def test_the_weight_is_how_sure_the_lead_of_the_regions_model_is(limits, scoring):
+    fitted = PartialAUCClassifierCV(limits, Cs=1, scoring=scoring, random_state=0)
+    fitted.fit(X[:600], Y[:600])
     ahead = fitted.partial_auc_["region"] - fitted.partial_auc_["logistic"]
     error = fitted.partial_auc_error_["region - logistic"]
     assert fitted.blend_ == pytest.approx(max(0, erf(ahead / error / np.sqrt(2))), abs=1e-12)
     assert f"weight {fitted.blend_:.2f}" in fitted.status_
-    assert f"{ahead:+.4f}" in fitted.status_
+    assert (
+        f"{ahead:+.4f} of held-out {scoring.replace('_', ' ').replace('auc', 'AUC')}"
+        in fitted.status_
+    )
 
 
 def test_a_half_gives_its_departure_from_logistic_regression_of_the_same_rows():
@@ -106,10 +115,11 @@ def test_a_half_gives_its_departure_from_logistic_regression_of_the_same_rows():
     assert np.abs(departure).max() > 0.01
 
 
-def test_the_regions_model_is_logistic_regression_of_all_rows_and_the_mean_departure():
+@pytest.mark.parametrize("scoring", MEASURES)
+def test_the_regions_model_is_logistic_regression_of_all_rows_and_the_mean_departure(scoring):
     table, y = X[:400], Y[:400]
     splits = [(np.flatnonzero(part), np.flatnonzero(~part)) for part in halves_of(400)]
-    fitted = PartialAUCClassifierCV(BAND, Cs=[1.0], cv=splits).fit(table, y)
+    fitted = PartialAUCClassifierCV(BAND, Cs=[1.0], cv=splits, scoring=scoring).fit(table, y)
     region, design = Region.from_params(BAND, None, 0.0), TableDesign(table)
     parts = [anchored_half(split, design, Sample(y), region, 1.0) for split in splits]
     moved = fitted.logistic_coef_[0] + np.mean([departure for departure, _ in parts], axis=0)
@@ -120,8 +130,23 @@ def test_the_regions_model_is_logistic_regression_of_all_rows_and_the_mean_depar
         scores[:, test] += part
         count[test] += 1
     for name, row in zip(("logistic", "region"), scores / count, strict=True):
-        held_out = partial_auc_score(y, row, fpr_range=BAND)
-        assert fitted.partial_auc_[name] == pytest.approx(held_out, abs=1e-3)
+        assert fitted.partial_auc_[name] == pytest.approx(MEASURES[scoring](y, row), abs=1e-3)
+
+
+def test_scoring_by_average_precision_chooses_what_is_compared_not_what_is_trained():
+    fits = [
+        PartialAUCClassifierCV(BAND, Cs=[1e-3, 1.0], scoring=one, random_state=0).fit(
+            X[:500], Y[:500]
+        )
+        for one in MEASURES
+    ]
+    assert fits[0].C_ == fits[1].C_
+    np.testing.assert_array_equal(fits[0].region_coef_, fits[1].region_coef_)
+    assert fits[0].blend_ != fits[1].blend_
+    reached = fits[1].cv_results_["logistic"]
+    assert np.all(reached > fits[0].cv_results_["logistic"])
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        PartialAUCClassifierCV(BAND, scoring="precision").fit(X, Y)
 
 
 def halves_of(n_rows):

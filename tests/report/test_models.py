@@ -17,6 +17,7 @@ from aucuba import (
     FixedPrecisionClassifier,
     FixedTPRClassifier,
     PartialAUCClassifier,
+    PartialAUCClassifierCV,
     RegionReweighted,
     RegionStack,
 )
@@ -43,6 +44,18 @@ def test_page_of_a_stack_lists_its_members():
             assert float(weight) == pytest.approx(row["coef"], abs=1e-3)
     assert weight == ""
     assert fact(body_of(page, "training"), "trained for") == "FPR 0 to 0.2"
+
+
+@pytest.mark.parametrize("scoring", ["partial_auc", "average_precision"])
+def test_page_of_a_cross_validated_model_names_what_compared_its_candidates(scoring):
+    X, y, _ = small_table()
+    model = PartialAUCClassifierCV((0.0, 0.2), Cs=[1.0], cv=3, scoring=scoring).fit(X, y)
+    body = body_of(
+        classifier_report(model, ScoredSample(y, model.decision_function(X)), X=X), "training"
+    )
+    named = {"partial_auc": "partial AUC", "average_precision": "average precision"}[scoring]
+    assert f"out-of-sample {named}" in body
+    assert f"{model.partial_auc_['region']:.4f}" in body
 
 
 def test_page_of_a_reweighted_model_says_how_much_weight_moved():

@@ -8,10 +8,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from aucuba._base._warnings import FewRowsWarning
-from aucuba._roc._comparison import RegionComparison, region_placements
+from aucuba._roc._comparison import PrecisionComparison, RegionComparison, region_placements
 from aucuba._roc._region import Region
 from aucuba._roc._standard_error import standard_error
-from aucuba.metrics import compare_scores, partial_auc_score, two_way_partial_auc_score
+from aucuba.metrics import (
+    average_precision_score,
+    compare_scores,
+    partial_auc_score,
+    two_way_partial_auc_score,
+)
 from aucuba.risks import Sample
 
 
@@ -219,3 +224,51 @@ def test_rows_without_a_pair_are_no_comparison(group):
     assert np.isnan(comparison.values).all()
     assert not comparison.lead(1, 0).is_clear(0.5)
     assert comparison.lead(1, 0).weight == 0
+
+
+def test_average_precision_is_compared_as_by_users():
+    rng = np.random.default_rng(3)
+    y, first = draw(rng, 60, 200)
+    both, weight = (
+        np.stack([first, first + rng.normal(size=y.size)]),
+        rng.integers(1, 4, y.size) * 1.0,
+    )
+    found = PrecisionComparison(Sample(y, weight), both, region())
+    test = compare_scores(
+        "average_precision",
+        y,
+        *both,
+        sample_weight=weight,
+        weight_kind="frequency",
+        method="influence",
+    )
+    assert found.values == pytest.approx(test.values)
+    df = weight[y].sum() - 1
+    error = (test.high - test.difference) / stats.t.ppf(0.975, df)
+    assert found.lead(0, 1).difference == pytest.approx(test.difference)
+    assert found.lead(0, 1).error == pytest.approx(error)
+    copies = np.repeat(np.arange(y.size), weight.astype(int))
+    assert PrecisionComparison(Sample(y[copies]), both[:, copies], region()).error(0, 1) == (
+        pytest.approx(error)
+    )
+
+
+def test_average_precision_is_compared_by_groups_and_by_queries():
+    rng = np.random.default_rng(4)
+    y, first = draw(rng, 60, 180)
+    both, group = np.stack([first, first + rng.normal(size=y.size)]), np.arange(y.size) % 24
+    found = PrecisionComparison(Sample(y), both, region(), group)
+    test = compare_scores("average_precision", y, *both, groups=group, method="influence")
+    assert found.error(0, 1) == pytest.approx(
+        (test.high - test.difference) / stats.t.ppf(0.975, 23)
+    )
+    found = PrecisionComparison(Sample(y, query=group), both, region())
+    assert found.values == pytest.approx(
+        [average_precision_score(y, one, qid=group) for one in both]
+    )
+    apart = found.error(0, 1)
+    test = compare_scores("average_precision", y, *both, qid=group)
+    assert apart == pytest.approx((test.high - test.difference) / stats.t.ppf(0.975, 23))
+    found = PrecisionComparison(Sample(y), both, region())
+    alone = PrecisionComparison(Sample(y, query=np.zeros(y.size, dtype=int)), both, region())
+    assert alone.error(0, 1) == pytest.approx(found.error(0, 1))

@@ -6,19 +6,21 @@ from functools import cached_property
 
 import numpy as np
 
-from aucuba._base._arrays import Vector, is_tensor
+from aucuba._base._arrays import Vector, arrays_of, is_tensor
 from aucuba._base._typing import FloatArray, IntArray
+from aucuba._roc._average_precision import average_precision, average_precision_effects
 from aucuba._roc._curve import (
     Placements,
     counted_range_average,
     counted_range_influence,
     placements,
     region_average,
+    roc_curve,
     top_of_curve,
 )
 from aucuba._roc._queries import Queries
 from aucuba._roc._region import Region
-from aucuba._roc._standard_error import error_of_mean, standard_error
+from aucuba._roc._standard_error import error_of_effects, error_of_mean, standard_error
 from aucuba._rows._lead import Lead
 from aucuba._rows._sample import RankingSample, Sample, SortedRows
 
@@ -44,6 +46,8 @@ class RegionComparison:
     group : ndarray of int, default=None
         Number of each row's group, where groups are the independent units of the errors.
     """
+
+    measure = "partial AUC"
 
     def __init__(
         self,
@@ -78,7 +82,9 @@ class RegionComparison:
             if gaps.size > 1:
                 return error_of_mean(gaps)
             return self._within_the_only_query(a, b)
-        influence = self._influence(a) - self._influence(b)
+        return self._error_of(self._influence(a) - self._influence(b))
+
+    def _error_of(self, influence: Vector) -> float:
         if self.group is None:
             return standard_error(self.sample, influence, meaning="replication")
         return standard_error(self.sample, influence, meaning="sampling", group=self.group)
@@ -91,7 +97,7 @@ class RegionComparison:
         group = self.group
         if group is not None:
             group = np.unique(group[rows], return_inverse=True)[1]
-        return RegionComparison(alone, scores, self.region, group).error(0, 1)
+        return type(self)(alone, scores, self.region, group).error(0, 1)
 
     def lead(self, a: int, b: int) -> Lead:
         """Compute how far scorer a is above scorer b, with the paired standard error."""
@@ -100,14 +106,16 @@ class RegionComparison:
     @cached_property
     def _by_query(self) -> FloatArray:
         queries = Queries(self.sample)
-        return np.stack([queries.in_region(row, self.region) for row in self.scores], axis=1)
+        return np.stack([self._of_queries(queries, row) for row in self.scores], axis=1)
+
+    def _of_queries(self, queries: Queries, scores: FloatArray) -> FloatArray:
+        return queries.in_region(scores, self.region)
 
     def _value(self, sample: Sample, scores: FloatArray) -> float:
         # Only the top of the ranking is sorted.
         if is_tensor(scores):
             return counted_range_average(sample.positive, scores, *self.region.fpr_range)
-        ranking = RankingSample(sample.positive, sample.weight, score=scores)
-        curve = top_of_curve(ranking, self.region.upper_limit)
+        curve = top_of_curve(_ranking(sample, scores), self.region.upper_limit)
         return float(region_average(curve, self.region))
 
     @cached_property
@@ -123,3 +131,39 @@ class RegionComparison:
         if is_tensor(scores):
             return counted_range_influence(self.sample.positive, scores, *self.region.fpr_range)
         return region_placements(self.sample, scores, self.region).influence
+
+
+class PrecisionComparison(RegionComparison):
+    """Average precision of several scorers on the same rows, in place of their partial AUC.
+
+    Scores are compared on the host. Errors are those of random rows: the share of positives is
+    uncertain too.
+    """
+
+    measure = "average precision"
+
+    def __init__(
+        self, sample: Sample, scores: Vector, region: Region, group: IntArray | None = None
+    ) -> None:
+        super().__init__(sample.on_host(), arrays_of(scores).host(scores), region, group)
+
+    def _error_of(self, influence: Vector) -> float:
+        copies = self.sample.weight if self.group is None else None
+        return error_of_effects(influence, copies, self.group)
+
+    def _of_queries(self, queries: Queries, scores: FloatArray) -> FloatArray:
+        return queries.values(scores, lambda curves, _: average_precision(curves))
+
+    def _value(self, sample: Sample, scores: FloatArray) -> float:
+        return float(average_precision(roc_curve(_ranking(sample, scores))))
+
+    def _computed_influence(self, scores: Vector) -> Vector:
+        return average_precision_effects(_ranking(self.sample, scores))
+
+
+def _ranking(sample: Sample, scores: FloatArray) -> RankingSample:
+    return RankingSample(sample.positive, sample.weight, score=scores)
+
+
+# How two models are compared, by the name of the measure.
+COMPARISONS = {"partial_auc": RegionComparison, "average_precision": PrecisionComparison}

@@ -58,8 +58,7 @@ def standard_error(
         return float(np.sqrt(variance))
     terms = row_terms(sample, influence)
     if group is not None:
-        sums = np.bincount(group, terms)
-        return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
+        return error_of_effects(terms, group=group)
     # One row has no spread to learn from.
     counts = [int(rows.sum()) for rows in _classes(sample)]
     if min(counts) < 2:
@@ -77,6 +76,31 @@ def row_terms(sample: Sample, influence: FloatArray) -> FloatArray:
     for rows, part, centred in _by_class(sample, influence):
         terms[rows] = part * centred
     return terms
+
+
+def error_of_effects(
+    effect: FloatArray,
+    weight: FloatArray | None = None,
+    group: IntArray | None = None,
+) -> float:
+    """Standard error from the first-order effects of rows of both classes, drawn together.
+
+    Parameters
+    ----------
+    effect : ndarray of shape (n_rows,)
+        Sum to 0 up to rounding.
+    weight : ndarray of shape (n_rows,), default=None
+        Numbers of equal rows, where a row stands for several.
+    group : ndarray of int, default=None
+        Number of each row's group, 0, 1, ... without gaps, where groups are the units.
+    """
+    if group is not None:
+        sums = np.bincount(group, effect)
+        return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
+    # Each of k copies has the k-th part of the effect.
+    squares = effect**2 if weight is None else effect**2 / weight
+    units = float(effect.size) if weight is None else weight.sum()
+    return float(np.sqrt(squares.sum() * units / (units - 1)))
 
 
 def error_of_mean(values: FloatArray) -> float:

@@ -201,7 +201,7 @@ def fit_facts(classifier: Any) -> dict[str, Any]:
     if isinstance(classifier, PartialAUCSVC):
         facts["C"] = classifier.C
     if known.get("partial_auc_"):
-        facts["partial_auc"] = classifier.partial_auc_
+        facts[known.get("scoring", "partial_auc")] = classifier.partial_auc_
     if isinstance(classifier, RegionStack):
         facts["partial_auc"] = {row["member"]: row["partial_auc"] for row in classifier.report_}
     if isinstance(classifier, RegionScorecard):

@@ -235,7 +235,12 @@ class ChosenBlend:
 
     @classmethod
     def from_scores(
-        cls, tested: Sample, region: Region, logistic: Vector, own: Vector
+        cls,
+        tested: Sample,
+        region: Region,
+        logistic: Vector,
+        own: Vector,
+        compare: type[RegionComparison] = RegionComparison,
     ) -> ChosenBlend:
         """Weigh the region's own model by its lead on the rows left out, `Lead.weight`.
 
@@ -244,10 +249,10 @@ class ChosenBlend:
         """
         first, second = (_standardised(scores, tested.weight) for scores in (logistic, own))
         both = arrays_of(first).stack([first, second])
-        comparison = RegionComparison(tested, both, region)
+        comparison = compare(tested, both, region)
         lead = comparison.lead(1, 0)
         weight = lead.weight
-        blended = RegionComparison(tested, ((1 - weight) * first + weight * second)[None], region)
+        blended = compare(tested, ((1 - weight) * first + weight * second)[None], region)
         plain, best = map(float, comparison.values)
         values = {"logistic": plain, "blend": float(blended.values[0]), "region": best}
         if np.isnan(lead.error):
@@ -258,13 +263,18 @@ class ChosenBlend:
             verb = "leads" if lead.difference > 0 else "does not lead"
             status = (
                 f"The region's own model has weight {weight:.2f}: it {verb} logistic regression "
-                f"({lead.difference:+.4f} of held-out partial AUC, standard error {lead.error:.4f})."
+                f"({lead.difference:+.4f} of held-out {compare.measure}, "
+                f"standard error {lead.error:.4f})."
             )
         return cls(weight, status, values, {"region - logistic": lead.error})
 
 
 def choose_C(
-    logistic: OutOfFold, sample: Sample, region: Region, Cs: FloatArray
+    logistic: OutOfFold,
+    sample: Sample,
+    region: Region,
+    Cs: FloatArray,
+    compare: type[RegionComparison] = RegionComparison,
 ) -> tuple[int, dict[str, FloatArray]]:
     """Choose the C of best log-loss, unless another is clearly ahead in the region.
 
@@ -272,7 +282,7 @@ def choose_C(
     """
     tested = compared_rows(logistic, sample)
     losses = np.array([log_loss(row, tested.positive, tested.weight) for row in logistic.scores])
-    comparison = RegionComparison(tested, logistic.scores, region)
+    comparison = compare(tested, logistic.scores, region)
     results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}
     best = int(np.argmin(losses))
     # Standard errors are slow to compute and matter only for values of C that are ahead.

@@ -15,7 +15,9 @@ from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import map_parallel, one_blas_thread
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
+from aucuba._base._validation import check_choice
 from aucuba._base._warnings import warn_user
+from aucuba._roc._comparison import COMPARISONS
 from aucuba._roc._region import FprWeight, Region
 from aucuba._rows._out_of_fold import OutOfFold
 from aucuba._rows._splits import Split
@@ -77,6 +79,9 @@ class PartialAUCClassifierCV(RegionClassifier):
         are used for both.
     min_tpr, fpr_weight
         As in `PartialAUCClassifier`.
+    scoring : {"partial_auc", "average_precision"}, default="partial_auc"
+        What held-out scores are compared by where C, the columns and the blend are chosen: partial AUC
+        in the region, or average precision. The fits are for the region either way.
     max_features : int or None, default=None
         Use at most this many columns: those of best log-loss, by an L1 path and swaps, unless others
         are ahead in the region by more than one standard error on rows left out. Everything else is
@@ -113,7 +118,8 @@ class PartialAUCClassifierCV(RegionClassifier):
         The model trained for the region, scaled likewise.
     partial_auc_ : dict
         Partial AUC of rows left out, averaged over the fits on half-samples: of ``"logistic"``, of
-        ``"region"``, and of both with the weight chosen, ``"blend"``.
+        ``"region"``, and of both with the weight chosen, ``"blend"``. Their average precision with
+        ``scoring="average_precision"``, as in the next two.
     partial_auc_error_ : dict
         Standard error of the difference that decided, ``"region - logistic"``.
     cv_results_ : dict of ndarray
@@ -149,6 +155,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         cv: Any = None,
         min_tpr: float = 0.0,
         fpr_weight: FprWeight = None,
+        scoring: str = "partial_auc",
         max_features: int | None = None,
         feature_groups: Any = None,
         sign: Any = None,
@@ -161,6 +168,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.cv = cv
         self.min_tpr = min_tpr
         self.fpr_weight = fpr_weight
+        self.scoring = scoring
         self.max_features = max_features
         self.feature_groups = feature_groups
         self.sign = sign
@@ -205,6 +213,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         """
         Cs = Cs_to_try(self.Cs)
         region = Region.from_params(self.fpr_range, self.fpr_weight, self.min_tpr)
+        check_choice(self.scoring, "scoring", tuple(COMPARISONS))
         with fresh_fit(self):
             design, sample, kept = self._validate(X, y, sample_weight, qid)
             # Scores of folds are compared on the host, wherever they were computed.
@@ -253,7 +262,9 @@ class PartialAUCClassifierCV(RegionClassifier):
             )
         columns, splits = np.arange(width), rest[0].usable(sample)
         if self.max_features is not None:
-            found = choose_support(design, sample, region, splits.folds, constraints)
+            found = choose_support(
+                design, sample, region, splits.folds, constraints, COMPARISONS[self.scoring]
+            )
             columns, self.support_path_ = found.columns, found.path
         while columns.size:
             chosen = self._choose(design.columns(columns), sample, region, *rest)
@@ -315,7 +326,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         )
         joined = partial(OutOfFold.from_parts, sample.n_rows, splits.folds)
         chosen, self.cv_results_ = choose_C(
-            joined(part.log_odds for part in parts), sample, region, Cs
+            joined(part.log_odds for part in parts), sample, region, Cs, COMPARISONS[self.scoring]
         )
         logistic = joined(part.standardised(chosen) for part in parts)
         # Of many rows the scores at every C need much memory.
@@ -332,7 +343,11 @@ class PartialAUCClassifierCV(RegionClassifier):
         # Like with like: both were trained on the same halves, and their scores averaged alike.
         halves_of_logistic, halves_of_own = held_out.scores
         blend = ChosenBlend.from_scores(
-            compared_rows(held_out, sample), region, halves_of_logistic, halves_of_own
+            compared_rows(held_out, sample),
+            region,
+            halves_of_logistic,
+            halves_of_own,
+            COMPARISONS[self.scoring],
         )
         self.blend_, self.status_ = blend.weight, blend.status
         self.partial_auc_, self.partial_auc_error_ = blend.partial_auc, blend.errors

@@ -108,12 +108,13 @@ def choose_support(
     region: Region,
     folds: list[Split],
     constraints: Constraints,
+    compare: type[RegionComparison] = RegionComparison,
 ) -> ChosenSupport:
     """Choose the support of best log-loss, unless another is clearly ahead in the region.
 
     The log-loss is expanded about logistic regression of all columns, and the squared error of the
     scores near the region about the model trained for it. Supports near the best of either are fitted
-    anew without each fold, and judged by the partial AUC of its rows.
+    anew without each fold, and compared on its rows.
     """
     plain, near = _expansions(design, sample, region, constraints)
     path = list(plain.path(constraints.most))
@@ -129,7 +130,7 @@ def choose_support(
     if len(columns) > 1 and folds:
         parts = [_judged(split, design, sample, region, columns) for split in folds]
         scored = OutOfFold.from_parts(sample.n_rows, folds, parts)
-        compared = RegionComparison(sample.take(scored.covered), scored.scores, region)
+        compared = compare(sample.take(scored.covered), scored.scores, region)
         ahead = [k for k in range(1, len(columns)) if compared.lead(k, 0).is_clear()]
         chosen = columns[max(ahead, key=lambda k: float(compared.values[k]))] if ahead else chosen
     return ChosenSupport(chosen, [_step(plain, support) for support in path])

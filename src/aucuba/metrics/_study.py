@@ -23,6 +23,7 @@ from aucuba._roc._curve import RocCurve, placements
 from aucuba._roc._standard_error import (
     WeightMeaning,
     effective_rows,
+    error_of_effects,
     error_of_mean,
     row_terms,
     standard_error,
@@ -147,18 +148,12 @@ class Study:
     def _error_of(self, effect: FloatArray) -> float:
         """Standard error of a statistic from the first-order effects of its rows."""
         one = self.samples[0]
-        if self.group is not None:
-            sums = np.bincount(self.group, effect)
-            return float(np.sqrt(np.sum(sums**2) * sums.size / (sums.size - 1)))
-        if self.sampling == "by_class":
+        if self.group is None and self.sampling == "by_class":
             totals = [one.class_weight(positive=positive) for positive in (False, True)]
             influence = effect * np.take(totals, one.y) / one.weights
             meaning: WeightMeaning = "frequency" if self.frequency else "sampling"
             return standard_error(one, influence, meaning=meaning)
-        # Each of k copies has the k-th part of the effect.
-        squares = effect**2 / one.weights if self.frequency else effect**2
-        units = one.weights.sum() if self.frequency else float(one.n_rows)
-        return float(np.sqrt(squares.sum() * units / (units - 1)))
+        return error_of_effects(effect, one.weights if self.frequency else None, self.group)
 
     @cached_property
     def effects(self) -> list[FloatArray]:

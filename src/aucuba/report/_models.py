@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from aucuba._base._estimator import pipeline_steps
 from aucuba._base._tables import escaped
 from aucuba._base._typing import FloatArray
+from aucuba._roc._comparison import COMPARISONS
 from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.report._page import Section, facts, figures, paragraph, table
@@ -309,12 +310,15 @@ def _iterations(iteration: FloatArray) -> tuple[float, float]:
 
 
 def _candidates(known: Mapping[str, Any]) -> str:
-    values = known["partial_auc_"]
+    values, measure = (
+        known["partial_auc_"],
+        COMPARISONS[known.get("scoring", "partial_auc")].measure,
+    )
     errors = known["partial_auc_error_"]
     rows = [[name, f"{value:.4f}"] for name, value in values.items()]
     why = "; ".join(f"{name} ± {error:.4f}" for name, error in errors.items())
     shown = table(
-        ["candidate", "out-of-sample partial AUC"], rows, "Candidates of the cross-validation."
+        ["candidate", f"out-of-sample {measure}"], rows, "Candidates of the cross-validation."
     )
     return shown + (paragraph(f"Standard errors of the differences: {why}.", "fine") * bool(why))
 
