@@ -8,6 +8,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from aucuba._base._warnings import FewRowsWarning
+from aucuba._rows._sample import RankingSample
 from aucuba.metrics import (
     ScoreComparison,
     compare_scores,
@@ -18,6 +19,7 @@ from aucuba.metrics import (
     score_interval,
 )
 from aucuba.metrics._measures import bind
+from aucuba.metrics._steps import Spread, spread_of_steps
 from aucuba.metrics._study import make_study
 from tests.measure_cases import PARAMS, suited
 
@@ -396,6 +398,62 @@ def test_planning_by_resamples_agrees_with_placements():
         sample_size_for("partial_auc", y, score, power=0.8)
     with pytest.raises(ValueError, match="difference must be a number above 0"):
         power_of("partial_auc", y, score, n_positives=3, n_negatives=3, difference=0.0)
+
+
+def test_plans_of_measures_in_steps_know_how_far_estimates_and_tests_spread():
+    def draw(rng, n_positives, n_negatives):
+        y = np.arange(n_positives + n_negatives) < n_positives
+        first = rng.normal(size=y.size) + 1.5 * y
+        return y, first, first + 0.5 * rng.normal(size=y.size)
+
+    def gap(y, *scores):
+        first, second = (bind("fpr_at_tpr", {"tpr": 0.9}).value(one) for one in ranked(y, *scores))
+        return first - second
+
+    def ranked(y, *scores):
+        return [RankingSample.from_arrays(y, one) for one in scores]
+
+    rng = np.random.default_rng(31)
+    real = np.std([gap(*draw(rng, 150, 900)) for _ in range(400)])
+    studies = [make_study("fpr_at_tpr", {"tpr": 0.9}, y, [a, b])
+               for y, a, b in (draw(rng, 100, 600) for _ in range(8))]  # fmt: skip
+    found = [spread_of_steps(one, 6.0, 0).errors(150) for one in studies]
+    estimate, of_test = np.sqrt(np.mean(np.square(found), axis=0)) / real
+    assert 0.85 < estimate < 1.08
+    assert 1.04 * estimate < of_test < 1.25
+
+
+def test_the_part_of_steps_fades_with_the_size_of_a_study():
+    small, large = (Spread(0.04, 100.0, 0.2).errors(n) for n in (100, 40_000))
+    assert small == pytest.approx((np.sqrt(0.04 * 0.8), 0.2))
+    assert large == pytest.approx((np.sqrt(1e-4 * 0.61), np.sqrt(1e-4 * 0.62)))
+
+
+@pytest.mark.parametrize("goal", [{"power": 0.8, "difference": 0.07}, {"half_width": 0.05}])
+def test_sizes_of_measures_in_steps_reach_their_goal(goal):
+    y, a = sample(33, 80, 240)
+    b = a + 0.7 * np.random.default_rng(34).normal(size=y.size)
+    size = sample_size_for("tpr_at_fpr", y, a, b, fpr=0.1, random_state=0, **goal)
+    study = make_study("tpr_at_fpr", {"fpr": 0.1}, y, [a, b])
+    estimate, of_test = spread_of_steps(study, 3.0, 0).errors(size.n_positives)
+    assert estimate < of_test
+    if "power" in goal:
+        rows = {"n_positives": size.n_positives, "n_negatives": size.n_negatives}
+        power = power_of("tpr_at_fpr", y, a, b, fpr=0.1, random_state=0, difference=0.07, **rows)
+        assert power == pytest.approx(0.8, abs=0.01)
+    else:
+        assert 1.96 * of_test == pytest.approx(0.05, rel=0.01)
+
+
+@pytest.mark.parametrize("ratio", [0.02, 500.0])
+def test_steps_of_few_rows_and_far_ratios_have_a_spread(ratio):
+    y, a = sample(35, 12, 12)
+    study = make_study(
+        "tpr_at_fpr", {"fpr": 0.2}, y, [a, np.random.default_rng(36).normal(size=24)]
+    )
+    found = spread_of_steps(study, ratio, 0)
+    assert found.variance > 0
+    assert 0 <= found.excess <= 0.5
 
 
 def test_probabilities_of_both_classes_are_refused_in_words():

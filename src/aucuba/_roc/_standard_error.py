@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import beta, norm
+from scipy.special import betaincinv, ndtri
 
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._rows._sample import Sample
@@ -131,8 +131,8 @@ def _by_class(
 
 def clopper_pearson(hits: float, rows: float, tail: float) -> tuple[float, float]:
     """Exact binomial limits with a probability of at most ``tail`` beyond each."""
-    low = 0.0 if hits == 0 else float(beta.ppf(tail, hits, rows - hits + 1))
-    high = 1.0 if hits == rows else float(beta.ppf(1 - tail, hits + 1, rows - hits))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, rows - hits + 1, tail))
+    high = 1.0 if hits == rows else float(betaincinv(hits + 1, rows - hits, 1 - tail))
     return low, high
 
 
@@ -158,7 +158,7 @@ def wilson_interval(rate: Any, n: float, tail: float = 0.025) -> tuple[FloatArra
     >>> print(f"{low:.3f} {high:.3f}")
     0.404 0.596
     """
-    z = float(norm.isf(tail))
+    z = -float(ndtri(tail))
     p = np.asarray(rate, dtype=float)
     middle = p + z**2 / (2 * n)
     half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtr
 from scipy.stats import binom, norm
 
 from aucuba._base._typing import BoolArray, FloatArray
@@ -157,7 +157,7 @@ def _limits_around(
     if study.measure.is_rate and draws is None:
         return _rate_limits(study, method, tail)
     # The tail of Student's t in as many standard errors as the model, which is normal, has for it.
-    own_tail = float(norm.sf(study.quantile(1 - tail)))
+    own_tail = float(ndtr(-study.quantile(1 - tail)))
     if draws is None:
         return _model_limits(study, value, study.error(), own_tail)
     error = float(draws.std())

@@ -98,19 +98,20 @@ class NormalModel:
             probit, log_variance = probit[::-1], log_variance[::-1]
         knots = np.arange(probit.size)
         start = float(np.interp(ndtri(np.clip(value, _TINY, 1 - _TINY)), probit, knots))
+        probit_at, log_variance_at = _through(probit), _through(log_variance)
         ratio = 1.0
         # Where no row is misplaced there is no spread to compare with.
         if error > _TINY and _TINY < value < 1.0 - _TINY:
-            ratio = error**2 / float(np.exp(np.interp(start, knots, log_variance)))
+            ratio = error**2 / float(np.exp(log_variance_at(start)))
         ratio = float(np.clip(ratio, 1.0, _MOST_RATIO * most))
 
         def at(place: float) -> float:
-            return float(ndtr(np.interp(place, knots, probit)))
+            return float(ndtr(probit_at(place)))
 
         def excess(place: float) -> float:
             """Probability of a value above the one found, which counts half itself."""
             theta = at(place)
-            variance = ratio * float(np.exp(np.interp(place, knots, log_variance)))
+            variance = ratio * float(np.exp(log_variance_at(place)))
             n = max(theta * (1 - theta) / variance, 1.0)
             hits, misses = value * n, (1 - value) * n
             at_least = betainc(hits, misses + 1, theta) if hits > 0 else 1.0
@@ -121,6 +122,20 @@ class NormalModel:
         low = at(_crossing(lambda place: excess(place) - tail, start, 0.0))
         high = at(_crossing(lambda place: 1 - tail - excess(place), start, last))
         return min(low, value), max(high, value)
+
+
+def _through(values: FloatArray) -> Callable[[float], float]:
+    """Join values at 0, 1, 2, ... by lines: `numpy.interp` of one place, without its overhead."""
+    known = values.tolist()
+    last = len(known) - 1
+
+    def at(place: float) -> float:
+        left = min(int(place), last)
+        if place == left:
+            return float(known[left])
+        return float((known[left + 1] - known[left]) * (place - left) + known[left])
+
+    return at
 
 
 def _crossing(function: Callable[[float], float], inside: float, outside: float) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,17 @@ from scipy.stats import norm
 
 from aucuba._base._typing import ArrayLike
 from aucuba._base._validation import check_fraction, check_positive_number
-from aucuba._roc._prevalence import sample_at_prevalence
-from aucuba._roc._standard_error import row_terms
-from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics._intervals import interval_of
 from aucuba.metrics._measures import bind
 from aucuba.metrics._normal_model import NormalModel
-from aucuba.metrics._resampling import Draw, bootstrap
+from aucuba.metrics._pilot import RESAMPLES, Variances, spread_of_pilot, variances_of_pilot
 from aucuba.metrics._roc_measure import RocMeasure
+from aucuba.metrics._steps import Spread
 from aucuba.metrics._study import Study, check_level, make_study
 
-# Bootstrap resamples of the pilot; the standard error is then known to 2 %.
-_RESAMPLES = 1000
-# Half of the change of the log-odds of a positive row over which a slope is taken.
-_STEP = 0.1
 _MODEL_ROWS = 1000.0
+# A number of rows whose errors depend on it little is found to so much in so many steps.
+_CLOSE, _MOST_STEPS = 1e-9, 100
 
 
 @dataclass(frozen=True)
@@ -33,23 +30,6 @@ class SampleSize:
 
     n_positives: int
     n_negatives: int
-
-
-@dataclass(frozen=True)
-class _Variances:
-    """Variance of an estimate times the number of positives, of negatives, and of rows in all."""
-
-    positives: float
-    negatives: float
-    rows: float = 0.0
-
-    def of(self, n_positives: float, n_negatives: float) -> float:
-        """Variance of a study of given size."""
-        by_class = self.positives / n_positives + self.negatives / n_negatives
-        return by_class + self.rows / (n_positives + n_negatives)
-
-    def scaled(self, factor: float) -> _Variances:
-        return _Variances(self.positives * factor, self.negatives * factor, self.rows * factor)
 
 
 def sample_size_for(
@@ -77,7 +57,9 @@ def sample_size_for(
     components come from the pilot's placement values (AUC and partial AUC), from resamples of it, or
     from normal scores; measures that depend on the prevalence have a third part over all rows. A
     half-width is that of intervals by ``method="auto"``: for measures without placement values the
-    interval of the pilot tells how many standard errors wide they are.
+    interval of the pilot tells how many standard errors wide they are. Measures read off at a place
+    that comes from the rows, such as the TPR at an FPR, have a further part that fades faster, twice as
+    large in a test's resamples as in the estimate; resamples of the pilot's smoothed scores tell it.
 
     Parameters
     ----------
@@ -143,20 +125,37 @@ def sample_size_for(
     plan = _Plan.of(metric, metric_params, values, correlation, rows)
     per_positive = plan.ratio if ratio is None else check_positive_number(ratio, "ratio")
     z = float(norm.ppf((1 + level) / 2))
-    # Of one positive and its share of the negatives.
-    spread = float(np.sqrt(plan.variances(per_positive, random_state).of(1.0, per_positive)))
+    spread = plan.spread(per_positive, random_state)
     if half_width is not None and power is None and difference is None and margin == 0:
         width = max(z, plan.errors_in_width(level, random_state))
-        errors = width * spread / check_positive_number(half_width, "half_width")
+        goal = check_positive_number(half_width, "half_width")
+
+        def reach(estimate: float, test: float) -> float:
+            return width * test
+
     elif half_width is None and power is not None:
-        reached = check_fraction(power, "power", low_open=True, high_open=True)
-        distance = plan.distance(difference, margin)
-        null = plan.null_error(spread, difference, margin, 1.0, per_positive)
-        errors = (z * null + float(norm.ppf(reached)) * spread) / distance
+        reached = float(norm.ppf(check_fraction(power, "power", low_open=True, high_open=True)))
+        goal = plan.distance(difference, margin)
+        null = plan.null_factor(difference, margin, per_positive)
+
+        def reach(estimate: float, test: float) -> float:
+            return z * null * test + reached * estimate
+
     else:
         raise ValueError("Give half_width, or power and difference.")
-    n_positives = max(2, int(np.ceil(errors**2)))
+    n_positives = max(2, int(np.ceil(_fewest(lambda m: reach(*spread.errors(m)), goal))))
     return SampleSize(n_positives, max(2, int(np.ceil(n_positives * per_positive))))
+
+
+def _fewest(reach: Callable[[float], float], goal: float) -> float:
+    """Return the positives from which so many standard errors reach no further than a goal."""
+    n_positives, factor = 1.0, np.inf
+    for _ in range(_MOST_STEPS):
+        if abs(factor - 1.0) < _CLOSE:
+            break
+        factor = (reach(n_positives) / goal) ** 2
+        n_positives *= factor
+    return n_positives
 
 
 def power_of(
@@ -210,10 +209,10 @@ def power_of(
     plan = _Plan.of(metric, metric_params, values, correlation, rows)
     m = check_positive_number(n_positives, "n_positives", integer=True)
     n = check_positive_number(n_negatives, "n_negatives", integer=True)
-    error = float(np.sqrt(plan.variances(n / m, random_state).of(m, n)))
+    error, of_test = plan.spread(n / m, random_state).errors(m)
     distance = plan.distance(difference, margin)
     z = norm.ppf((1 + check_level(confidence)) / 2)
-    critical = z * plan.null_error(error, difference, margin, m, n)
+    critical = z * of_test * plan.null_factor(difference, margin, n / m)
     other_side = 0.0 if margin else norm.cdf((-critical - distance) / error)
     return float(norm.sf((critical - distance) / error) + other_side)
 
@@ -285,27 +284,27 @@ class _Plan:
             raise ValueError("Give difference, the true difference that the test should find.")
         return check_positive_number(abs(difference), "difference")
 
-    def null_error(
-        self, error: float, difference: float | None, margin: float, m: float, n: float
-    ) -> float:
-        """Take a standard error from the value expected to the one that it is tested against.
+    def null_factor(self, difference: float | None, margin: float, ratio: float) -> float:
+        """Return the standard error at the value tested against, in those at the value expected.
 
         An interval by ``method="auto"`` ends at the value that a test would just not reject, with the
         variance there; a difference of two scorers has the variance found.
         """
         known = self.values if self.pilot is None else tuple(self.pilot.values)
         if len(known) > 1 or not self.measure.is_modelled or self.measure.is_rate:
-            return error
+            return 1.0
         better = -1.0 if self.measure.smaller_is_better else 1.0
         side = better if margin else float(difference or 0.0)
         refuted = float(known[0] - np.copysign(self.distance(difference, margin), side))
         try:
-            found = [self._of_value(one, n / m).of(m, n) for one in (refuted, float(known[0]))]
+            found = [
+                self._of_value(one, ratio).of(1.0, ratio) for one in (refuted, float(known[0]))
+            ]
         except ValueError:
             if self.pilot is None:
                 raise
-            return error
-        return error * float(np.sqrt(found[0] / found[1]))
+            return 1.0
+        return float(np.sqrt(found[0] / found[1]))
 
     def errors_in_width(self, level: float, random_state: Any) -> float:
         """Half of the width of the pilot's own interval, in standard errors; 0 if it is not needed.
@@ -323,12 +322,18 @@ class _Plan:
         if variance <= 0:
             return 0.0
         method = study.choose("auto")
-        found = interval_of(study, level, method, "two-sided", _RESAMPLES, random_state)
+        found = interval_of(study, level, method, "two-sided", RESAMPLES, random_state)
         return (found.high - found.low) / 2 / float(np.sqrt(variance))
 
-    def variances(self, ratio: float, random_state: Any) -> _Variances:
+    def spread(self, ratio: float, random_state: Any) -> Spread:
+        """Return how far the estimates, and the resamples of a test, spread at a ratio of classes."""
+        if self.pilot is not None and len(self.pilot.samples) > 1:
+            return spread_of_pilot(self.pilot, ratio, random_state)
+        return Spread(self.variances(ratio, random_state).of(1.0, ratio))
+
+    def variances(self, ratio: float, random_state: Any) -> Variances:
         if self.pilot is not None:
-            return _of_pilot(self.pilot, ratio, random_state)
+            return variances_of_pilot(self.pilot, ratio, random_state)
         found = [self._of_value(one, ratio) for one in self.values]
         if len(found) == 1:
             return found[0]
@@ -337,7 +342,7 @@ class _Plan:
         total = size[0] + size[1] - 2 * self.correlation * float(np.sqrt(size[0] * size[1]))
         return a.scaled(total / size[0])
 
-    def _of_value(self, value: float, ratio: float) -> _Variances:
+    def _of_value(self, value: float, ratio: float) -> Variances:
         floor, ceiling = self.measure.limits
         model = NormalModel.of(self.measure, _MODEL_ROWS, _MODEL_ROWS * ratio)
         try:
@@ -349,58 +354,5 @@ class _Plan:
             ) from None
         scale = (ceiling - floor) ** 2
         if self.measure.sampling == "random":
-            return _Variances(0.0, 0.0, found[1] * scale)
-        return _Variances(found[1] * scale, found[0] * scale)
-
-
-def _of_pilot(study: Study, ratio: float, random_state: Any) -> _Variances:
-    """Variances of one row, from placement values or from resamples of one class at a time."""
-    rows, positive = Sample(study.samples[0].positive), study.samples[0].positive
-    second = 1 if len(study.samples) > 1 else None
-    if study.measure.region is not None:
-        influence = study.influences[0]
-        if second is not None:
-            influence = influence - study.influences[second]
-        terms = row_terms(rows, influence)
-        of = [float((terms[one] * one.sum()).var(ddof=1)) for one in (positive, ~positive)]
-        found = _Variances(of[0], of[1])
-        if study.group is None:
-            return found
-        alone = replace(study, sampling="by_class", group=None)
-        return found.scaled((study.error(0, second) / alone.error(0, second)) ** 2)
-    samples = study.samples
-    if study.measure.sampling == "random":
-        samples = [sample_at_prevalence(one, 1 / (1 + ratio)) for one in samples]
-    of = []
-    for is_positive in (True, False):
-        # To first order the variances of the classes add.
-        draw = Draw(samples[0], by_class=True, still=not is_positive)
-        gap = _gap(bootstrap(study.measure, samples, draw, _RESAMPLES, random_state))
-        of.append(float(gap.var()) * rows.class_weight(positive=is_positive))
-    found = _Variances(of[0], of[1], _of_prevalence(study.measure, samples, ratio))
-    if study.group is None:
-        return found
-    spread = []
-    for group in (study.group, None):
-        draw = Draw(rows, by_class=False, group=group)
-        values = bootstrap(study.measure, study.samples, draw, _RESAMPLES, random_state)
-        spread.append(float(_gap(values).var()))
-    return found.scaled(spread[0] / spread[1])
-
-
-def _of_prevalence(measure: RocMeasure, samples: list[RankingSample], ratio: float) -> float:
-    """Variance of one row from an uncertain prevalence p, whose log-odds have 1 / (p (1 - p))."""
-    if measure.sampling != "random":
-        return 0.0
-    ends = []
-    for step in (_STEP, -_STEP):
-        share = 1 / (1 + ratio * float(np.exp(-step)))
-        moved = [sample_at_prevalence(one, share) for one in samples]
-        ends.append(float(_gap(np.array([[measure.value(one)] for one in moved]))[0]))
-    slope, prevalence = (ends[0] - ends[1]) / (2 * _STEP), 1 / (1 + ratio)
-    return slope**2 / (prevalence * (1 - prevalence))
-
-
-def _gap(values: Any) -> Any:
-    """Return the values of one scorer, or the differences of two."""
-    return values[0] - (values[1] if len(values) > 1 else 0.0)
+            return Variances(0.0, 0.0, found[1] * scale)
+        return Variances(found[1] * scale, found[0] * scale)

@@ -122,6 +122,12 @@ class RocMeasure:
         """Whether small changes of the weights move the value by a little, so that BCa applies."""
         return self.region is not None or self.effects is not None
 
+    @property
+    def moves_in_steps(self) -> bool:
+        """Whether the value is read off the ranking at a place that comes from the rows."""
+        is_fixed = self.is_rate or self.cells is not None or self.cuts != ()
+        return not (self.is_smooth or is_fixed or self.at_vertices is not None)
+
     def at_prevalence(self, target_prevalence: Any) -> RocMeasure:
         """Return the measure of a population with another share of positives (label shift).
 

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import (
@@ -109,7 +108,7 @@ class Study:
     def quantile(self, level: float, method: str = "auto") -> float:
         """Quantile of the estimate's distribution in standard errors of a method."""
         df = self.df_of(method)
-        return float(norm.ppf(level) if np.isinf(df) else student.ppf(level, df))
+        return float(ndtri(level) if np.isinf(df) else stdtrit(df, level))
 
     def percentile(self, tail: float) -> float:
         """Return the level of resamples that corresponds to a tail of the estimate's distribution.
@@ -120,14 +119,14 @@ class Study:
         df = self.degrees_of_freedom
         if np.isinf(df):
             return tail
-        return float(norm.sf(np.sqrt((df + 1) / df) * student.isf(tail, df)))
+        return float(ndtr(np.sqrt((df + 1) / df) * stdtrit(df, tail)))
 
     def tail_of(self, percentile: float) -> float:
         """Return the tail of the estimate's distribution for a level of resamples."""
         df = self.degrees_of_freedom
         if np.isinf(df):
             return percentile
-        return float(student.sf(norm.isf(percentile) / np.sqrt((df + 1) / df), df))
+        return float(stdtr(df, ndtri(percentile) / np.sqrt((df + 1) / df)))
 
     def error(self, first: int = 0, second: int | None = None) -> float:
         """Standard error of one value, or of the difference of two, to first order."""
