@@ -1,14 +1,10 @@
-r"""How far estimates and resamples of measures that move in steps spread, from the scores of a pilot.
+"""How far estimates and resamples of measures that move in steps spread, from the scores of a pilot.
 
-The TPR at an FPR is read off at a threshold that comes from the rows, and the number of positives
-between the true threshold and the one found adds to its variance. Of m positives
-
-.. math:: \text{estimate: } \frac{V}{m} + \frac{c}{m^{3/2}}, \qquad
-          \text{resamples: } \frac{V}{m} + \frac{2 c}{m^{3/2}},
-
-since resamples come from rows that are uneven themselves (Hall and Martin 1988, on the bootstrap of a
-quantile). A test by resamples thus rejects less often than its estimate allows. Resamples of smoothed
-scores spread like the estimate (Hall, DiCiccio and Romano 1989), and the two together tell V and c.
+The TPR at an FPR is read off at a threshold that comes from the rows. Resamples come from rows that are
+uneven around it, which makes them spread more than estimates do, by a part that fades with the square
+root of the number of rows (Hall and Martin 1988, on quantiles). So a test by resamples rejects less
+often than its estimate allows. Resamples of smoothed scores spread like the estimate (Hall, DiCiccio
+and Romano 1989), and the excess of the others is the part that fades.
 """
 
 from __future__ import annotations
@@ -24,12 +20,15 @@ from sklearn.utils import check_random_state
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._runs import Runs
+from aucuba._roc._standard_error import effective_rows
 from aucuba.metrics._study import NO_SPREAD, Study
 
 _RESAMPLES = 500
-# Rows of a resample; with more the second term is small. Fewer of a class say little about it.
+# Rows of a resample; with more the excess is small. Fewer of a class say little about it.
 _MOST_ROWS, _FEWEST = 20_000, 10
-# From no second term at all to nothing but it.
+# With fewer blocks of equal scores, counted as if of equal size, a kernel would hide their steps.
+_FEWEST_BLOCKS = 30
+# More is the noise of few resamples.
 _MOST_EXCESS = 0.5
 
 
@@ -44,10 +43,9 @@ class Spread:
     def errors(self, n_positives: float) -> tuple[float, float]:
         """Return the standard errors of an estimate and of its resamples in a study."""
         scale = self.variance * self.size / n_positives
-        first, second = 1.0 - 2.0 * self.excess, self.excess * np.sqrt(self.size / n_positives)
-        return float(np.sqrt(scale * (first + second))), float(
-            np.sqrt(scale * (first + 2 * second))
-        )
+        estimate = 1.0 - self.excess
+        resamples = estimate + self.excess * np.sqrt(self.size / n_positives)
+        return float(np.sqrt(scale * estimate)), float(np.sqrt(scale * resamples))
 
 
 def spread_of_steps(study: Study, ratio: float, random_state: Any) -> Spread:
@@ -80,7 +78,10 @@ def spread_of_steps(study: Study, ratio: float, random_state: Any) -> Spread:
             curve = _curve_of(score[place], hits)
             values[1, place, number] = measure.of_curve(curve, n_rows)
     plain, smooth = (values[:, 0] - values[:, 1]).var(axis=1)
-    excess = np.clip(1.0 - smooth / plain, 0.0, _MOST_EXCESS) if plain > NO_SPREAD else 0.0
+    blocks = min(effective_rows(np.diff(one.ranked.block_end, prepend=-1.0)) for one in samples)
+    if plain <= NO_SPREAD or blocks < _FEWEST_BLOCKS:
+        return Spread(float(plain), m)
+    excess = np.clip(1.0 - smooth / plain, 0.0, _MOST_EXCESS)
     return Spread(float(plain), m, float(excess))
 
 
