@@ -162,31 +162,36 @@ def _bound(name: str, **params) -> RocMeasure:
 
 def every_measure(cell: Cell) -> dict[str, RocMeasure]:
     """Measures by their names in the table, also those that rest on too few rows."""
+    return {name: _bound(metric, **params) for name, (metric, params) in by_name(cell).items()}
+
+
+def by_name(cell: Cell) -> dict[str, tuple[str, dict]]:
+    """Return the metric and the parameters of every measure of the table."""
     k = round(TOP * cell.n_rows * (MEAN_WEIGHT if cell.kind == "weights" else 1.0))
     hits = RECALL * cell.prevalence
     alarms = norm.sf(norm.isf(RECALL) + cell.shift) * (1 - cell.prevalence)
-    found = {"AUC": _bound("partial_auc")}
+    found: dict[str, tuple[str, dict]] = {"AUC": ("partial_auc", {})}
     for low, high in ((0.0, 0.05), (0.02, 0.05), (0.0, 0.01), (0.0, 0.001)):
-        found[f"partial AUC [{low:g}, {high:g}]"] = _bound("partial_auc", fpr_range=(low, high))
-    corner = _bound("partial_auc", fpr_range=(0.0, 0.3), min_tpr=0.5)
+        found[f"partial AUC [{low:g}, {high:g}]"] = ("partial_auc", {"fpr_range": (low, high)})
+    corner = ("partial_auc", {"fpr_range": (0.0, 0.3), "min_tpr": 0.5})
     found["two-way [0, 0.3] x [0.5, 1]"] = corner
     for low in (0.01, 0.001):
-        found[f"log AUC [{low:g}, 0.1]"] = _bound("log_auc", fpr_range=(low, 0.1))
+        found[f"log AUC [{low:g}, 0.1]"] = ("log_auc", {"fpr_range": (low, 0.1)})
     for fpr in (0.05, 0.01, 0.001):
-        found[f"TPR at FPR {fpr:g}"] = _bound("tpr_at_fpr", fpr=fpr)
+        found[f"TPR at FPR {fpr:g}"] = ("tpr_at_fpr", {"fpr": fpr})
     found |= {
-        "FPR at TPR 0.9": _bound("fpr_at_tpr", tpr=0.9),
-        "equal error rate": _bound("equal_error_rate"),
-        "precision at recall 0.5": _bound("precision_at_recall", recall=0.5),
-        "recall at precision": _bound("recall_at_precision", precision=hits / (hits + alarms)),
-        "precision at k": _bound("precision_at_k", k=k),
-        "recall at k": _bound("recall_at_k", k=k),
-        "enrichment at 0.05": _bound("enrichment_factor", fraction=TOP),
-        "RIE, alpha 20": _bound("rie", alpha=20.0),
-        "BEDROC, alpha 20": _bound("bedroc", alpha=20.0),
+        "FPR at TPR 0.9": ("fpr_at_tpr", {"tpr": 0.9}),
+        "equal error rate": ("equal_error_rate", {}),
+        "precision at recall 0.5": ("precision_at_recall", {"recall": 0.5}),
+        "recall at precision": ("recall_at_precision", {"precision": hits / (hits + alarms)}),
+        "precision at k": ("precision_at_k", {"k": k}),
+        "recall at k": ("recall_at_k", {"k": k}),
+        "enrichment at 0.05": ("enrichment_factor", {"fraction": TOP}),
+        "RIE, alpha 20": ("rie", {"alpha": 20.0}),
+        "BEDROC, alpha 20": ("bedroc", {"alpha": 20.0}),
     }
     for rate in ("tpr", "fpr", "precision", "alert_rate"):
-        one = _bound("rate_at_threshold", rate=rate, threshold=THRESHOLD)
+        one = ("rate_at_threshold", {"rate": rate, "threshold": THRESHOLD})
         found[f"{rate.replace('_', ' ')} at a threshold"] = one
     return found
 

@@ -24,6 +24,9 @@ COUNTS = ("simulations", "too_low", "too_high", "warned", "width")
 LOWEST, MOST_BEYOND = 92.5, 5.0
 OTHER_WORLDS = ("wide", "misses")
 EARLIER = Path(__file__).parent / "results" / "interval_coverage_earlier.csv"
+# How far the present code's limits lie from those of the earlier cells, and how far they may.
+SAME_LIMITS = Path(__file__).parent / "results" / "interval_same_limits.csv"
+SAME = 0.02
 
 
 def summary(counts: Counter, measure: str, prefix: str) -> dict | None:
@@ -36,7 +39,7 @@ def summary(counts: Counter, measure: str, prefix: str) -> dict | None:
     found: dict = {
         field: 100 * sum(counts[measure, one, field] for one in labels) / n for field in COUNTS[1:]
     }
-    found["simulations"], found["is_earlier"] = int(n), False
+    found["simulations"], found["is_earlier"], found["is_same"] = int(n), False, True
     found["method"] = max(labels, key=lambda one: counts[measure, one, "simulations"])
     return found | {"covered": 100 - found["too_low"] - found["too_high"]}
 
@@ -49,10 +52,28 @@ def earlier() -> dict[tuple[str, str], dict]:
         for row in csv.DictReader(file):
             one: dict = {field: float(row[field]) for field in ("too_low", "too_high")}
             one["covered"] = 100 - one["too_low"] - one["too_high"]
-            one |= {"warned": 100.0 * int(row["warned"]), "is_earlier": True}
+            one |= {"warned": 100.0 * int(row["warned"]), "is_earlier": True, "is_same": False}
             one["simulations"] = int(row["simulations"])
             found[row["cell"], row["measure"]] = one
     return found
+
+
+@cache
+def differences() -> dict[tuple[str, str], float]:
+    """Largest difference of a limit by the present code and by the earlier one, in half-widths."""
+    if not SAME_LIMITS.exists():
+        return {}
+    with SAME_LIMITS.open(encoding="utf-8", newline="") as file:
+        return {
+            (row["cell"], row["measure"]): float(row["largest"]) for row in csv.DictReader(file)
+        }
+
+
+def cell_named(name: str) -> Cell:
+    """Return the cell of a name in the csv."""
+    shift, sizes, kind = name.split(", ")
+    m, n = (int(one.replace(",", "")) for one in sizes.split(" + "))
+    return Cell(m, n, kind, float(shift))
 
 
 def cell_of(found: dict[str, Counter], cell: Cell, measure: str) -> dict | None:
@@ -60,6 +81,8 @@ def cell_of(found: dict[str, Counter], cell: Cell, measure: str) -> dict | None:
     one = summary(found.get(cell.name, Counter()), measure, "auto")
     if one is None:
         one = earlier().get((cell.name, measure))
+        if one is not None and differences().get((cell.name, measure), 1.0) <= SAME:
+            one = one | {"is_same": True}
         if one is not None and not _has_rows(cell, measure):
             one = one | {"warned": 100.0}
     return one
@@ -74,10 +97,10 @@ def keeps_rule(found: dict) -> bool:
 
 
 def shown(one: dict) -> str:
-    """Write a cell: bold if it breaks the rule, italic from earlier code, a dagger where it warns."""
+    """Write a cell: bold if it breaks the rule, italic from other code, a dagger where it warns."""
     text = f"{one['covered']:.1f} ({one['too_low']:.1f}, {one['too_high']:.1f})"
     is_warned = one["warned"] > 50
-    if one["is_earlier"]:
+    if not one["is_same"]:
         text = f"*{text}*"
     if not keeps_rule(one) and not is_warned:
         text = f"**{text}**"
@@ -87,10 +110,8 @@ def shown(one: dict) -> str:
 def columns() -> list[tuple[int, int, str]]:
     """Sizes and kinds of the present study and of the earlier one."""
     known = [(one.n_positives, one.n_negatives, one.kind) for one in all_cells()]
-    for name in dict.fromkeys(cell for cell, _ in earlier()):
-        _, sizes, kind = name.split(", ")
-        m, n = (int(one.replace(",", "")) for one in sizes.split(" + "))
-        known.append((m, n, kind))
+    for one in map(cell_named, dict.fromkeys(cell for cell, _ in earlier())):
+        known.append((one.n_positives, one.n_negatives, one.kind))
     kinds = ("plain", "ties", "weights", "clusters", *OTHER_WORLDS)
     return sorted(set(known), key=lambda one: (one[0], one[1], kinds.index(one[2])))
 
@@ -110,6 +131,7 @@ def tables(found: dict[str, Counter]) -> tuple[list[str], list[str], list[str], 
                 if one is None:
                     continue
                 made["earlier" if one["is_earlier"] else "present"] += 1
+                made["same"] += one["is_earlier"] and one["is_same"]
                 size[one["simulations"]] += 1
                 label = f"{cell.name}: {measure} {row[-1].strip('*')}"
                 if not keeps_rule(one) and one["warned"] <= 50 and kind not in OTHER_WORLDS:
@@ -197,10 +219,14 @@ def report(found: dict[str, Counter], n_resamples: int) -> str:
                 "" if not warned else " Warned although they may not be: " + "; ".join(warned) + "."
             ),
             f"**Two runs.** {made['present']:,} cells are from the present code (commit cd0e5b0 and "
-            "later: `interval_coverage.csv`). The "
-            f"{made['earlier']:,} cells in *italics* are from earlier code (commit 4db03e1: 500 to "
-            "1,000 samples each, resampled on an NVIDIA H200, `interval_coverage_earlier.csv`) and "
-            "were not run again. Since then the working model resolves the very top, rates in "
+            "later: `interval_coverage.csv`), and "
+            f"{made['earlier']:,} from a run of commit 4db03e1 (500 to 1,000 samples each, resampled "
+            "on an NVIDIA H200, `interval_coverage_earlier.csv`). Of the latter "
+            f"{made['same']:,} have the same limits by the code of today, on the same samples and "
+            f"resamples, to {100 * SAME:g} % of a half-width, which is .2 points of a tail "
+            "(`interval_same_limits.md`); the other "
+            f"{made['earlier'] - made['same']:,}, in *italics*, have not and were not run again. Since "
+            "then the working model resolves the very top, rates in "
             "clusters count only the rows of their class, and fewer than 6 negatives in the range are "
             "warned of (here 3).",
             "A cell reads: coverage (intervals below the value, above the value), in percent of the "

@@ -36,6 +36,8 @@ from reproductions.tables import markdown_table, write_signed
 NAME = "interval_tests"
 RESULTS = Path(os.environ.get("OUT", Path(__file__).parent / "results"))
 STORE = RESULTS / f"{NAME}.json"
+# Which rows by earlier code have the same tests by the present code (`interval_same_limits`).
+SAME_TESTS = Path(__file__).parent / "results" / "interval_same_tests.json"
 BLOCK = 50
 SECONDS_BETWEEN_SAVES = 20
 N_RESAMPLES = 500
@@ -100,8 +102,9 @@ def test_rows():
     yield *others[0], "bootstrap", "non-inferior"
 
 
-def one_test(metric, params, method, design, rng):
-    """The p-value of one simulated test whose null hypothesis holds."""
+def test_call(row, rng):
+    """Metric, labels, scores and options of one simulated test whose null hypothesis holds."""
+    _, metric, params, method, design = row
     y, base, groups = draw_scores(rng, *ROWS, clustered=design == "clusters")
     options = {
         "method": method,
@@ -113,17 +116,17 @@ def one_test(metric, params, method, design, rng):
         margin = population_value(metric, params, SHIFT)
         margin -= population_value(metric, params, noisy(SHIFT))
         worse = base + NOISE * rng.normal(size=y.size)
-        return compare_scores(metric, y, worse, base, margin=margin, alternative=design, **options)
+        return metric, y, worse, base, {**options, "margin": margin, "alternative": design}
     if design == "independent samples":
         z, other, _ = draw_scores(rng, *ROWS)
-        return compare_scores(metric, y, base, other, y_true_b=z, **options)
+        return metric, y, base, other, {**options, "y_true_b": z}
     a, b = (base + rng.normal(size=y.size) for _ in range(2))
-    return compare_scores(metric, y, a, b, groups=groups, **options)
+    return metric, y, a, b, {**options, "groups": groups}
 
 
 def simulate_test(row, rng):
-    _, metric, params, method, design = row
-    found = one_test(metric, params, method, design, rng)
+    *rows, options = test_call(row, rng)
+    found = compare_scores(*rows, **options)
     return {"rejected": float(found.p_value < found.level)}
 
 
@@ -171,8 +174,8 @@ def cluster_rows():
         yield name, tuple(int(one) for one in sizes), "TPR at FPR 0.1", "tpr_at_fpr", {"fpr": 0.1}
 
 
-def simulate_clusters(row, rng):
-    """Whether two equally good scorers, each with noise of its own per cluster, are told apart."""
+def cluster_call(row, rng):
+    """The same of two equally good scorers, each with noise of its own per cluster."""
     _, sizes, _, metric, params = row
     groups = np.repeat(np.arange(len(sizes)), sizes)
     y = rng.random(groups.size) < 0.3
@@ -184,13 +187,14 @@ def simulate_clusters(row, rng):
     )
     # Of 200 resamples a test on six clusters has no p-value below .065.
     options = {"n_resamples": 1_000, "random_state": int(rng.integers(2**31)), **params}
+    return metric, y, a, b, {**options, "groups": groups}
+
+
+def simulate_clusters(row, rng):
+    *rows, options = cluster_call(row, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FewRowsWarning)
-        return {
-            "rejected": float(
-                compare_scores(metric, y, a, b, groups=groups, **options).p_value < 0.05
-            )
-        }
+        return {"rejected": float(compare_scores(*rows, **options).p_value < 0.05)}
 
 
 # Measures with their parameters and the half-width that a study should have.
@@ -400,10 +404,19 @@ def made_by(store, study):
     """Say which commit's code made the rows of a study."""
     rows = [store.get(f"{study} {row}", {}) for row in STUDIES[study][1]()]
     counts = Counter(" and ".join(row.get("code", ["unknown"])) for row in rows if row.get("n"))
-    if len(counts) == 1:
-        return f"Made by the code of commit {next(iter(counts))}."
-    parts = (f"{n} by {code}" for code, n in counts.items())
-    return f"Rows by the code of the commit that made them: {', '.join(parts)}."
+    text = f"Made by the code of commit {next(iter(counts), '')}."
+    if len(counts) > 1:
+        parts = (f"{n} by {code}" for code, n in counts.items())
+        text = f"Rows by the code of the commit that made them: {', '.join(parts)}."
+    known = json.loads(SAME_TESTS.read_text(encoding="utf-8")) if SAME_TESTS.exists() else {}
+    of_study = [one for row, one in known.items() if row.startswith(f"{study} ")]
+    same = sum(not one["differing"] for one in of_study)
+    if of_study:
+        text += (
+            f" Of {len(of_study)} rows {same} have the same p-values and limits by the code of today, "
+            f"in {of_study[0]['tests']} tests each (`interval_same_limits.md`)."
+        )
+    return text
 
 
 def write_store(store):
@@ -518,14 +531,14 @@ def report(store):
             f"From pilots of {PILOT[0]} + {PILOT[1]:,} rows. Half-widths are those of intervals by "
             '`method="auto"` in studies of the size planned, one per pilot. The power is that of '
             f"finding a difference of about {PROBE:g} standard errors between a scorer and a noisier "
-            f"one in studies of {STUDY[0]} + {STUDY[1]:,} rows. Found are the tests of `compare_scores` "
+            f"one in studies of {STUDY[0]} + {STUDY[1]:,} rows. Found: the tests of `compare_scores` "
             'by `method="auto"` that reject a difference so far from the true one, the mean of both '
             "sides: of 500 studies known to about 2 points, and plans of 100 pilots to about 1. In "
             "*italics* it follows from the spread of the differences alone, as if tests knew it: of "
             "1,000 studies known to about 1.5 points. Measures that move in steps are planned by "
             "smoothed resamples of the pilot; the rule was chosen on normal scores, at 300 + 3,000 and "
-            "1,000 + 10,000 rows. Heavy tails: Student's t with 5 degrees of freedom, positives 2 above "
-            "negatives and 1.5 times as wide. Net "
+            "1,000 + 10,000 rows. Heavy tails: Student's t with 5 degrees of freedom, positives 2 "
+            "above negatives and 1.5 times as wide. Net "
             "benefit is that of the probabilities which the scores imply. "
             "Measures of the top k and of bins are not planned, since they count rows.",
             made_by(store, "plans"),
