@@ -3,16 +3,18 @@
 The same rows as an array in memory and as a Dask array of blocks of 25,000 rows: on a cluster of two
 processes with one thread each, on a cluster of one process with two threads, and without a cluster
 (Dask's threads). A cluster holds the rows before the clock starts. Seconds of all processes together:
-those of the client and of the workers, of one BLAS thread each; the first fit does not count. Fits at
-their defaults, in the range from 0 to 0.05. ``--before`` names the ``src`` folder of earlier
-code, to be measured in the same run. The aim is a ratio of at most 3: threads keep it,
-two processes do not.
+those of the client and of the workers, of one BLAS thread each; the first fit does not count, and of
+2,000,000 rows, which show what a row costs beside what a pass costs, one fit does. Fits at their
+defaults, in the range from 0 to 0.05. The aim is a ratio of at most 3. ``--before`` names the ``src``
+folder of earlier code, to be measured in the same run; "before" is commit 4d68158e. Finished cells are
+kept in ``results/dask_cost.json``; ``--only`` measures those with this part of their name anew.
 Writes ``benchmarks/results/dask_cost.md``.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -29,20 +31,27 @@ from threadpoolctl import threadpool_limits
 from reproductions.tables import markdown_table, write_signed
 
 RESULT = Path(__file__).parent / "results" / "dask_cost.md"
-N_ROWS, BLOCK, N_ROUNDS = 200_000, 25_000, 3
+CELLS = RESULT.with_suffix(".json")
+BLOCK, N_ROUNDS, ROWS_FOR_ALL_ROUNDS = 25_000, 3, 200_000
 MODELS = ("PartialAUCClassifier", "PartialAUCClassifierCV", "PartialAUCSVC")
-# Name, columns, processes and threads of the cluster (none: Dask's own threads).
+# Name, rows, columns, processes and threads of the cluster (none: Dask's own threads).
 SETTINGS = (
-    ("two processes", 40, (2, 1)),
-    ("one process of threads", 39, (1, 2)),
-    ("no cluster", 40, None),
+    ("two processes", 200_000, 40, (2, 1)),
+    ("two processes", 2_000_000, 40, (2, 1)),
+    ("one process of threads", 200_000, 39, (1, 2)),
+    ("no cluster", 200_000, 40, None),
 )
 
 
-def rows(n_columns: int) -> tuple[Any, Any]:
+def size_of(setting: tuple[Any, ...]) -> str:
+    name, n_rows, n_columns, _ = setting
+    return f"{name}, {n_rows:,} x {n_columns}"
+
+
+def rows(n_columns: int, n_rows: int = 200_000) -> tuple[Any, Any]:
     """Make the rows of one setting; one in ten is positive, one label in twenty wrong."""
     X, y = make_classification(
-        N_ROWS, n_columns, n_informative=20, weights=[0.9], flip_y=0.05, random_state=0
+        n_rows, n_columns, n_informative=20, weights=[0.9], flip_y=0.05, random_state=0
     )
     return StandardScaler().fit_transform(X), y
 
@@ -60,10 +69,10 @@ def _spent(client: Any = None) -> float:
     return time.process_time() + sum(workers)
 
 
-def _measured(fit: Any, client: Any = None) -> float:
+def _measured(fit: Any, n_rounds: int, client: Any = None) -> float:
     fit()
     times = []
-    for _ in range(N_ROUNDS):
+    for _ in range(n_rounds):
         start = _spent(client)
         fit()
         times.append(_spent(client) - start)
@@ -74,12 +83,13 @@ def cell(setting: str, model: str) -> tuple[float, float]:
     """Processor seconds in memory and on Dask, measured in this process."""
     import dask.array as da
 
-    n_columns, cluster = next(one[1:] for one in SETTINGS if one[0] == setting)
-    X, y = rows(n_columns)
-    in_memory = _measured(lambda: estimator(model).fit(X, y))
+    _, n_rows, n_columns, cluster = next(one for one in SETTINGS if size_of(one) == setting)
+    X, y = rows(n_columns, n_rows)
+    n_rounds = N_ROUNDS if n_rows <= ROWS_FOR_ALL_ROUNDS else 1
+    in_memory = _measured(lambda: estimator(model).fit(X, y), n_rounds)
     blocks = da.from_array(X, chunks=(BLOCK, -1)), da.from_array(y, chunks=BLOCK)
     if cluster is None:
-        return in_memory, _measured(lambda: estimator(model).fit(*blocks))
+        return in_memory, _measured(lambda: estimator(model).fit(*blocks), n_rounds)
     from distributed import Client, LocalCluster
 
     processes, threads = cluster
@@ -95,10 +105,10 @@ def cell(setting: str, model: str) -> tuple[float, float]:
     ):
         held = client.persist(list(blocks))
         apart = client if processes > 1 else None
-        return in_memory, _measured(lambda: estimator(model).fit(*held), apart)
+        return in_memory, _measured(lambda: estimator(model).fit(*held), n_rounds, apart)
 
 
-def _in_its_own_process(setting: str, model: str, source: Path | None) -> tuple[float, float]:
+def _in_its_own_process(setting: str, model: str, source: Path | None) -> list[float]:
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     if source is not None:
         known = environment.get("PYTHONPATH", "")
@@ -107,14 +117,13 @@ def _in_its_own_process(setting: str, model: str, source: Path | None) -> tuple[
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if found.returncode:
         raise RuntimeError(found.stderr)
-    ours, dask = (float(one) for one in found.stdout.split("seconds")[-1].split())
-    return ours, dask
+    return [float(one) for one in found.stdout.split("seconds")[-1].split()]
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--before", type=Path)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only")
     parser.add_argument("--cell", nargs=2)
     options = parser.parse_args(argv)
     if options.cell:
@@ -122,28 +131,22 @@ def main(argv: list[str] | None = None) -> None:
         with threadpool_limits(1):
             print("seconds", *cell(*options.cell))
         return
+    cells = json.loads(CELLS.read_text()) if CELLS.exists() else {}
     lines = []
-    for setting, n_columns, _ in SETTINGS:
+    for size in map(size_of, SETTINGS):
         for model in MODELS:
-            if options.only not in f"{setting} {model}":
-                continue
-            in_memory, dask = _in_its_own_process(setting, model, None)
-            before = "-"
-            if options.before is not None:
-                one = _in_its_own_process(setting, model, options.before)
-                before = f"{one[1] / one[0]:.1f}"
-            size = f"{N_ROWS:,} x {n_columns}"
-            lines.append(
-                [
-                    f"{setting}, {size}",
-                    f"`{model}`",
-                    f"{in_memory:.2f}",
-                    f"{dask:.2f}",
-                    f"{dask / in_memory:.2f}",
-                    before,
-                ]
-            )
-            print(lines[-1], flush=True)
+            key = f"{size}, {model}"
+            if key not in cells if options.only is None else options.only in key:
+                cells[key] = _in_its_own_process(size, model, None)
+                if options.before is not None:
+                    cells[key] += _in_its_own_process(size, model, options.before)
+                CELLS.write_text(json.dumps(cells, indent=1) + "\n")
+                print(key, cells[key], flush=True)
+            if key in cells:
+                in_memory, dask, *before = cells[key]
+                earlier = f"{before[1] / before[0]:.2f}" if before else "-"
+                figures = [f"{in_memory:.2f}", f"{dask:.2f}", f"{dask / in_memory:.2f}"]
+                lines.append([size, f"`{model}`", *figures, earlier])
     columns = ["setting", "fit", "in memory, s", "Dask, s", "ratio", "ratio before"]
     text = (__doc__ or "").split("\n\n", 1)[1].rsplit("\nWrites", 1)[0].replace("``", "`")
     table = markdown_table(columns, lines)

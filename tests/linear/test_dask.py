@@ -254,6 +254,16 @@ def test_adjoint_products_and_rows(rows):
         assert design.largest == plain.largest
 
 
+def test_a_block_at_an_odd_address_is_moved_once(rows):
+    X, _ = rows
+    odd = np.frombuffer(b"123" + X.tobytes(), dtype=np.float64, offset=3).reshape(X.shape)
+    table = DaskDesign.as_table(odd)
+    assert not odd.flags.aligned
+    assert table.flags.aligned
+    np.testing.assert_array_equal(table, X)
+    assert DaskDesign.as_table(X) is X
+
+
 def test_some_rows_of_a_block_do_not_keep_all_of_it(rows):
     for block in (rows[0], pd.DataFrame(rows[0])):
         few = DaskDesign.as_table(rows_of(block, np.arange(0, 1200, 100)))

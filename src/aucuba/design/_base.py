@@ -79,6 +79,13 @@ class RowDesign(Design, Protocol):
 
     def exact(self) -> RowDesign: ...
 
+    def in_single_precision(self) -> RowDesign:
+        """Return the same rows with faster, rougher products where there are such, else itself.
+
+        For fits that are averaged or only compared, such as those of folds.
+        """
+        ...
+
     @property
     def table(self) -> Any:
         """The rows as a NumPy array or CSR matrix; None where they live elsewhere."""

@@ -72,6 +72,9 @@ class DaskDesign:
     def n_rows(self) -> int:
         return self.blocks.n_rows if self._rows is None else int(self._rows.size)
 
+    def in_single_precision(self) -> DaskDesign:
+        return self
+
     @property
     def table(self) -> Any:
         return None
@@ -173,7 +176,11 @@ def _as_table(block: Any) -> Any:
     if isinstance(block, pd.DataFrame):
         single = all(dtype == np.float32 for dtype in block.dtypes)
         return block.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
-    table = block.tocsr() if sparse.issparse(block) else np.asarray(block)
+    if sparse.issparse(block):
+        table = block.tocsr()
+    else:
+        # A block that has travelled may lie at an odd address; NumPy would copy it for every product.
+        table = np.require(block, requirements="A")
     return table if table.dtype in (np.float32, np.float64) else table.astype(np.float64)
 
 

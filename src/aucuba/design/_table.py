@@ -15,6 +15,9 @@ from aucuba._base._validation import largest_entry
 
 # Entries per block of converted rows: half a megabyte, which stays in the cache.
 _ENTRIES_AT_ONCE = 65_536
+# Products in single precision need entries whose products are finite, and columns whose mean is not so
+# many standard deviations from zero that it takes the digits in which rows differ.
+_LARGEST_SINGLE, _SMALLEST_SINGLE, _MOST_OFF_ZERO = 1e15, 1e-15, 100.0
 
 
 class TableDesign:
@@ -60,6 +63,12 @@ class TableDesign:
 
     def on_host(self) -> TableDesign:
         return self
+
+    def in_single_precision(self) -> TableDesign:
+        in_reach = _SMALLEST_SINGLE < self.largest < _LARGEST_SINGLE
+        if sparse.issparse(self.X) or is_half_precision(self.X.dtype) or not in_reach:
+            return self
+        return _SingleDesign(self.X, self._largest) if _is_near_zero(self.X) else self
 
     @property
     def table(self) -> Any:
@@ -129,6 +138,29 @@ class TableDesign:
         return self.X[rows].astype(np.float64, copy=False)
 
 
+class _SingleDesign(TableDesign):
+    """A dense table whose products with models and gradients are in single precision."""
+
+    def __init__(self, X: Any, largest: float | None) -> None:
+        super().__init__(X.astype(np.float32, copy=False), largest)
+        self.is_exact = False
+
+    def exact(self) -> TableDesign:
+        return TableDesign(self.X, self._largest)
+
+    def in_single_precision(self) -> TableDesign:
+        return self
+
+    def scores(self, model: FloatArray) -> FloatArray:
+        return np.asarray(self.X @ model.astype(np.float32), dtype=np.float64)
+
+    def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
+        return np.asarray(np.asarray(gradient, dtype=np.float32) @ self.X, dtype=np.float64)
+
+    def take(self, rows: IntArray) -> TableDesign:
+        return _SingleDesign(self.X[rows], self._largest)
+
+
 class _PartDesign(TableDesign):
     """Some rows of a table, gathered a few at a time where they are used.
 
@@ -160,6 +192,15 @@ class _PartDesign(TableDesign):
 
     def _widened(self, rows: slice) -> Any:
         return _as_doubles(self.X[self.rows[rows]])
+
+
+def _is_near_zero(X: FloatArray) -> bool:
+    """Tell whether no column's mean is too far from zero, counted in its standard deviations."""
+    each = np.full(len(X), 1 / len(X), X.dtype)
+    mean = np.asarray(each @ X, dtype=np.float64)
+    square = np.asarray(np.einsum("i,ij,ij->j", each, X, X), dtype=np.float64)
+    # That of a constant column, which no model needs, is rounding error.
+    return bool(np.all(mean**2 <= _MOST_OFF_ZERO**2 * (square - mean**2)))
 
 
 def _as_doubles(part: Any) -> FloatArray:

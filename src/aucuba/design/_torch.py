@@ -70,6 +70,9 @@ class TorchDesign:
     def on_host(self) -> _HostScores:
         return _HostScores(self)
 
+    def in_single_precision(self) -> TorchDesign:
+        return self
+
     @property
     def table(self) -> Any:
         return None

@@ -24,8 +24,9 @@ _NEWTON_FEATURES_ELSEWHERE = 2000
 _PRECONDITIONED_FEATURES = 2000
 # Ridge of the preconditioner, relative to its mean diagonal: columns may be linearly dependent.
 _METRIC_RIDGE = 1e-2
-# Largest entry of the preconditioned gradient, and least relative decrease of the loss, of L-BFGS.
-_GRADIENT_TOL, _LOSS_TOL = 1e-5, 1e-14
+# Largest entry of the preconditioned gradient, and least relative decrease of the loss, of L-BFGS. In
+# single precision smaller decreases are rounding error.
+_GRADIENT_TOL, _LOSS_TOL = 1e-5, {True: 1e-14, False: 1e-9}
 # Stop when the next step would lower the mean log-loss by less; scores are then exact to about 1e-9.
 # In single precision such a step is rounding error.
 _DECREMENT = {True: 1e-18, False: 1e-11}
@@ -94,7 +95,7 @@ class LogisticPath:
     def __init__(self, design: RowDesign, sample: Sample, start: LogisticFit | None = None) -> None:
         self.design, self.present = design, start
         self.metric = None if start is None else start.metric
-        if self._is_wide():
+        if self.is_wide():
             self.present = None
         self.sample = sample.moved_to(design.arrays)
         weight = self.sample.weights
@@ -106,12 +107,13 @@ class LogisticPath:
     def fit(self, C: float) -> LogisticFit:
         """Fit at one C, from the fit of the previous one."""
         penalty = 1.0 / (C * self.total)
-        found = self._descent(penalty) if self._is_wide() else self._newton(penalty)
+        found = self._descent(penalty) if self.is_wide() else self._newton(penalty)
         # Separated or badly scaled data may have no second derivative to solve with.
         self.present = self._by_descent(C) if found is None else found
         return self.present
 
-    def _is_wide(self) -> bool:
+    def is_wide(self) -> bool:
+        """Tell whether the fits are by L-BFGS, for second derivatives would cost more."""
         in_memory = isinstance(self.design, TableDesign)
         most = _NEWTON_FEATURES if in_memory else _NEWTON_FEATURES_ELSEWHERE
         return self.design.zeros().size > most
@@ -132,7 +134,7 @@ class LogisticPath:
             solution = minimize_lbfgs(
                 lambda model: self._loss(model, ridge).value_and_gradient,
                 self._start(),
-                objective_tol=_LOSS_TOL,
+                objective_tol=_LOSS_TOL[self.design.is_exact],
                 max_iter=1000,
             )
             solution.raise_interrupt()
@@ -146,7 +148,7 @@ class LogisticPath:
             objective,
             factor.T @ self._start(),
             tol=_GRADIENT_TOL,
-            objective_tol=_LOSS_TOL,
+            objective_tol=_LOSS_TOL[self.design.is_exact],
             max_iter=1000,
         )
         solution.raise_interrupt()

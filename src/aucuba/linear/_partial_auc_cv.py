@@ -314,11 +314,13 @@ class PartialAUCClassifierCV(RegionClassifier):
         if not splits.can_compare(sample):
             return self._keep_logistic(design, sample, float(Cs[Cs.size // 2]))
         path = LogisticPath(design, sample)
+        # Fits of parts of the rows choose C and the blend, or are averaged.
+        rough = design.in_single_precision() if path.is_wide() else design
         parts = self._over(
             splits.folds,
             progress,
             logistic_path,
-            design,
+            rough,
             sample,
             region,
             Cs,
@@ -339,7 +341,7 @@ class PartialAUCClassifierCV(RegionClassifier):
             self._stop_at_logistic(anchor)
             return ChosenModel(anchor, logistic.covered, logistic.scores[0])
         region.warned_for_training(sample, FALLBACK)
-        own, held_out = self._moved(design, sample, region, splits, full, anchor, progress)
+        own, held_out = self._moved(rough, sample, region, splits, full, anchor, progress)
         # Like with like: both were trained on the same halves, and their scores averaged alike.
         halves_of_logistic, halves_of_own = held_out.scores
         blend = ChosenBlend.from_scores(
