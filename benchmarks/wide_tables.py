@@ -3,8 +3,8 @@
 `PartialAUCClassifierCV` at its defaults; the peer is `LogisticRegressionCV` with the same seven values
 of C and five folds, scored by log-loss. Made tables, scaled, one row in ten positive and one label in
 twenty wrong, and sentence embeddings of tweets, of which hate speech is to be found, in double and in
-single precision. ``--before`` names the ``src`` folder of earlier code, which is measured in the same run.
-Processor seconds of one thread, medians of three rounds in turn. Writes
+single precision. ``--before`` names the ``src`` folder of earlier code, which is measured in the same
+run. Processor seconds of one thread, medians of three rounds in turn. Writes
 ``benchmarks/results/wide_tables.md``.
 """
 

@@ -65,7 +65,8 @@ class PartialAUCClassifierCV(RegionClassifier):
     regression, so on new data it is rarely worse and often better.
 
     Probabilities are calibrated by logistic regression on the held-out scores of the model chosen.
-    X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``.
+    X is not scaled here; put a `StandardScaler` before. Ranking needs no ``class_weight``. Parts of an
+    array of more than 200 columns are fitted in single precision, all of its rows in double precision.
 
     Parameters
     ----------
