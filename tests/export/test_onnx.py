@@ -43,7 +43,8 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 from aucuba.export import check_onnx, to_onnx
 from aucuba.export._graph import Graph, NotConvertible
-from aucuba.export._onnx import _model, _one_per_row, _session
+from aucuba.export._outputs import as_model, one_per_row
+from aucuba.export._runtime import open_session
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._table import as_items
 
@@ -122,7 +123,7 @@ def test_scores_flags_and_labels(name):
     assert found.n_rows == len(test)
     assert found.score_error < 1e-9
     assert found.n_other_flags == 0
-    session = _session(made)
+    session = open_session(made)
     single = test.astype(np.float32)
     label, *_ = session.run(["label"], {"X": single})
     np.testing.assert_array_equal(label, model.predict(single.astype(np.float64)))
@@ -185,7 +186,7 @@ def test_text_labels_and_names_of_columns():
     assert json.loads(facts["aucuba.columns"]) == list("abcde")
     assert json.loads(facts["aucuba.classes"]) == ["bad", "ok"]
     assert check_onnx(made, model, frame).n_other_flags == 0
-    (label,) = _session(made).run(["label"], {"X": X.astype(np.float32)})
+    (label,) = open_session(made).run(["label"], {"X": X.astype(np.float32)})
     np.testing.assert_array_equal(label, model.predict(frame))
 
 
@@ -211,7 +212,7 @@ class TestPromises:
         assert facts["aucuba.promise"] == model.promise_
         assert "proven bound" in facts["aucuba.promise_kept_by"]
         assert check_onnx(made, model, TEST).n_other_flags == 0
-        level, flag = _session(made).run(["level", "flag"], {"X": TEST.astype(np.float32)})
+        level, flag = open_session(made).run(["level", "flag"], {"X": TEST.astype(np.float32)})
         single = TEST.astype(np.float32).astype(np.float64)
         np.testing.assert_array_equal(level, model.decision_levels(single))
         assert 0 < flag.sum() < len(flag)
@@ -230,7 +231,7 @@ class TestPromises:
         for step in (-1, 0, 1):
             limit = scores[place] + step * np.spacing(abs(scores[place]))
             model.threshold_ = model.thresholds_ = np.float64(limit)
-            (flag,) = _session(to_onnx(model)).run(["flag"], {"X": TEST.astype(np.float32)})
+            (flag,) = open_session(to_onnx(model)).run(["flag"], {"X": TEST.astype(np.float32)})
             python = scores > limit
             # A subset of Python's flags for false positives, a superset for true positives.
             assert not np.any(flag & ~python if inside else python & ~flag)
@@ -298,7 +299,7 @@ class TestPromises:
         # Both thresholds on the score of one row: blocked it would break one limit, cleared the other.
         model.thresholds_ = np.full(2, scores[row])
         model.threshold_ = scores[row]
-        level, flag = _session(to_onnx(model)).run(["level", "flag"], {"X": np.float32(TEST)})
+        level, flag = open_session(to_onnx(model)).run(["level", "flag"], {"X": np.float32(TEST)})
         assert level[row] == 1
         assert not flag[row]
         np.testing.assert_array_equal(
@@ -371,7 +372,7 @@ class TestRowsOfDoublePrecision:
         promise, why = promise_of(made)
         assert promise == model.promise_
         assert "rounded rows included" in why
-        (flag,) = _session(made).run(["flag"], {"X": test.astype(np.float32)})
+        (flag,) = open_session(made).run(["flag"], {"X": test.astype(np.float32)})
         python = scores > limit
         assert not np.any(flag & ~python if kind is FixedFPRClassifier else python & ~flag)
         assert check_onnx(made, model, test).n_rows == len(test)
@@ -385,7 +386,7 @@ class TestRowsOfDoublePrecision:
         model = FixedFPRClassifier(base, 0.3, random_state=0).fit(X, y)
         for side in (-1.0, 1.0):
             model.threshold_ = model.thresholds_ = np.float64(side)
-            (flag,) = _session(to_onnx(model)).run(["flag"], {"X": X.astype(np.float32)})
+            (flag,) = open_session(to_onnx(model)).run(["flag"], {"X": X.astype(np.float32)})
             assert not np.any(flag & ~model.predict(X).astype(bool))
 
     def test_trees_that_round_by_themselves_keep_the_promise(self):
@@ -394,7 +395,7 @@ class TestRowsOfDoublePrecision:
         made = to_onnx(model)
         assert promise_of(made)[0] == model.promise_
         test = seconds(20_000, 1)[0]
-        (level,) = _session(made).run(["level"], {"X": test.astype(np.float32)})
+        (level,) = open_session(made).run(["level"], {"X": test.astype(np.float32)})
         np.testing.assert_array_equal(level, model.decision_levels(test))
 
     @pytest.mark.parametrize(
@@ -455,7 +456,7 @@ class TestRowsOfDoublePrecision:
         model = RegionScorecard(RANGE, cv=2, random_state=0).fit(X, y)
         assert len(model.items_) >= 3
         test = decimals(5_000, 1)[0]
-        score, flag = _session(to_onnx(model)).run(
+        score, flag = open_session(to_onnx(model)).run(
             ["score", "flag"], {"X": test.astype(np.float32)}
         )
         np.testing.assert_array_equal(score, model.decision_function(test))
@@ -503,7 +504,7 @@ class TestCategories:
         found = check_onnx(made, model, test)
         assert found.score_error < 1e-9
         assert found.n_other_flags == 0
-        session = _session(made)
+        session = open_session(made)
         assert [one.name for one in session.get_inputs()] == ["X", "town", "kind"]
         facts = {one.key: json.loads(one.value) for one in made.metadata_props}
         assert facts["aucuba.columns"] == ["a", "b"]
@@ -626,10 +627,10 @@ class TestBounds:
         value = graph.scaled(graph.shifted(graph.rows(), -mean), scale, divided=True)
         value = graph.shifted(graph.product(value, coef), shift)
         outputs = {
-            "s": (_one_per_row(graph, value.name), 11),
-            "m": (_one_per_row(graph, value.magnitude), 11),
+            "s": (one_per_row(graph, value.name), 11),
+            "m": (one_per_row(graph, value.magnitude), 11),
         }
-        scores, magnitude = _session(_model(graph, outputs, n_columns)).run(None, {"X": X})
+        scores, magnitude = open_session(as_model(graph, outputs, n_columns)).run(None, {"X": X})
         numpy = ((X.astype(np.float64) - mean) / scale @ coef)[:, 0] + shift
         for row, score, size, other in zip(X, scores, magnitude, numpy, strict=True):
             exact = Fraction(shift) + sum(
@@ -718,7 +719,7 @@ class TestSkl2onnx:
         ):
             model = make_pipeline(PCA(3), last).fit(X, y)
             made = skl2onnx.to_onnx(model, initial_types=given)
-            session = _session(made)
+            session = open_session(made)
             score, label = session.run(["score", "label"], {"X": X.astype(np.float32)})
             expected = model.decision_function(X)
             np.testing.assert_allclose(score, expected, atol=1e-5)

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 from aucuba.export._sql import to_sql
 
 if TYPE_CHECKING:
-    from aucuba.export._onnx import OnnxCheck, check_onnx, to_onnx
+    from aucuba.export._onnx import to_onnx
+    from aucuba.export._onnx_check import OnnxCheck, check_onnx
     from aucuba.export._skl2onnx import register_converters
 
 __all__ = ["OnnxCheck", "check_onnx", "register_converters", "to_onnx", "to_sql"]
 _ON_DEMAND = {
-    **dict.fromkeys(("OnnxCheck", "check_onnx", "to_onnx"), "aucuba.export._onnx"),
+    **dict.fromkeys(("OnnxCheck", "check_onnx"), "aucuba.export._onnx_check"),
+    "to_onnx": "aucuba.export._onnx",
     "register_converters": "aucuba.export._skl2onnx",
 }
 

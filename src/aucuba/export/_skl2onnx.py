@@ -13,9 +13,10 @@ from skl2onnx.common.data_types import (
     StringTensorType,
 )
 
+from aucuba.export._classifiers import OURS
 from aucuba.export._graph import OPSET, Graph, NotConvertible, Value
-from aucuba.export._onnx import base_scores, is_promised, plain_outputs, promised_outputs
-from aucuba.export._parts import OURS
+from aucuba.export._onnx import plain_outputs
+from aucuba.export._promises import base_scores, is_promised, promised_outputs
 from aucuba.threshold import (
     AlertBudgetClassifier,
     FixedFPRClassifier,

@@ -1,7 +1,7 @@
-"""Transformers and classifiers as parts of an ONNX graph.
+"""Fitted classifiers as parts of an ONNX graph.
 
-Each takes a table of doubles and returns one, or the scores of a classifier: its decision function,
-signed towards the second class, and the probability of that class, as far as it has them.
+Each takes a table of doubles and returns its scores: the decision function, signed towards the second
+class, and the probability of that class, as far as it has them.
 """
 
 from __future__ import annotations
@@ -13,32 +13,25 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
 from sklearn.frozen import FrozenEstimator
-from sklearn.impute import SimpleImputer
-from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from aucuba._base._estimator import pipeline_steps, response_of
 from aucuba._columns._kinds import CATEGORY, NUMBER
-from aucuba._columns._plain_columns import PlainColumns
-from aucuba._columns._splines import PortableSplines
-from aucuba._columns._table_columns import LinearColumns, NamedColumns
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.export._graph import Graph, NotConvertible, Value
+from aucuba.export._transformers import transformed, without_empty
 from aucuba.export._trees import boosted_log_odds, forest_probability
 from aucuba.linear import (
     AUMClassifier,
-    ColumnPreparer,
     PartialAUCClassifier,
     PartialAUCClassifierCV,
     PartialAUCSVC,
@@ -77,16 +70,6 @@ def response(graph: Graph, value: Value, model: Any) -> Response:
     if len(model.classes_) != 2:
         raise NotConvertible(f"{kind.__name__} of {len(model.classes_)} classes")
     return _CLASSIFIERS[kind](graph, value, model)
-
-
-def transformed(graph: Graph, value: Value, step: Any) -> Value:
-    """Add a fitted transformer to the graph."""
-    if step is None or isinstance(step, str) or getattr(step, "func", step) is None:
-        # A fitted ColumnTransformer keeps "passthrough" as a FunctionTransformer without a function.
-        return value
-    if type(step) not in _TRANSFORMERS:
-        raise NotConvertible(type(step).__name__)
-    return _TRANSFORMERS[type(step)](graph, value, step)
 
 
 def _linear(graph: Graph, value: Value, model: Any) -> Response:
@@ -219,17 +202,11 @@ def _met_by_text(graph: Graph, item: Any) -> str:
     empty, test = is_one_of([""]), item["test"]
     if test in ("missing", "present"):
         return empty if test == "missing" else graph.op("Not", empty)
-    found = is_one_of(_without_empty(item["value"], item["column"]))
+    found = is_one_of(without_empty(item["value"], item["column"]))
     if test == "in":
         return graph.op("Or", found, empty) if item["or_missing"] else found
     found = found if item["or_missing"] else graph.op("Or", found, empty)
     return graph.op("Not", found)
-
-
-def _without_empty(texts: Sequence[str], name: str) -> Sequence[str]:
-    if "" in texts:
-        raise NotConvertible(f"the empty text, which is a missing value, as a category of {name!r}")
-    return texts
 
 
 def _log_odds(graph: Graph, value: Value, model: Any) -> Value:
@@ -266,144 +243,6 @@ def _foreign(graph: Graph, value: Value, model: Any) -> Response:
     return Response(probability=Value(graph.cast(second, 11)))
 
 
-def _imputed(graph: Graph, value: Value, step: Any) -> Value:
-    fill = np.asarray(step.statistics_, dtype=np.float64)
-    kept = np.flatnonzero(~np.isnan(fill))
-    if step.keep_empty_features or kept.size == fill.size:
-        kept = np.arange(fill.size)
-    result = graph.columns(graph.filled(value, np.nan_to_num(fill)), kept)
-    if step.indicator_ is None:
-        return result
-    empty = graph.op("IsNaN", graph.columns(value, step.indicator_.features_).name)
-    marks = graph.cast(empty, 11)
-    return graph.joined([result, Value(marks, marks)])
-
-
-def _scaled(graph: Graph, value: Value, step: Any) -> Value:
-    mean = getattr(step, "mean_", None)
-    if mean is not None and getattr(step, "with_mean", False):
-        value = graph.shifted(value, -mean)
-    if step.scale_ is None:
-        return value
-    return graph.scaled(value, step.scale_, divided=True)
-
-
-def _chained(graph: Graph, value: Value, step: Any) -> Value:
-    for _, part in step.steps:
-        value = transformed(graph, value, part)
-    return value
-
-
-def _in_parallel(graph: Graph, value: Value, step: Any) -> Value:
-    parts = []
-    for name, part, _ in step.transformers_:
-        places = step._transformer_to_input_indices[name]
-        if len(places) and part != "drop":
-            parts.append(transformed(graph, graph.columns(value, places), part))
-    return graph.joined(parts)
-
-
-def _numbers(graph: Graph, value: Value, step: Any) -> Value:
-    """Numbers as they are, and codes of categories, nan for texts that training has not seen."""
-    if len(step.dates):
-        raise NotConvertible("columns of dates")
-    if len(step.categorical) and value.name != graph.table:
-        raise NotConvertible("columns of categories behind another step")
-    parts = []
-    listed = step.encoder_.categories_ if len(step.categorical) else []
-    # The encoder takes all columns at once, in rows as many as the longest list.
-    longest = max(map(len, listed), default=0)
-    rows = [np.resize(names, longest) for names in listed]
-    codes = step.encoder_.transform(np.column_stack(rows)).T if rows else []
-    columns = dict(zip(step.categorical, zip(listed, codes, strict=True), strict=True))
-    for place in range(step.n_features_in_):
-        if place not in columns:
-            parts.append(graph.columns(value, [place]))
-            continue
-        texts = {x: c for x, c in zip(*columns[place], strict=False) if isinstance(x, str)}
-        name = step.names_[place]
-        code = graph.text_codes(place, name, _without_empty([*texts], name), [*texts.values()])
-        known = graph.op("GreaterOrEqual", code, graph.constant(0, np.int64))
-        number = graph.cast(code, TensorProto.DOUBLE)
-        number = graph.op("Where", known, number, graph.constant(np.nan))
-        parts.append(Value(number, number))
-    found = graph.joined(parts) if columns else value
-    return graph.filled(found, 0.0, step.empty_) if step.empty_.any() else found
-
-
-def _indicators(graph: Graph, value: Value, step: Any) -> Value:
-    """Mark the categories of each column by 1 in columns of zeros."""
-    if any(names.dtype.kind not in "biuf" for names in step.categories_):
-        raise NotConvertible("OneHotEncoder of text")
-    if step.handle_unknown == "error":
-        raise NotConvertible("OneHotEncoder with handle_unknown='error'")
-    firsts = np.array([names[0] for names in step.categories_], dtype=np.float64)
-    parts, width = [], 0
-    for place, names in enumerate(step.categories_):
-        known = names[~np.isnan(names)]
-        # One row per category, one for missing values and one for all others.
-        rows = np.tile(firsts, (known.size + 2, 1))
-        rows[:, place] = [*known, np.nan, known.max(initial=0.0) + 1.0]
-        table = step.transform(rows)
-        table = table.toarray() if hasattr(table, "toarray") else table
-        column = graph.columns(value, [place]).name
-        marks = [graph.op("Equal", column, graph.constant(known)), graph.op("IsNaN", column)]
-        found = graph.op("Concat", *(graph.cast(one, TensorProto.DOUBLE) for one in marks), axis=1)
-        ones = graph.constant([1], np.int64)
-        other = graph.op("Sub", graph.constant(1.0), graph.op("ReduceSum", found, ones, keepdims=1))
-        end = width + step._n_features_outs[place]
-        all_marks = graph.op("Concat", found, other, axis=1)
-        name = graph.op("MatMul", all_marks, graph.constant(table[:, width:end]))
-        width = end
-        parts.append(Value(name, name))
-    return graph.joined(parts)
-
-
-def _prepared(graph: Graph, value: Value, step: Any) -> Value:
-    return transformed(graph, transformed(graph, value, step.plain_), step.encode_)
-
-
-def _kernel_features(graph: Graph, value: Value, step: Any) -> Value:
-    """Nystroem's features of the kernel exp(-gamma |x - c|^2)."""
-    if step.kernel != "rbf":
-        raise NotConvertible(f"Nystroem with kernel={step.kernel!r}")
-    centres = step.components_
-    gamma = 1.0 / centres.shape[1] if step.gamma is None else step.gamma
-    squares = graph.op(
-        "ReduceSum", graph.op("Mul", value.name, value.name), graph.constant([1], np.int64)
-    )
-    cross = graph.op("MatMul", value.name, graph.constant(-2.0 * centres.T))
-    total = graph.op(
-        "Add", graph.op("Add", squares, cross), graph.constant((centres**2).sum(axis=1))
-    )
-    kernel = graph.op("Exp", graph.op("Mul", graph.op("Relu", total), graph.constant(-gamma)))
-    return Value(graph.op("MatMul", kernel, graph.constant(step.normalization_.T)))
-
-
-def _spline_features(graph: Graph, value: Value, step: Any) -> Value:
-    """Piecewise polynomials: find the interval of every entry, then Horner's rule."""
-    if step.extrapolation != "linear":
-        raise NotConvertible(f"splines with extrapolation={step.extrapolation!r}")
-    parts = []
-    for place, (starts, coefs) in enumerate(step.pieces()):
-        column = graph.columns(value, [place]).name
-        if not step.include_bias:
-            coefs = coefs[:, :, :-1]
-        above = graph.op("GreaterOrEqual", column, graph.constant(starts[None, 1:]))
-        piece = graph.op(
-            "ReduceSum", graph.cast(above, 7), graph.constant([1], np.int64), keepdims=0
-        )
-        offset = graph.op("Gather", graph.constant(starts), piece, axis=0)
-        ones = graph.constant([1], np.int64)
-        local = graph.op("Sub", column, graph.op("Unsqueeze", offset, ones))
-        total = graph.op("Gather", graph.constant(coefs[0]), piece, axis=0)
-        for coef in coefs[1:]:
-            own = graph.op("Gather", graph.constant(coef), piece, axis=0)
-            total = graph.op("Add", graph.op("Mul", total, local), own)
-        parts.append(Value(total))
-    return graph.joined(parts)
-
-
 OURS = (
     *(AUMClassifier, PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC),
     *(RegionReweighted, RegionScorecard, RegionStack),
@@ -423,18 +262,4 @@ _CLASSIFIERS: dict[type, Classifier] = {
     RegionReweighted: _reweighted,
     RegionScorecard: _scorecard,
     RegionStack: _stack,
-}
-_TRANSFORMERS: dict[type, Callable[[Graph, Value, Any], Value]] = {
-    ColumnPreparer: lambda graph, value, step: _prepared(graph, value, step.columns_),
-    ColumnTransformer: _in_parallel,
-    LinearColumns: _prepared,
-    MaxAbsScaler: _scaled,
-    NamedColumns: lambda graph, value, step: value,
-    OneHotEncoder: _indicators,
-    Nystroem: _kernel_features,
-    Pipeline: _chained,
-    PlainColumns: _numbers,
-    PortableSplines: _spline_features,
-    SimpleImputer: _imputed,
-    StandardScaler: _scaled,
 }
