@@ -6,7 +6,7 @@ PYTEST_ARGS ?=
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-oldest unit lint docs screenshots bench reproduce release-check clean
+.PHONY: help demo test test-all test-oldest unit lint docs screenshots bench reproduce resolve release-check clean
 
 help:  ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -103,6 +103,17 @@ bench: .venv/.bench  ## Run the benchmarks and rewrite their tables
 
 reproduce: .venv/.test  ## Rerun the papers' experiments (AUCUBA_DATA names the data), resumable
 	$(BIN)/python -m reproductions --all
+
+# Extras that resolve together resolve one by one, too. Wheels only: nobody has to compile.
+PYTHONS := 3.11 3.12 3.13
+SYSTEMS := x86_64-manylinux_2_28 aarch64-apple-darwin x86_64-pc-windows-msvc
+resolve: .venv/.base  ## Resolve all extras together, as wheels, for every supported Python and system
+	$(PIP) install uv
+	@for python in $(PYTHONS); do for system in $(SYSTEMS); do \
+	  MACOSX_DEPLOYMENT_TARGET=14.0 $(BIN)/uv pip compile --quiet --all-extras --only-binary :all: \
+	    --python-version $$python --python-platform $$system pyproject.toml >/dev/null || exit 1; \
+	  echo "Python $$python, $$system: all extras resolve together"; \
+	done; done
 
 # The wheel alone in an environment of its own, away from the checkout: what a user will have.
 release-check: .venv/.base  ## Build wheel and sdist, check them, run the README example from the wheel

@@ -110,6 +110,12 @@ def test_workflows_run_targets_of_the_makefile():
         assert used <= targets
 
 
+def test_extras_are_resolved_on_every_supported_python():
+    listed = {one.rpartition(" :: ")[2] for one in PROJECT["classifiers"] if " 3." in one}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert {*re.search(r"^PYTHONS := (.*)$", makefile, re.MULTILINE)[1].split()} == listed
+
+
 def test_pages_of_all_versions(tmp_path):
     publish = module(ROOT / "docs/publish_pages.py").publish
     built, pages = tmp_path / "built", tmp_path / "pages"

@@ -77,6 +77,26 @@ def test_the_service_scores_rows(client, model, files):
     assert "needs the columns 'b'" in missing.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    "promise", ["fpr=0.2", "tpr=0.6", "alerts=0.3"], ids=lambda words: words.partition("=")[0]
+)
+@pytest.mark.parametrize("positive", ["bad", "good"])
+def test_labels_by_a_promise_follow_from_the_scores(
+    run, files, tmp_path, monkeypatch, promise, positive
+):
+    path = tmp_path / "promised.aucuba"
+    words = f"--target outcome --pos-label {positive} --promise {promise} --cv 2 --out {path}"
+    dropped = ("--no-probe", "--drop", "times", "--drop", "query")
+    fitted = run("fit", files / "train.csv", *words.split(), *dropped)
+    assert fitted.code == 0, fitted.err
+    rows = pd.read_csv(files / "test.csv")
+    sent = rows.astype(object).where(rows.notna(), None).to_dict("records")
+    answer = client_of("service_app", path, monkeypatch).post("/scores", json=sent).json()
+    expected = load_model(path).predict(rows).tolist()
+    assert [one["predicted"] for one in answer] == expected
+    assert len(set(expected)) == 2
+
+
 def test_the_service_tells_which_values_training_has_not_seen(client):
     usual = {"a": 0.1, "b": 0.2, "c": 0.3, "city": "Oslo"}
     rows = [usual, usual | {"a": 1e6}, usual | {"city": "Lima", "b": -1e3}, usual | {"city": None}]

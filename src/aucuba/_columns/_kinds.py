@@ -18,7 +18,8 @@ NUMBER_DTYPES = "biuf"
 def table_columns(X: Any) -> list[Any]:
     """List the columns of a table, as pandas series or as arrays."""
     if hasattr(X, "iloc"):
-        return [X.iloc[:, place] for place in range(X.shape[1])]
+        # A third of the time of `iloc`, which counts for a single row.
+        return [column for _, column in X.items()]
     if hasattr(X, "get_columns"):
         return [column.to_numpy() for column in X.get_columns()]
     if hasattr(X, "itercolumns"):
