@@ -175,17 +175,25 @@ def steps_table() -> str:
     )
 
 
+def write(first: str, demo: str, tests: str) -> None:
+    """Write the page of these three parts."""
+    page = "\n\n".join([first.rstrip(), HEADING, demo.strip(), tests.strip()])
+    write_signed(TABLE, page, "benchmarks first_minutes")
+
+
 def main() -> None:
     kept = TABLE.read_text(encoding="utf-8").rpartition("\n\nWritten by")[0]
     first, _, commands = kept.partition(HEADING)
-    tests = commands[commands.rindex("From the code at") :]
+    place = commands.rindex("From the code at")
+    demo, tests = commands[:place], commands[place:]
+    # Each part is kept as soon as it is there: the next may be cut off.
     if "--commands" not in sys.argv[1:]:
         first = steps_table()
-    demo = last_lines("make demo")
+        write(first, demo, tests)
+    demo = "\n".join(last_lines("make demo"))
+    write(first, demo, tests)
     if "--steps" not in sys.argv[1:]:
-        tests = "\n".join(last_lines("make test"))
-    page = "\n".join([first.rstrip(), "", HEADING, "", *demo, tests])
-    write_signed(TABLE, page, "benchmarks first_minutes")
+        write(first, demo, "\n".join(last_lines("make test")))
 
 
 if __name__ == "__main__":
