@@ -235,6 +235,7 @@ def _promised_kinds() -> dict[str, Any]:
         "FixedFPRClassifier, logistic, low scores of class 0": _fpr(
             _scaled(), 0.2, pos_label=0, score_direction="low", on_failure="trivial"
         ),
+        "FixedFPRClassifier, forest": _fpr(forest),
         "FixedFPRClassifier, three rates, forest": _fpr(forest, [0.02, 0.05, 0.2]),
         "FixedFPRClassifier, boosting": _fpr(_boosting()),
         f"FixedFPRClassifier, boosting, {CALIBRATED}": _fpr(_boosting()),
