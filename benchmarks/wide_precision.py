@@ -88,7 +88,7 @@ def main(argv=None):
         for limits in RANGES:
             keys = [f"{name}|{limits}|{split}" for split in range(N_SPLITS)]
             found = np.array([cells[key] for key in keys if key in cells])
-            if len(found) < 2:
+            if not len(found):
                 continue
             value, C, blend, seconds = np.moveaxis(found, 2, 0)
             gap = 100 * (value - value[:, [0]])
@@ -99,8 +99,14 @@ def main(argv=None):
                 own = gap[:, k]
                 line += [f"{own.mean():+.3f}", f"{np.abs(own).max():.3f}"]
                 line.append(f"{np.abs(blend[:, k] - blend[:, 0]).max():.2f}")
-            p = corrected_p(gap[:, 2] - gap[:, 1]) if np.any(gap[:, 1:]) else 1.0
-            lines.append([*line, f"{p:.2f}", f"{np.median(seconds[:, 0] / seconds[:, 2]):.1f}"])
+            p = corrected_p(gap[:, 2] - gap[:, 1])
+            lines.append(
+                [
+                    *line,
+                    "-" if np.isnan(p) else f"{p:.2f}",
+                    f"{np.median(seconds[:, 0] / seconds[:, 2]):.1f}",
+                ]
+            )
     columns = ["set", "range", "splits", "double"]
     for one in ("control", "single"):
         columns += [f"{one} - double", "largest", "change of blend_"]
