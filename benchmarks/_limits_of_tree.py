@@ -11,9 +11,7 @@ import sys
 import warnings
 from pathlib import Path
 
-import aucuba.metrics._intervals as library
 from aucuba.metrics import compare_scores, score_interval
-from aucuba.metrics._normal_model import NormalModel
 
 N_RESAMPLES = 100
 ALIKE = 0.2
@@ -22,21 +20,30 @@ KNOWN: dict = {}
 CURRENT: list = []
 
 
-class Shared(NormalModel):
-    @classmethod
-    def of(cls, measure, positives, negatives):
-        # Where either class is drawn in its own number the sizes do not count; elsewhere the first of
-        # about the same size stands for all, in either tree.
-        sizes = [] if measure.sampling == "by_class" else [positives, negatives]
-        key = (CURRENT[0], *(round(math.log(one) / ALIKE) for one in sizes))
-        if key not in KNOWN:
-            KNOWN[key] = super().of(measure, positives, negatives)
-        return KNOWN[key]
+def share_tables() -> None:
+    """Let all intervals of a measure have one table of the normal model."""
+    # Trees of before this model can still be asked for tests.
+    import aucuba.metrics._intervals as library
+    from aucuba.metrics._normal_model import NormalModel
+
+    class Shared(NormalModel):
+        @classmethod
+        def of(cls, measure, positives, negatives):
+            # Where either class is drawn in its own number the sizes do not count; elsewhere the
+            # first of about the same size stands for all, in either tree.
+            sizes = [] if measure.sampling == "by_class" else [positives, negatives]
+            key = (CURRENT[0], *(round(math.log(one) / ALIKE) for one in sizes))
+            if key not in KNOWN:
+                KNOWN[key] = super().of(measure, positives, negatives)
+            return KNOWN[key]
+
+    library.NormalModel = Shared
 
 
 def limits_of(columns: list) -> list:
     """Return (column, measure, sample, low, high) of every interval."""
-    library.NormalModel = Shared
+    if columns:
+        share_tables()
     found = []
     for column, samples, measures in columns:
         for number, (y, score, weight, group) in enumerate(samples):

@@ -533,7 +533,7 @@ def report(store):
             f"finding a difference of about {PROBE:g} standard errors between a scorer and a noisier "
             f"one in studies of {STUDY[0]} + {STUDY[1]:,} rows. Found: the tests of `compare_scores` "
             'by `method="auto"` that reject a difference so far from the true one, the mean of both '
-            "sides: of 500 studies known to about 2 points, and plans of 100 pilots to about 1. In "
+            "sides: of 500 studies known to about 2 points, of 200 to about 3. In "
             "*italics* it follows from the spread of the differences alone, as if tests knew it: of "
             "1,000 studies known to about 1.5 points. Measures that move in steps are planned by "
             "smoothed resamples of the pilot; the rule was chosen on normal scores, at 300 + 3,000 and "
