@@ -204,11 +204,11 @@ def write_table():
             "## Processor seconds\n\nOurs is the whole fit: five folds that choose, and risks from "
             "held-out rows. FasterRisk fits once, for no range. Seconds of split 0: later splits were "
             "computed beside other work on the same two cores, which lengthens processor seconds, as "
-            "were all cells of 10 items. The 5 items of split 0 are of an earlier search that found "
-            "the same cards; the present one took 11.9 seconds on satimage-2, the slowest set, where "
-            "that one took 16.9 on the same busy machine, and 5.9 on landsat, where that one took "
-            "6.3. On satimage-2 a handful of conditions separates the 35 positives nearly as well as "
-            "any other, so that bounds rule out few of them.",
+            "were all cells of 10 items. Those of 5 items, but for fingerprints 10378, are of an "
+            "earlier search that found the same cards on an otherwise idle machine. Side by side on "
+            "the busy machine, that search took 16.9 seconds on satimage-2, the slowest set, and the "
+            "present one 11.9; on landsat 6.3 and 5.9. Many conditions separate the 35 positives of "
+            "satimage-2 almost equally well, so bounds rule out few of them.",
             markdown_table(seconds, list(time_lines(study))),
             "## Sets\n\npAUC x 100, ours / FasterRisk's, - where none of it is finished. * looked at "
             "while the search was built.",
