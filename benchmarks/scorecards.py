@@ -205,9 +205,9 @@ def write_table():
             "held-out rows. FasterRisk fits once, for no range. Seconds of split 0: later splits were "
             "computed beside other work on the same two cores, which lengthens processor seconds, as "
             "were all cells of 10 items. Those of 5 items, but for fingerprints 10378, are of an "
-            "earlier search that found the same cards on an otherwise idle machine. Side by side on "
-            "the busy machine, that search took 16.9 seconds on satimage-2, the slowest set, and the "
-            "present one 11.9; on landsat 6.3 and 5.9. Many conditions separate the 35 positives of "
+            "earlier search. Side by side on the busy machine, that search took 16.9 seconds on "
+            "satimage-2, the slowest set, and the present one 11.9; on landsat 6.3 and 5.9; the cards "
+            "were the same. Many conditions separate the 35 positives of "
             "satimage-2 almost equally well, so bounds rule out few of them.",
             markdown_table(seconds, list(time_lines(study))),
             "## Sets\n\npAUC x 100, ours / FasterRisk's, - where none of it is finished. * looked at "
