@@ -1,9 +1,10 @@
 """Calls that need no sort of all rows: ``python -m benchmarks.fewer_sorts [--before SRC]``.
 
 A million rows, a fifth of them positive. The peer is ``np.argsort`` of the same scores, so that the
-ratio is a number of argsorts; NumPy sorts with vector instructions where the processor has them.
+ratio is a number of argsorts. NumPy sorts with vector instructions on some processors: there, on 18
+November 2026, an argsort took 21 ms and ``minimize_aum`` 12.6 of them.
 ``--before`` names the ``src`` folder of earlier code, which is measured in the same run. Processor
-seconds of one thread, medians of three rounds in turn. Writes ``benchmarks/results/fewer_sorts.md``.
+seconds of one thread, medians of calls in turn. Writes ``benchmarks/results/fewer_sorts.md``.
 """
 
 from __future__ import annotations

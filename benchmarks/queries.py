@@ -6,7 +6,8 @@ tolerance of 1e-3), that of `PartialAUCClassifier` LightGBM's lambdarank (100 tr
 `PartialAUCClassifierCV`, measures and intervals it is the same call on the same rows without queries.
 "Solver alone" is `BundleSolver.solve` and dlib's ``train`` on converted data, "fit" what a user calls.
 ``--before`` names the ``src`` folder of earlier code, which is measured in the same run. Processor
-seconds of one thread, medians of three rounds in turn. Writes ``benchmarks/results/queries.md``.
+seconds of one thread, medians of three rounds in turn. The rows of `PartialAUCClassifier`, areas,
+``bedroc_score`` and intervals are of 18 November 2026. Writes ``benchmarks/results/queries.md``.
 """
 
 from __future__ import annotations
