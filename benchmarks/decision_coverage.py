@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import expit
 
 import aucuba.metrics._intervals as library
+import aucuba.metrics._resampling as resampling
 from aucuba._base._warnings import FewRowsWarning
 from aucuba._rows._sample import RankingSample
 from aucuba.metrics._intervals import interval_of
@@ -41,10 +42,13 @@ STORE = RESULTS / f"{NAME}.csv"
 FIELDS = ("simulations", "too_low", "too_high", "warned", "width")
 BLOCK = 100
 N_RESAMPLES = 500
+# Intervals of a part are computed together; the last two resample.
+PARTS = ("direct", "smooth", "resampled", "maxima")
 SIZES = ((30, 300), (100, 1_000))
 KINDS = ("plain", "ties", "weights", "clusters")
 # Large samples of few positives, where auto takes the influence function.
 LARGE = ((30, 3_000), (100, 3_000))
+SMOOTH = [Cell(*size, "plain") for size in LARGE]
 # Better scorers, of whose errors a small sample shows few.
 BETTER = (2.5, 3.3)
 LOWEST, LOWEST_OF_MAXIMA, MOST_BEYOND = 92.5, 90.0, 5.0
@@ -55,7 +59,7 @@ MAXIMA = ("F1, best", "detection cost, minimum", "Youden", "Kolmogorov-Smirnov")
 
 def all_cells() -> list[Cell]:
     cells = [Cell(*size, kind) for size in SIZES for kind in KINDS]
-    cells += [Cell(*size, "plain") for size in LARGE]
+    cells += SMOOTH
     return cells + [Cell(*SIZES[0], "plain", shift) for shift in BETTER]
 
 
@@ -116,8 +120,15 @@ def measures(cell: Cell) -> dict:
         "Kolmogorov-Smirnov": ("kolmogorov_smirnov", {}, "auto"),
     }
     return {
-        name: (bind(metric, params), method) for name, (metric, params, method) in found.items()
+        name: (_bound(metric, tuple(params.items())), method)
+        for name, (metric, params, method) in found.items()
     }
+
+
+@cache
+def _bound(metric: str, params: tuple):
+    """Bind a measure once for all cells, which then share its tables of the normal model."""
+    return bind(metric, dict(params))
 
 
 def logit_of(cell: Cell, score):
@@ -125,9 +136,13 @@ def logit_of(cell: Cell, score):
     return cell.shift * score - cell.shift**2 / 2 + np.log(cell.prevalence / (1 - cell.prevalence))
 
 
-def part_of(measure, method: str) -> str:
-    """Whether an interval resamples rows."""
-    return "direct" if method == "influence" or measure.cells is not None else "resampled"
+def part_of(cell: Cell, measure, method: str) -> str:
+    """Say whether an interval resamples rows, for a band over all thresholds, or not at all."""
+    if measure.at_vertices is not None:
+        return "maxima"
+    if method == "influence" or measure.cells is not None:
+        return "direct"
+    return "smooth" if cell in SMOOTH and measure.rows_for_effects < cell.n_rows else "resampled"
 
 
 def truth(cell: Cell, measure) -> float:
@@ -140,8 +155,25 @@ def truth(cell: Cell, measure) -> float:
     return float(use(curve, 1))
 
 
+class SharedCurves:
+    """The curves of resamples, drawn once for all measures of a sample that draw alike."""
+
+    def __init__(self) -> None:
+        self.draw, self.known = resampling._common_curves, {}
+
+    def __call__(self, samples, draw, n_resamples, seed, cuts, steps=False):
+        """Return what `_common_curves` yields, from memory where the sample had these draws."""
+        key = *map(id, samples), draw.by_class, n_resamples, seed, cuts, steps
+        if key not in self.known:
+            drawn = self.draw(samples, draw, n_resamples, seed, cuts, steps)
+            self.known[key] = list(drawn)
+        return self.known[key]
+
+
 def simulate(cell: Cell, block: int, part: str) -> Counter:
     library.NormalModel = CachedModel
+    if not isinstance(resampling._common_curves, SharedCurves):
+        resampling._common_curves = SharedCurves()
     counts: Counter = Counter()
     chosen = measures(cell)
     targets = {name: truth(cell, one) for name, (one, _) in chosen.items()}
@@ -153,8 +185,9 @@ def simulate(cell: Cell, block: int, part: str) -> Counter:
                 continue
             sample = RankingSample.from_arrays(y, score, weight)
             risks = RankingSample.from_arrays(y, expit(logit_of(cell, score)), weight)
+            resampling._common_curves.known.clear()
             for name, (measure, method) in chosen.items():
-                if measure.sampling != unit or part != part_of(measure, method):
+                if measure.sampling != unit or part != part_of(cell, measure, method):
                     continue
                 one = risks if measure.of_probabilities else sample
                 sampling = unit if cluster is None else "groups"
@@ -231,7 +264,7 @@ def summed(counts: Counter, measure: str) -> tuple[dict, list[str]]:
 
 def report(found: dict) -> str:
     cells = [cell for cell in all_cells() if cell.name in found]
-    rows, broken, sizes, n_warned = [], [], {"direct": [], "resampled": []}, 0
+    rows, broken, sizes, n_warned = [], [], {part: [] for part in PARTS}, 0
     for name, (measure, method) in measures(cells[0]).items():
         line, used = [name], []
         for cell in cells:
@@ -241,7 +274,7 @@ def report(found: dict) -> str:
             if not n:
                 line.append("")
                 continue
-            sizes[part_of(measure, method)].append(int(n))
+            sizes[part_of(cell, measure, method)].append(int(n))
             below, above = 100 * one["too_low"] / n, 100 * one["too_high"] / n
             covered = 100 - below - above
             lowest = LOWEST_OF_MAXIMA if name in MAXIMA else LOWEST
@@ -258,11 +291,12 @@ def report(found: dict) -> str:
     if broken:
         count = "1 cell does" if len(broken) == 1 else f"{len(broken)} cells do"
         kept = f"{count} not: {'; '.join(broken)}."
-    numbers = " and ".join(
+    numbers = ", ".join(
         f"{' to '.join(f'{n:,}' for n in sorted({min(of), max(of)}))} samples where intervals {what}"
         for what, of in (
-            ("need no resamples", sizes["direct"]),
+            ("need no resamples", sizes["direct"] + sizes["smooth"]),
             (f"resample ({N_RESAMPLES} times)", sizes["resampled"]),
+            (f"resample ({N_RESAMPLES} times) for a band over all thresholds", sizes["maxima"]),
         )
         if of
     )
@@ -276,11 +310,11 @@ def report(found: dict) -> str:
             "A cell reads: coverage (intervals below the value, above the value), in percent of "
             f"{numbers}, of the score laws of `interval_coverage`, which the header names first; "
             "ties, weights and clusters as there, one positive in eleven. One standard error at 95 % "
-            "is 0.5 points at 2,000 samples and 2.2 at 100. At a distance of 3.3 the threshold misses "
-            "0.6 of 30 positives on average; Wilson's lower limits of so few are too high in some "
-            "samples, and so are those of a cost that weighs them ten times. The method is that of "
-            '`method="auto"` unless the row names another. Above 2,000 rows the average precision has '
-            "the intervals by influence, whose own rows have more samples. "
+            "is 0.5 points at 2,000 samples, 0.7 at 1,000 and 1.1 at 400. At a distance of 3.3 the "
+            "threshold misses 0.6 of 30 positives on average; Wilson's lower limits of so few are too "
+            "high in some samples, and so are those of a cost that weighs them ten times. The method is "
+            'that of `method="auto"` unless the row names another. Above 2,000 rows the average precision has '
+            "the intervals by influence. "
             '"simultaneous" (a band over all thresholds) is conservative by construction.',
             markdown_table(["", *(cell.name for cell in cells), "methods"], rows),
         ]
@@ -292,15 +326,15 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=2_000)
     parser.add_argument("--minutes", type=float, default=40.0, help="time for this run")
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--part", choices=("direct", "resampled"))
+    parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--only", default="", help="cells whose names contain this")
     options = parser.parse_args()
     found = read_store()
     tasks = [
         (cell, block, part)
         for block in range(options.simulations // BLOCK)
-        for part in ("direct", "resampled")
-        for cell in all_cells()
+        for part in PARTS
+        for cell in (SMOOTH if part == "smooth" else all_cells())
         if options.only in cell.name
         and options.part in (None, part)
         and (block, part) not in found.get(cell.name, (None, ()))[1]
