@@ -312,9 +312,9 @@ def report(found: dict) -> str:
             "ties, weights and clusters as there, one positive in eleven. One standard error at 95 % "
             "is 0.5 points at 2,000 samples, 0.7 at 1,000 and 1.1 at 400. At a distance of 3.3 the "
             "threshold misses 0.6 of 30 positives on average; Wilson's lower limits of so few are too "
-            "high in some samples, and so are those of a cost that weighs them ten times. The method is "
-            'that of `method="auto"` unless the row names another. Above 2,000 rows the average precision has '
-            "the intervals by influence. "
+            "high in some samples, and so are those of a cost that weighs them ten times. The method "
+            'is that of `method="auto"` unless the row names another. Above 2,000 rows the average '
+            "precision has the intervals by influence. "
             '"simultaneous" (a band over all thresholds) is conservative by construction.',
             markdown_table(["", *(cell.name for cell in cells), "methods"], rows),
         ]
