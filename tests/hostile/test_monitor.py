@@ -176,7 +176,7 @@ def test_predict_then_monitor_with_the_labels_of_the_model(tmp_path, capsys):
     assert result["batches"][0]["n_counted"] == (frame["y"] == "good").sum()
     both = ("--model", model, "--labels", "good", "bad")
     code, result = run(tmp_path, capsys, pd.read_csv(out), *both)
-    assert (code, "leave one of the two out" in result["error"]) == (2, True)
+    assert (code, "leave one of them out" in result["error"]) == (2, True)
 
 
 def restored_with(monitor, change):

@@ -122,8 +122,8 @@ def decision_curve(
     >>> ill = rng.random(2000) < risk
     >>> print(decision_curve(ill, risk, thresholds=[0.1, 0.3]))
     threshold  treat all  net benefit     low    high
-       0.1000     0.1167       0.1342  0.1138  0.1549
-       0.3000    -0.1357       0.0457  0.0285  0.0630
+       0.1000     0.1167       0.1342  0.1137  0.1550
+       0.3000    -0.1357       0.0457  0.0285  0.0631
     """
     check_choice(band, "band", KINDS)
     level, scores = check_level(confidence), [y_prob] if y_prob_b is None else [y_prob, y_prob_b]

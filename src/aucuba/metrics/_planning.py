@@ -151,7 +151,8 @@ def _fewest(reach: Callable[[float], float], goal: float) -> float:
     """Return the positives from which so many standard errors reach no further than a goal."""
     n_positives, factor = 1.0, np.inf
     for _ in range(_MOST_STEPS):
-        if abs(factor - 1.0) < _CLOSE:
+        # Nothing spreads in the pilot of a perfect scorer: no positive is needed.
+        if factor == 0.0 or abs(factor - 1.0) < _CLOSE:
             break
         factor = (reach(n_positives) / goal) ** 2
         n_positives *= factor
