@@ -342,7 +342,9 @@ EXPERIMENT = Experiment(
         "quick": Settings((1, 2), 2, ALL),
         "tiny": Settings((1,), 2, ("grid", "first_min"), 3),
     },
-    tolerance={"first_auc": 1e-6, "best_auc": 1e-6},
+    # On another processor BLAS adds in another order, and a descent that is not stopped early ends
+    # elsewhere on the plateau: on a second one by up to .0004 of AUC and 43 steps.
+    tolerance={"first_auc": 1e-6, "best_auc": 5e-4, "n_steps": 45},
     cheap=(1, 1),
     cells=cells,
     compute=compute,

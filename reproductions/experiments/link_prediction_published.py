@@ -217,9 +217,15 @@ EXPERIMENT = Experiment(
         "quick": Settings(tuple(READINGS)[:1], (1.0, 10.0), 30),
         "tiny": Settings(tuple(READINGS)[:1], (1.0,), 3, ("together",)),
     },
-    tolerance=dict.fromkeys(
-        ("auc", "auc_error", "difference", "difference_error", "p", "p_t"), 1e-6
-    ),
+    # As for `link_prediction`; a second processor moved one cell by .0056.
+    tolerance={
+        "auc": 0.008,
+        "auc_error": 0.002,
+        "difference": 0.008,
+        "difference_error": 0.004,
+        "p": 0.01,
+        "p_t": 0.01,
+    },
     cells=cells,
     compute=compute,
     report=report,
