@@ -6,8 +6,8 @@ difference or a relative 1e-9, or within the bound by which the graph moves the 
 that only one of the two flags. Rows are of numbers, and where the name says so with gaps, with
 codes of categories, a DataFrame, or with columns of text. "Promise by" names what keeps the promise
 in the graph; none: the threshold without the promise, -: a model without one. A commit beside rows
-or worlds says that they are of that code, or of some before it; kinds of models and columns without
-a row, among them promises over stacks and cards, are still to be run.
+or worlds says that they are of that code, or of some before it. Every kind has a row in the first
+table; of the second, cells without a row are still to be run.
 
 The second table counts broken promises of graphs: in each of {worlds} simulated worlds a
 threshold is promised at FPR 0.05 with confidence 0.95 on rows of double precision, the graph is
