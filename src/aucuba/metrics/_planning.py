@@ -58,8 +58,8 @@ def sample_size_for(
     from normal scores; measures that depend on the prevalence have a third part over all rows. A
     half-width is that of intervals by ``method="auto"``: for measures without placement values the
     interval of the pilot tells how many standard errors wide they are. Measures read off at a place
-    that comes from the rows, such as the TPR at an FPR, spread less than the resamples of a test do; by
-    how much is told by resamples of the pilot's smoothed scores, and fades with the size of the study.
+    that comes from the rows, such as the TPR at an FPR, spread less than the resamples of a test do.
+    Resamples of the pilot's smoothed scores show how much less; the gap shrinks as the study grows.
 
     Parameters
     ----------
