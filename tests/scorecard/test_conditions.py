@@ -5,8 +5,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from aucuba._base._dates import as_days
 from aucuba._rows._sample import Sample
-from aucuba.scorecard._conditions import Condition, column_conditions, shortest_between
+from aucuba.scorecard._conditions import (
+    Condition,
+    column_conditions,
+    roundest_moment,
+    shortest_between,
+)
 from aucuba.scorecard._table import ScoredColumns
 
 pd = pytest.importorskip("pandas")
@@ -151,6 +157,27 @@ def test_dates_are_cut_at_whole_days():
     found = listed(days)
     assert all(float(condition.value).is_integer() for condition, _ in found)
     assert found[0][0].text.startswith("a > 2024-0")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        ("2021-03-04", "2023-10-01", "2022-01-01"),
+        ("2023-03-04", "2023-10-01", "2023-07-01"),
+        ("2023-03-04", "2023-03-07", "2023-03-05"),
+        ("2023-03-04", "2023-03-05", "2023-03-04"),
+        ("2024-05-01 13:10", "2024-05-01 16:50", "2024-05-01 15:00"),
+        ("2024-05-01 13:10:20", "2024-05-01 13:50", "2024-05-01 13:30"),
+        ("2024-05-01 13:10:20", "2024-05-01 13:10:50", "2024-05-01 13:10:35"),
+        ("2024-05-01 13:10:20.25", "2024-05-01 13:10:20.5", "2024-05-01 13:10:20.250000"),
+        ("1605-03-04", "1605-04-04", "1605-04-01"),
+    ],
+)
+def test_dates_are_cut_at_round_moments(low, high, expected):
+    low, high = as_days(np.array([low, high], dtype="datetime64[us]"))
+    one = Condition(0, "a", ">", roundest_moment(low, high), is_date=True)
+    assert low <= one.value < high
+    assert one.shown_value == expected
 
 
 def test_weights_are_copies():

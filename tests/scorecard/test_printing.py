@@ -158,6 +158,30 @@ def test_python_runs_without_the_library(which, request):
     )
 
 
+def test_times_of_a_day_are_told_and_kept():
+    """A card that shows the day alone says something else than the model does."""
+    duckdb = pytest.importorskip("duckdb")
+    rng = np.random.default_rng(0)
+    minutes = rng.permutation(1440)
+    seen = pd.Timestamp("2024-05-01") + pd.to_timedelta(minutes, "min")
+    X, y = pd.DataFrame({"seen": seen}), rng.random(1440) < np.where(minutes > 840, 0.6, 0.1)
+    model = RegionScorecard(RANGE, max_items=2, cv=2, random_state=0).fit(X, y)
+    card, total = Scorecard.from_model(model), model.total(X)
+    assert all(" > 2024-05-01 " in text for text in model.item_texts())
+    with duckdb.connect() as database, sqlite3.connect(":memory:") as other:
+        database.register("rows", X)
+        found = [database.execute(card.to_sql()).df()]
+        X.to_sql("rows", other, index=False)
+        found.append(pd.read_sql(card.to_sql(), other))
+    other.close()
+    for one in found:
+        assert np.array_equal(one["total"], total)
+    space = {}
+    exec(card.to_python(), {}, space)
+    for write in (str, pd.Timestamp.isoformat, lambda time: time):
+        assert [space["card"]({"seen": write(time)})[0] for time in seen] == total.tolist()
+
+
 @pytest.mark.parametrize("which", ["model", "turned"])
 def test_json_holds_what_another_program_needs(which, request):
     model = request.getfixturevalue(which)

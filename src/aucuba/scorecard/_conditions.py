@@ -40,6 +40,8 @@ _LONGEST_GROUP = 5
 # From this fraction of missing values on, both sides of a cut are conditions of their own.
 _OFTEN_MISSING = 0.01
 _DIGITS = range(-12, 17)
+# Microseconds of a day.
+_DAY = 86_400_000_000
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,16 @@ class Condition:
 
     @property
     def shown_value(self) -> str:
-        """The threshold or number as people write it; of a date, the day."""
+        """The threshold or number as people write it; of a date, the day and any time."""
         if self.is_date:
-            return str(np.datetime64(int(self.value // 1), "D"))
+            return self.moment.removesuffix(":00").removesuffix(" 00:00")
         return _number(self.value)
+
+    @property
+    def moment(self) -> str:
+        """The threshold of a date, to the microsecond if it needs it: ``2024-05-01 14:30:00``."""
+        exact = np.datetime64(round(self.value * _DAY), "us")
+        return str(exact).replace("T", " ").removesuffix(".000000")
 
     @property
     def grows(self) -> int:
@@ -215,11 +223,8 @@ def _cuts(values: FloatArray, sample: Sample, base: Condition) -> list[Condition
             # Rounding must not move a quantile that falls on the last row of a value.
             after |= set(np.searchsorted(share, np.array(fractions) - 1e-12).tolist())
     cuts = sorted(k for k in after if k < distinct.size - 1)
-    whole = base.is_date
-    return [
-        replace(base, test=">", value=shortest_between(distinct[k], distinct[k + 1], whole=whole))
-        for k in cuts
-    ]
+    between = roundest_moment if base.is_date else shortest_between
+    return [replace(base, test=">", value=between(distinct[k], distinct[k + 1])) for k in cuts]
 
 
 def _counts(
@@ -258,7 +263,23 @@ def _entropy(positives: Any, everyone: Any) -> FloatArray:
     return total
 
 
-def shortest_between(low: float, high: float, *, whole: bool = False) -> float:
+def roundest_moment(low: float, high: float) -> float:
+    """Return the start of a year in ``[low, high)``, else of a month, a day, ..., of a second.
+
+    All in days since 1970; of two, the one nearest to the middle.
+    """
+    middle = low + (high - low) / 2
+    second = np.datetime64(int(np.floor(middle * 86_400)), "s")
+    for unit in ("Y", "M", "D", "h", "m", "s"):
+        start = second.astype(f"datetime64[{unit}]")
+        close = as_days(np.array([start, start + 1]).astype("datetime64[s]"))
+        close = close[(low <= close) & (close < high)]
+        if close.size:
+            return float(min(close, key=lambda day: abs(day - middle)))
+    return float(low)
+
+
+def shortest_between(low: float, high: float) -> float:
     """Return the number of fewest digits in ``[low, high)``, the one nearest to the middle.
 
     Where it can be, it also splits the two after they are rounded to single precision: 0.6 becomes
@@ -270,8 +291,6 @@ def shortest_between(low: float, high: float, *, whole: bool = False) -> float:
         low, high = max(low, first), min(high, last)
     middle = low + (high - low) / 2
     for digits in _DIGITS:
-        if whole and digits > 0:
-            break
         near = round(middle, digits)
         step = 10.0**-digits
         close = [

@@ -188,7 +188,7 @@ class Scorecard:
                 "text": one.text,
                 "column": one.column,
                 "test": one.test,
-                "value": one.shown_value if one.is_date else one.value,
+                "value": one.moment if one.is_date else one.value,
                 "or_missing": one.or_missing,
                 "points": points,
             }
@@ -242,7 +242,7 @@ class Scorecard:
     def to_python(self, name: str = "card") -> str:
         """Write a function of one row, a dict, that needs no package and returns total and risk.
 
-        Dates are ISO text, missing values None or absent.
+        Dates are ISO text without a zone, or objects of ``datetime``; missing values None or absent.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ def _sql(one: Condition) -> str:
     if one.test in ("in", "not in"):
         return f"{column} {one.test.upper()} ({', '.join(map(_sql_text, one.value))})"
     test = "<>" if one.test == "!=" else one.test
-    return f"{column} {test} {_sql_text(one.shown_value) if one.is_date else repr(one.value)}"
+    return f"{column} {test} {_sql_text(one.moment) if one.is_date else repr(one.value)}"
 
 
 def _python(one: Condition) -> str:
@@ -352,5 +352,6 @@ def _python(one: Condition) -> str:
     if one.test in tests:
         return tests[one.test]()
     test = "==" if one.test == "=" else one.test
-    value = repr(one.shown_value) if one.is_date else repr(one.value)
-    return f"known and value {test} {value}"
+    if one.is_date:
+        return f"known and str(value).replace('T', ' ') {test} {one.moment!r}"
+    return f"known and value {test} {one.value!r}"
