@@ -157,6 +157,33 @@ def test_restrictions():
         model.fit(constant, y)
 
 
+@pytest.mark.parametrize("dtype", [int, bool, object])
+def test_points_of_zero_and_one_can_fall(dtype):
+    rng = np.random.default_rng(0)
+    smokes = rng.random(400) < 0.5
+    y = rng.random(400) < np.where(smokes, 0.6, 0.2)
+    X = pd.DataFrame({"smokes": smokes.astype(dtype), "age": rng.normal(size=400)})
+    for direction in (1, -1):
+        model = RegionScorecard(RANGE, max_items=1, monotone={"smokes": direction}, cv=2)
+        items = model.set_params(random_state=0).fit(X, y).items_
+        assert ("smokes" in {one["column"] for one in items}) == (direction == 1)
+
+
+def test_categories_have_no_direction():
+    X, y = clinic()
+    model = RegionScorecard(RANGE, max_items=1, cv=2, pos_label="ill", random_state=0)
+    for key in ("status", 1):
+        with pytest.raises(ValueError, match="'status', whose categories have no order"):
+            model.set_params(monotone={key: 1}).fit(X, y)
+    model.set_params(monotone={"status": 0}).fit(X, y)
+
+
+def test_text_among_numbers_names_the_column(fitted):
+    X, _ = clinic()
+    with pytest.raises(ValueError, match=r"'age' held numbers in training.*'old'"):
+        fitted.predict(X.assign(age="old"))
+
+
 def test_points_of_missing_values_are_told():
     """Low markers are rare among the ill, so that a search for few items takes points off them."""
     X, _ = clinic()

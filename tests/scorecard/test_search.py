@@ -162,6 +162,12 @@ def test_restrictions_hold_on_every_card():
         ({"sign": 2}, "sign must be 1, -1 or 0"),
         ({"column_cost": {"x0": -1}}, "column_cost must be numbers from 0 on"),
         ({"column_cost": {"x0": 3}, "include": [0], "max_cost": 2}, "cost 3, more than max_cost=2"),
+        ({"column_cost": [3, 1]}, "column_cost must be a dict of costs by column, got"),
+        ({"exclude": range(5)}, "exclude names all columns"),
+        (
+            {"column_cost": dict.fromkeys(range(5), 3), "max_cost": 2},
+            "Every column costs more than max_cost=2; the cheapest costs 3",
+        ),
         ({"max_points": 0}, "max_points must be a whole number above 0"),
     ],
 )

@@ -98,8 +98,16 @@ class Condition:
 
     @property
     def grows(self) -> int:
-        """1 if larger numbers meet the condition, -1 if smaller ones do, 0 if neither."""
-        return {">": 1, "<=": -1}.get(self.test, 0)
+        """1 if larger numbers meet the condition, -1 if smaller ones do, 0 if neither.
+
+        A column of 0 and 1 has the tests "= 1" and "!= 1".
+        """
+        return {">": 1, "=": 1, "<=": -1, "!=": -1}.get(self.test, 0)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the test is a threshold."""
+        return self.test in (">", "<=")
 
     def opposite(self) -> Condition:
         """Return the test that the other rows with a value meet."""
@@ -135,7 +143,10 @@ def column_values(column: Any, name: str, kind: str) -> AnyArray:
         return as_names(column)
     if kind == DATE:
         return as_days(column_times(column, name))
-    numbers = as_numbers(column)
+    try:
+        numbers = as_numbers(column)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The column {name!r} held numbers in training: {error}.") from None
     if np.isinf(numbers).any():
         raise ValueError(
             f"The column {name!r} holds infinity; put a number or a missing value in its place."

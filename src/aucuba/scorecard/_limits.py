@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
+from aucuba._columns._kinds import CATEGORY
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._search import CardLimits
 
@@ -40,8 +41,12 @@ class Restrictions:
     max_cost: float
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any], names: list[str]) -> Restrictions:
-        """Check the parameters of an estimator for a table with these columns."""
+    def from_params(
+        cls, params: Mapping[str, Any], names: list[str], kinds: Sequence[str] = ()
+    ) -> Restrictions:
+        """Check the parameters of an estimator for these columns, by default of numbers."""
+        for place, kind in enumerate(kinds):
+            _require_order(params["monotone"], place, names, kind)
         max_items = int(check_positive_number(params["max_items"], "max_items", integer=True))
         per_column = params["max_per_column"]
         if per_column is not None:
@@ -69,6 +74,14 @@ class Restrictions:
             raise ValueError(
                 f"include has {len(self.included)} columns and a card at most {self.max_items} items; "
                 "raise max_items."
+            )
+        left = [place for place in range(len(names)) if place not in self.excluded]
+        if not left:
+            raise ValueError("exclude names all columns; leave one for the card.")
+        if self.cost[left].min() > self.max_cost:
+            raise ValueError(
+                f"Every column costs more than max_cost={self.max_cost:g}; the cheapest costs "
+                f"{self.cost[left].min():g}."
             )
         needed = float(self.cost[list(self.included)].sum())
         if needed > self.max_cost:
@@ -115,6 +128,16 @@ def _one_direction(value: Any, name: str) -> int:
     return int(value)
 
 
+def _require_order(monotone: Any, place: int, names: list[str], kind: str) -> None:
+    """Refuse a direction for a column of categories, which have no order."""
+    named = monotone if isinstance(monotone, Mapping) else {}
+    if kind == CATEGORY and (named.get(place) or named.get(names[place])):
+        raise ValueError(
+            f"monotone names the column {names[place]!r}, whose categories have no order; give it a "
+            "sign, or turn its categories into numbers."
+        )
+
+
 def _places(given: Any, name: str, columns: list[str]) -> frozenset[int]:
     if isinstance(given, str | Integral) or not isinstance(given, Iterable):
         raise ValueError(f"{name} must be a list of columns, got {given!r}.")
@@ -134,7 +157,9 @@ def _place(key: Any, name: str, columns: list[str]) -> int:
 def _costs(given: Any, columns: list[str]) -> FloatArray:
     """Read the costs of columns, 0 where none is given."""
     cost = np.zeros(len(columns))
-    for key, value in ({} if given is None else given).items():
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"column_cost must be a dict of costs by column, got {given!r}.")
+    for key, value in (given or {}).items():
         number = float(value) if isinstance(value, Real) else np.nan
         if not 0.0 <= number < np.inf:
             raise ValueError(f"column_cost must be numbers from 0 on, got {value!r} for {key!r}.")

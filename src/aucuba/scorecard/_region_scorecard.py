@@ -75,11 +75,11 @@ class RegionScorecard(BinaryClassifier):
     sign : {1, -1} or dict, default=None
         Sign of all points, or of the points of some columns: 1 for cards that only add.
     monotone : dict, default=None
-        Whether the points of a column rise (1) or fall (-1) with its numbers.
+        Whether the points of a column rise (1) or fall (-1) with its numbers or dates.
     include, exclude : sequence of column names or indices, default=()
         Columns that must, or may not, be on the card.
     column_cost : dict, default=None
-        Cost of a column, paid once if the card uses it; 0 for others.
+        Cost of a column, paid once if the card uses it; 0 for others. Only ``max_cost`` reads it.
     max_cost : float, default=None
         Largest cost of a card; None for no limit.
     cv : int, splitter or iterable of splits, default=5
@@ -205,7 +205,7 @@ class RegionScorecard(BinaryClassifier):
         self.kinds_ = columns.kinds
         if sample.n_rows < n_rows:
             columns = columns.take(kept.index)
-        restrictions = Restrictions.from_params(self.get_params(), columns.names)
+        restrictions = Restrictions.from_params(self.get_params(), columns.names, self.kinds_)
         trained_on = region.warned_for_training(sample, _FALLBACK)
         seed = draw_seed(self.random_state)
         with one_blas_thread():

@@ -105,7 +105,7 @@ class Scorecard:
             columns.setdefault(one.place, []).append((one, points))
         found = []
         for items in columns.values():
-            if sum(one.grows != 0 for one, _ in items) > 1:
+            if sum(one.is_cut for one, _ in items) > 1:
                 found += _bands(items)
             else:
                 found += [(one.text, points) for one, points in items]
@@ -278,7 +278,7 @@ class Scorecard:
 
 def _bands(items: list[tuple[Condition, int]]) -> list[tuple[str, int]]:
     """Write the items of one column of numbers or dates as bands that do not overlap."""
-    cuts = sorted({one.value: one for one, _ in items if one.grows}.items())
+    cuts = sorted({one.value: one for one, _ in items if one.is_cut}.items())
     ends = [one.shown_value for _, one in cuts]
     column = items[0][0].column
     texts = [
