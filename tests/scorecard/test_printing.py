@@ -182,6 +182,21 @@ def test_times_of_a_day_are_told_and_kept():
         assert [space["card"]({"seen": write(time)})[0] for time in seen] == total.tolist()
 
 
+def test_names_stay_in_their_comments():
+    broken = Condition(0, "a\rraise KeyError\n#", "in", ("b\r\u2028DROP", "c"))
+    risk = [{"total": total, "risk": 0.5} for total in (0, 1)]
+    card = Scorecard(((broken, 1),), risk, "ill", 0.5, '"""\n1 / 0\n')
+    space = {}
+    exec(card.to_python(), {}, space)
+    assert space["card"]({broken.column: "c"})[0] == 1
+    table = pd.DataFrame({broken.column: ["c", "d"]})
+    with sqlite3.connect(":memory:") as database:
+        table.to_sql("rows", database, index=False)
+        assert pd.read_sql(card.to_sql(), database)["total"].tolist() == [1, 0]
+    database.close()
+    assert len(card.to_sql().split("\r")) == 3
+
+
 @pytest.mark.parametrize("which", ["model", "turned"])
 def test_json_holds_what_another_program_needs(which, request):
     model = request.getfixturevalue(which)

@@ -1,5 +1,8 @@
 """The estimator: columns of every kind, restrictions, weights, risks, the choice of the caution."""
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,8 +12,10 @@ import aucuba
 from aucuba import RegionScorecard
 from aucuba._rows._lead import Lead
 from aucuba.metrics import partial_auc_score
+from aucuba.scorecard import Scorecard
 from aucuba.scorecard._choice import chosen_caution
-from aucuba.scorecard._risk import totals_of_equal_risk
+from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._risk import possible_totals, totals_of_equal_risk
 
 pd = pytest.importorskip("pandas")
 
@@ -87,6 +92,36 @@ def test_rows_stand_beside_the_total_of_equal_risk():
     of_totals = np.array([-2.0, 0.0, 1.0, 5.0])
     places = totals_of_equal_risk(np.array([-9.0, -1.1, -0.9, 0.4, 2.9, 3.1, 9.0]), of_totals)
     assert places.tolist() == [0, 0, 1, 1, 2, 3, 3]
+
+
+def test_totals_are_those_that_rows_can_have():
+    number, place = Condition(0, "age", ">"), Condition(1, "ward", "in")
+    items = [
+        (replace(number, value=40.0), 2),
+        (replace(number, value=60.0), 3),
+        (replace(number, test="missing"), 4),
+        (replace(place, value=("A", "B")), -2),
+        (replace(place, test="not in", value=("B", "C"), or_missing=True), 10),
+        (Condition(2, "smokes", "=", 1.0), 100),
+    ]
+    tables = ([20.0, 50.0, 70.0, np.nan], ["A", "B", "C", "D", None], [0.0, 1.0, np.nan])
+    found = set()
+    for row in product(*tables):
+        values = [
+            np.array([value], dtype=object if k == 1 else float) for k, value in enumerate(row)
+        ]
+        found.add(sum(points * int(one.met(values[one.place])[0]) for one, points in items))
+    assert possible_totals(items).tolist() == sorted(found)
+    assert possible_totals([]).tolist() == [0.0]
+
+
+def test_a_card_of_one_item_has_two_totals():
+    X, y = clinic()
+    model = RegionScorecard(RANGE, max_items=1, sign=1, cv=2, pos_label="ill", random_state=0)
+    model.fit(X, y)
+    points = model.items_[0]["points"]
+    assert [one["total"] for one in model.risk_] == [0, points] != [0, 1]
+    assert Scorecard.from_model(model).call_at == points
 
 
 def test_counts_on_new_rows_are_those_of_this_card(fitted):

@@ -110,8 +110,8 @@ class RegionScorecard(BinaryClassifier):
         Slope and intercept of the log-odds of ``pos_label_`` as a function of the total: fitted to the
         training rows, then corrected for optimism by the held-out rows.
     risk_ : list of dict
-        For every total its ``"risk"``, and from the held-out rows of the same risk ``"rows"``,
-        ``"positives"`` and the 95 % Wilson interval ``"low"`` to ``"high"`` of their rate.
+        For every total that a row can have its ``"risk"``, and from the held-out rows of the same risk
+        ``"rows"``, ``"positives"`` and the 95 % Wilson interval ``"low"`` to ``"high"`` of their rate.
     threshold_, predict_fpr_ : float
         Totals above the threshold are predicted to be ``pos_label_``; the false positive rate of the
         training rows there is at most the upper limit of the region.
@@ -290,8 +290,7 @@ class RegionScorecard(BinaryClassifier):
         # Every row has the points that were turned around, or has got their opposite.
         turned = sum(was for (_, was), (_, now) in zip(card, items, strict=True) if was != now)
         totals = found.table.totals(card).astype(np.float64) - turned
-        points = [one for _, one in items]
-        self.calibration_, self.risk_ = calibrated_risks(points, totals, sample, held_out, scored)
+        self.calibration_, self.risk_ = calibrated_risks(items, totals, sample, held_out, scored)
         threshold, self.predict_fpr_ = operating_point(totals, sample, region.upper_limit)
         # No total is at the threshold, which lies in the middle of two.
         self.threshold_ = float(np.floor(threshold)) + 0.5

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._standard_error import effective_rows, wilson_interval
 from aucuba._rows._sample import Sample
+from aucuba.scorecard._conditions import Condition
 
 
-def possible_totals(points: list[int]) -> FloatArray:
-    """List every total from the sum of the negative points to that of the positive ones."""
-    low, high = sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
-    return np.arange(low, high + 1, dtype=np.float64)
+def possible_totals(items: Sequence[tuple[Condition, int]]) -> FloatArray:
+    """List every total that a row can have, in ascending order."""
+    columns: dict[int, list[tuple[Condition, int]]] = {}
+    for one, points in items:
+        columns.setdefault(one.place, []).append((one, points))
+    totals = {0}
+    for of_column in columns.values():
+        values = _telling_values([one for one, _ in of_column])
+        sums = np.sum([points * one.met(values) for one, points in of_column], axis=0)
+        totals = {total + more for total in totals for more in np.unique(sums).tolist()}
+    return np.array(sorted(totals), dtype=np.float64)
+
+
+def _telling_values(tests: list[Condition]) -> AnyArray:
+    """List values of a column that between them meet the tests in every possible way."""
+    groups = [one.value for one in tests if isinstance(one.value, tuple)]
+    if groups:
+        names = {name for group in groups for name in group}
+        return np.array([*names, "".join(names) + "other", None], dtype=object)
+    # A cut's own value is below it, and infinity is above all cuts.
+    cuts = {one.value for one in tests if one.value is not None}
+    return np.array([*cuts, np.inf, np.nan])
 
 
 def risks_of(calibration: FloatArray, totals: FloatArray) -> FloatArray:
@@ -24,7 +44,7 @@ def risks_of(calibration: FloatArray, totals: FloatArray) -> FloatArray:
 
 
 def calibrated_risks(
-    points: list[int],
+    items: Sequence[tuple[Condition, int]],
     totals: FloatArray,
     sample: Sample,
     held_out: FloatArray | None = None,
@@ -34,8 +54,8 @@ def calibrated_risks(
 
     Parameters
     ----------
-    points : list of int
-        Of the items of the card.
+    items : sequence of (Condition, int)
+        The card.
     totals : ndarray of shape (n_rows,)
     sample : Sample
         The training rows.
@@ -55,7 +75,7 @@ def calibrated_risks(
         counted, log_odds = sample.take(scored), held_out
         shrunk = logistic_calibration(held_out, counted)
     calibration = np.array([slope * shrunk[0], intercept * shrunk[0] + shrunk[1]])
-    levels = possible_totals(points)
+    levels = possible_totals(items)
     places = totals_of_equal_risk(log_odds, slope * levels + intercept)
     return calibration, risk_rows(levels, risks_of(calibration, levels), levels[places], counted)
 

@@ -112,20 +112,10 @@ class Scorecard:
         return found
 
     @property
-    def limits(self) -> tuple[int, int]:
-        """The lowest and the highest total."""
-        points = [one for _, one in self.items]
-        return sum(min(one, 0) for one in points), sum(max(one, 0) for one in points)
-
-    @property
     def call_at(self) -> int | None:
-        """The smallest total that is flagged; None if no total is."""
-        low, high = self.limits
-        if self.threshold < low:
-            return low
-        # The threshold of a promise that nothing can carry may be infinite.
-        first = np.floor(min(self.threshold, float(high)) + _ROUNDING) + 1
-        return int(first) if first <= high else None
+        """The smallest total of a row that is flagged; None if no total is."""
+        flagged = [one["total"] for one in self.risk if one["total"] > self.threshold + _ROUNDING]
+        return min(flagged, default=None)
 
     @property
     def decision(self) -> str:
@@ -223,7 +213,7 @@ class Scorecard:
             for one, points in self.items
         ]
         terms = [
-            f"CASE WHEN {_sql(one)} THEN {points} ELSE 0 END -- {one.text}".replace("\n", " ")
+            f"CASE WHEN {_sql(one)} THEN {points} ELSE 0 END -- {_one_line(one.text)}"
             for one, points in items
         ]
         total = "\n    + ".join(terms or ["0"])
@@ -234,7 +224,7 @@ class Scorecard:
             else f'CASE WHEN "total" >= {self.call_at} THEN 1 ELSE 0 END'
         )
         return (
-            f"-- {self.decision}\n"
+            f"-- {_one_line(self.decision)}\n"
             f'SELECT *,\n  CASE "total"\n{risks}\n  END AS "risk",\n  {flag} AS "flag"\nFROM (\n'
             f'  SELECT *,\n    {total}\n    AS "total"\n  FROM {_quoted(table)}\n) AS "scored"'
         )
@@ -251,12 +241,12 @@ class Scorecard:
         """
         lines = [
             f"def {name}(row):",
-            f'    """{self.decision}"""'.replace("\\", "\\\\"),
+            f"    {self.decision!r}",
             "    total = 0",
         ]
         for one, points in self.items:
             lines += [
-                f"    value = row.get({one.column!r})  # {one.text}".replace("\n", " "),
+                f"    value = row.get({one.column!r})  # {_one_line(one.text)}",
                 "    known = value is not None and value == value",
                 f"    if {_python(one)}:",
                 f"        total += {points}",
@@ -316,6 +306,11 @@ def _markdown_table(header: list[str], rows: list[list[str]]) -> str:
 def _latex(text: str) -> str:
     written = "".join(_LATEX.get(sign, sign) for sign in text)
     return written.replace("<=", r"$\leq$").replace(">", "$>$").replace("!=", r"$\neq$")
+
+
+def _one_line(text: str) -> str:
+    """Keep a text within its comment; programs end lines at more than one sign."""
+    return " ".join(text.splitlines())
 
 
 def _quoted(name: str) -> str:
