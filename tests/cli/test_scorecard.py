@@ -9,6 +9,7 @@ import pytest
 
 from aucuba.cli import main
 from aucuba.persistence import load_model
+from aucuba.scorecard import Scorecard
 
 DROPPED = ["--drop", "times", "--drop", "query"]
 
@@ -35,10 +36,18 @@ def test_a_card_goes_the_whole_way(run, card, files, tmp_path):
     written = pd.read_csv(tmp_path / "scores.csv")
     assert np.allclose(written["probability"], saved.predict_proba(pd.read_csv(data))[:, 1])
     assert 1 <= len(saved.model[-1].items_) <= 3
+    rows = saved.model[:-1].transform(pd.read_csv(data))
+    assert np.array_equal(written["total"], saved.model[-1].total(rows))
     run("report", card, data, "--out", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert "Scorecard" in page
     assert "Next-best cards" in page
+    # A wide table scrolls by itself, and does not make the page wider than a phone.
+    section = page.split('<section id="card"')[1].split("</section>")[0]
+    assert section.count("<table") == section.count('<div class="scroll"') == 3
+    assert '<th scope="row">' in section
+    assert f"Scores on this page are totals less {saved.model[-1].threshold_:g}." in section
+    assert "Each reason is a condition that the row meets" in page
     statement = tmp_path / "card.sql"
     run("export", card, "--sql", statement, "--table", "rows")
     with sqlite3.connect(":memory:") as database:
@@ -53,6 +62,14 @@ def test_the_promise_is_on_the_card(run, files, tmp_path):
     path = tmp_path / "promised.aucuba"
     out = run("fit", files / "train.csv", *words(path, "--promise", "fpr=0.3", "--json"))
     assert "with confidence 0.95" in json.dumps(out.json["fit"]["card"])
+    run("predict", path, files / "test.csv", "--out", tmp_path / "scores.csv")
+    written, card = (
+        pd.read_csv(tmp_path / "scores.csv"),
+        Scorecard.from_model(load_model(path).model),
+    )
+    assert np.array_equal(written["predicted"] == "bad", written["total"] >= card.call_at)
+    run("report", path, files / "test.csv", "--out", tmp_path / "page.html")
+    assert "-0.0000" not in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

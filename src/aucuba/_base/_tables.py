@@ -53,6 +53,22 @@ def count_text(n: float) -> str:
     return f"{n:,.1f}".removesuffix(".0")
 
 
+def html_table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
+    """Build an HTML table whose first column is text; it scrolls if it is too wide."""
+    head = "".join(f'<th scope="col">{escaped(name)}</th>' for name in header)
+    body = "".join(
+        f'<tr><th scope="row">{escaped(str(row[0]))}</th>'
+        + "".join(f"<td>{escaped(str(cell))}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    text = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="table">'
+        f"<table>{text}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
 class TabularResult:
     """A result that prints as a table, whose rows a subclass supplies.
 
@@ -75,12 +91,7 @@ class TabularResult:
         rows = _texts(self.table_rows())
         if not rows:
             return "<p>No rows.</p>"
-        head = "".join(f"<th>{escaped(name)}</th>" for name in rows[0])
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row.values()) + "</tr>"
-            for row in rows
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table(list(rows[0]), [list(row.values()) for row in rows])
 
     def _text(self) -> str:
         """Write the table with aligned columns."""

@@ -156,10 +156,10 @@ class PredictOptions(ScoringOptions):
     """Score the rows of a file, which may be larger than memory.
 
     Writes the score of every row, its probability if the model has one, and the class predicted at the
-    threshold set in training (score > 0). A model of --triage adds the action: block, clear or review.
-    A model of --max-fdr reads the file twice and adds p-values; it has no threshold and selects rows by
-    comparing them with the other rows of the file. A changepoint model writes the changes: the first
-    samples of new segments.
+    threshold set in training (score > 0). A scorecard adds the total of its points; a model of --triage
+    the action: block, clear or review. A model of --max-fdr reads the file twice and adds p-values; it
+    has no threshold and selects rows by comparing them with the other rows of the file. A changepoint
+    model writes the changes: the first samples of new segments.
     """
 
     examples = (
@@ -329,7 +329,7 @@ class ExportOptions(Options):
 
     model: Path = _model_file()
     onnx: Path | None = option("The ONNX file to write.", "FILE")
-    sql: Path | None = option("The SQL file to write, for linear models.", "FILE")
+    sql: Path | None = option("The SQL file to write, for linear models and scorecards.", "FILE")
     calibration: Path | None = option(
         "The training file, to set the promised threshold again from the graph's scores.", "ROWS"
     )

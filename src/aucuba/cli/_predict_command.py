@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
+from aucuba._base._estimator import pipeline_steps
 from aucuba._base._files import (
     check_place,
     errors_naming,
@@ -32,6 +33,7 @@ from aucuba.cli._signal_table import SignalTable
 from aucuba.cli._table_file import TableFile
 from aucuba.cli._table_schema import FarRows
 from aucuba.persistence import SavedModel, load_model
+from aucuba.scorecard import RegionScorecard
 from aucuba.threshold import FalseDiscoverySelector, TriageClassifier
 
 ACTIONS = ("clear", "review", "block")
@@ -53,7 +55,7 @@ def run(options: PredictOptions) -> None:
         return
     ranked = options.sort or options.top is not None
     written = [*_WRITTEN, *(f"reason_{k + 1}" for k in range(options.reasons or 0))]
-    written += ["row"] if ranked else []
+    written += ["row"] * ranked + ["total"] * _ends_in_card(saved)
     record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file, written)
     far, rows, positives = FarRows(saved.baseline), 0, 0
     best, features, actions = list[pd.DataFrame](), list[Any](), Counter[str]()
@@ -144,7 +146,22 @@ def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
     columns["predicted"] = np.where(score > 0, record.labels.positive, record.labels.negative)
     if isinstance(last, TriageClassifier):
         columns["action"] = last.actions(saved.model[:-1].transform(X))
+    if _ends_in_card(saved):
+        for step in (*saved.model[:-1], *_promised_steps(saved)[:-1]):
+            X = step.transform(X)
+        columns["total"] = _promised_steps(saved)[-1].total(X)
     return columns
+
+
+def _promised_steps(saved: SavedModel) -> list[Any]:
+    """List the steps of the model behind a promised threshold, or the last step alone."""
+    last = saved.model[-1]
+    return pipeline_steps(vars(last).get("estimator_", last))
+
+
+def _ends_in_card(saved: SavedModel) -> bool:
+    """Return whether rows have a total of points."""
+    return isinstance(_promised_steps(saved)[-1], RegionScorecard)
 
 
 def _output_rows(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> pd.DataFrame:

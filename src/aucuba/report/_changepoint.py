@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._tables import html_table
 from aucuba.changepoint import (
     ChangepointDisplay,
     PenaltyROC,
@@ -14,7 +15,7 @@ from aucuba.changepoint import (
     penalty_roc,
 )
 from aucuba.report._models import training_section
-from aucuba.report._page import Page, Section, facts, figures, paragraph, table
+from aucuba.report._page import Page, Section, facts, figures, paragraph
 from aucuba.report._svg import Axes, padded
 
 # More dots than a screen has pixels only make the file larger.
@@ -104,7 +105,9 @@ def _label_section(displays: Mapping[str, ChangepointDisplay], roc: PenaltyROC |
         for name, one in list(displays.items())[:20]
     ]
     header = ["signal", "changes", "labels", "errors"]
-    return Section("labels", "Labels", facts(entries) + table(header, rows, "Most errors first."))
+    return Section(
+        "labels", "Labels", facts(entries) + html_table(header, rows, "Most errors first.")
+    )
 
 
 def _roc_section(roc: PenaltyROC) -> Section:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from aucuba._base._estimator import positive_scores
-from aucuba._base._tables import count_text, p_text
+from aucuba._base._tables import count_text, html_table, p_text
 from aucuba._base._typing import ArrayLike, IntArray
 from aucuba._base._validation import check_fpr_range, check_length
 from aucuba._roc._flagged import promised_rate
@@ -22,7 +22,6 @@ from aucuba.report._ledger import ledger_section
 from aucuba.report._line_search import line_search_section
 from aucuba.report._models import model_sections, promise_section
 from aucuba.report._page import Page, Section, facts, paragraph
-from aucuba.report._page import table as html_table
 from aucuba.report._roc import operating_point_section, roc_section, verdict_on
 from aucuba.report._scored_sample import (
     ScoredSample,
@@ -221,14 +220,18 @@ def reason_section(
     """List the reasons for the scores of some rows, the strongest first."""
     names = labels or sample.labels
     listed = [
-        [f"{row + 1:,}", f"{sample.score[row]:.4f}", names[int(sample.y[row])], "; ".join(texts)]
+        [f"{row + 1:,}", f"{sample.score[row]:z.4f}", names[int(sample.y[row])], "; ".join(texts)]
         for row, texts in zip(rows, reasons.reasons, strict=True)
     ]
     text = (
-        "Each reason says by how much a column raises the score of the row, compared with what is "
+        "Each reason is a condition that the row meets, with its points; the points of all conditions "
+        "add up to the total."
+        if reasons.unit == "total"
+        else "Each reason says by how much a column raises the score of the row, compared with what is "
         "typical; contributions of all columns, of which these are the largest, add up to the "
-        "difference of the scores. They describe the model, not the causes of the outcome."
+        "difference of the scores."
     )
+    text += " They describe the model, not the causes of the outcome."
     body = html_table(["row", "score", "class", "reasons"], listed) + paragraph(text, "fine")
     return Section("reasons", "Why the top rows score high", body)
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._tables import html_table
 from aucuba._base._typing import IntArray
 from aucuba._roc._flagged import RATE_NAMES, FlaggedRows, rate_text
-from aucuba.report._page import Section, facts, paragraph, table
+from aucuba.report._page import Section, facts, paragraph
 from aucuba.report._scored_sample import ScoredSample, score_sign
 from aucuba.threshold import FalseDiscoverySelector, TriageClassifier
 
@@ -43,7 +44,7 @@ def _selection_section(model: FalseDiscoverySelector, sample: ScoredSample) -> S
         counted = FlaggedRows()
         counted.update(sample.rows.positive, selected, sample.rows.weight)
         rows = [[title, rate_text(counted.rate(name))] for name, title in RATE_NAMES.items()]
-        shown = table(["selected from these rows as one batch", "rate [95 %]"], rows)
+        shown = html_table(["selected from these rows as one batch", "rate [95 %]"], rows)
     text = (
         "A row is selected by comparing its score with those of held-out negatives and with the other "
         "rows of its batch, so there is no threshold. The promise is about the expected fraction of "
@@ -86,7 +87,7 @@ def _triage_section(model: TriageClassifier, sample: ScoredSample, X: Any) -> Se
         "Rows above the second threshold are blocked without review, rows up to the first are cleared, "
         "and a person reviews those between."
     )
-    return Section("triage", "Triage", facts(entries) + paragraph(text) + table(header, rows))
+    return Section("triage", "Triage", facts(entries) + paragraph(text) + html_table(header, rows))
 
 
 def _levels(model: TriageClassifier, sample: ScoredSample, X: Any) -> IntArray | None:

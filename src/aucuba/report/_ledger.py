@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aucuba.report._page import Section, figures, paragraph, table
+from aucuba._base._tables import html_table
+from aucuba.report._page import Section, figures, paragraph
 from aucuba.report._svg import Axes, padded, ticks
 from aucuba.threshold import PromiseLedger
 
@@ -40,7 +41,7 @@ def ledger_section(ledger: PromiseLedger) -> Section:
         )
         parts.append((entry["first"], entry["last"], days, None if alarm is None else alarm[1]))
     header = ["calibration", "rows of", "rows", "threshold", "error", "guaranteed", "monitor"]
-    body = figures((_timeline(parts), _CAPTION)) + table([*header, "first alarm"], rows)
+    body = figures((_timeline(parts), _CAPTION)) + html_table([*header, "first alarm"], rows)
     return Section(key, title, said + body)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from aucuba._base._estimator import pipeline_steps
-from aucuba._base._tables import escaped
+from aucuba._base._tables import escaped, html_table
 from aucuba._base._typing import FloatArray
 from aucuba._roc._comparison import COMPARISONS
 from aucuba._roc._flagged import promised_rate
 from aucuba.ensemble import RegionReweighted, RegionStack
-from aucuba.report._page import Section, facts, figures, paragraph, table
+from aucuba.report._page import Section, facts, figures, paragraph
 from aucuba.report._roc import rates_above_zero
 from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import Axes, padded
@@ -58,10 +58,12 @@ def _card_sections(card: Scorecard, model: RegionScorecard) -> list[Section]:
         "The points of the conditions that a row meets add up to its total. Risks and rows come from "
         "cards of other folds, placed at the total of equal risk; intervals are Wilson's, 95 %."
     )
+    if np.isfinite(card.threshold):
+        text += f" Scores on this page are totals less {card.threshold:g}."
     body = card.to_html() + paragraph(text, "fine")
     if rows:
-        header = ["items", "partial AUC", "explained deviance"]
-        body += table(header, rows, "Next-best cards, on the training rows.")
+        header = ["card", "partial AUC", "explained deviance"]
+        body += html_table(header, rows, "Next-best cards, on the training rows.")
     return [Section("card", "Scorecard", body), training_section(model)]
 
 
@@ -76,7 +78,7 @@ def _stack_sections(model: RegionStack) -> list[Section]:
         "their weight, so a small or negative weight does not make a member bad."
     )
     header = ["member", "partial AUC", "standard error", "weight"]
-    members = Section("members", "Members", table(header, rows) + paragraph(text, "fine"))
+    members = Section("members", "Members", html_table(header, rows) + paragraph(text, "fine"))
     trained = {
         "estimator": type(model).__name__,
         "trained for": _range(model.fpr_range),
@@ -317,7 +319,7 @@ def _candidates(known: Mapping[str, Any]) -> str:
     errors = known["partial_auc_error_"]
     rows = [[name, f"{value:.4f}"] for name, value in values.items()]
     why = "; ".join(f"{name} ± {error:.4f}" for name, error in errors.items())
-    shown = table(
+    shown = html_table(
         ["candidate", f"out-of-sample {measure}"], rows, "Candidates of the cross-validation."
     )
     return shown + (paragraph(f"Standard errors of the differences: {why}.", "fine") * bool(why))
@@ -333,4 +335,4 @@ def _cross_validation(results: Mapping[str, Any], chosen: float) -> str:
         for k, C in enumerate(results["C"])
     ]
     header = ["C", *(name.replace("_", " ") for name in names)]
-    return table(header, rows, "Cross-validation over C.")
+    return html_table(header, rows, "Cross-validation over C.")

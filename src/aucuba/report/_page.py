@@ -75,22 +75,6 @@ def write_page(page: Page, path: str | Path) -> Path:
     return Path(path)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
-    """Build an HTML table whose first column is text; it scrolls if it is too wide."""
-    head = "".join(f'<th scope="col">{escaped(name)}</th>' for name in header)
-    body = "".join(
-        f'<tr><th scope="row">{escaped(str(row[0]))}</th>'
-        + "".join(f"<td>{escaped(str(cell))}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows
-    )
-    text = f"<caption>{escaped(caption)}</caption>" if caption else ""
-    return (
-        '<div class="scroll" tabindex="0" role="region" aria-label="table">'
-        f"<table>{text}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
 def facts(entries: Mapping[str, Any]) -> str:
     """Build a list of names and values."""
     rows = "".join(

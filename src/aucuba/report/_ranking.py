@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from aucuba._base._tables import html_table
 from aucuba._base._typing import BoolArray, FloatArray, IntArray
 from aucuba._base._validation import check_length
 from aucuba.metrics import partial_auc_score
 from aucuba.report._models import training_section
-from aucuba.report._page import Page, Section, facts, figures, paragraph, table
+from aucuba.report._page import Page, Section, facts, figures, paragraph
 from aucuba.report._svg import Axes
 from aucuba.structured import RankingGraph, StructuredRanker, as_graphs, as_labels
 
@@ -107,7 +108,7 @@ def _graph_section(
     low, middle, high = np.quantile(known, [0.1, 0.5, 0.9])
     rows = [["AUC", f"{known.mean():.4f}", f"{low:.4f}", f"{middle:.4f}", f"{high:.4f}"]]
     header = ["over graphs", "mean", "10 %", "median", "90 %"]
-    return Section("graphs", "Graphs", facts(entries) + table(header, rows))
+    return Section("graphs", "Graphs", facts(entries) + html_table(header, rows))
 
 
 def _ranking_section(
@@ -180,7 +181,7 @@ def _coefficient_section(
         )
     for kind, coef, names in kinds:
         rows += _largest(kind, coef, names)
-    body = table(["feature", "of", "coefficient"], rows)
+    body = html_table(["feature", "of", "coefficient"], rows)
     return Section("coefficients", "Coefficients", body + paragraph(text, "fine"))
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._tables import count_text, escaped
+from aucuba._base._tables import count_text, escaped, html_table
 from aucuba._base._typing import IntArray
 from aucuba._roc._curve import RocCurve
 from aucuba._roc._flagged import MIXED, RATE_NAMES, rate_text, stated_limits
 from aucuba._roc._prevalence import prevalence_text
-from aucuba.report._page import Section, figures, paragraph, table
+from aucuba.report._page import Section, figures, paragraph
 from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import HIDDEN_DOT, Axes, padded
 
@@ -146,7 +146,7 @@ def operating_point_section(
         rows.append(
             [
                 f"{100 * rate:.3g}%",
-                "none" if np.isinf(at.threshold) else f"{at.threshold:.4f}",
+                "none" if np.isinf(at.threshold) else f"{at.threshold:z.4f}",
                 f"{at.fpr:.2%}",
                 f"{at.tpr:.1%} [{low:.1%}, {high:.1%}]",
                 "" if np.isnan(at.precision) else f"{at.precision:.1%}",
@@ -171,7 +171,7 @@ def operating_point_section(
             "scores within each class are distributed as in these rows; of an interval the less "
             "favourable end counts."
         )
-    body = table(header, rows) + paragraph(text, "fine")
+    body = html_table(header, rows) + paragraph(text, "fine")
     return Section("operating-points", "Operating points", body)
 
 
@@ -202,7 +202,7 @@ def rates_above_zero(
         ]
         for name, title in RATE_NAMES.items()
     ]
-    return table(["at this threshold", "on these rows [95 %]", "limit", "verdict"], rows)
+    return html_table(["at this threshold", "on these rows [95 %]", "limit", "verdict"], rows)
 
 
 def verdict_on(model: Any, sample: ScoredSample) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._tables import count_text, p_text
+from aucuba._base._tables import count_text, html_table, p_text
 from aucuba._base._typing import ArrayLike
 from aucuba._base._warnings import FewRowsWarning
 from aucuba._roc._points import n_ranked, precision_of
@@ -20,7 +20,7 @@ from aucuba.metrics import (
     operating_point,
     score_interval,
 )
-from aucuba.report._page import Section, figures, paragraph, table
+from aucuba.report._page import Section, figures, paragraph
 from aucuba.report._roc import MOST_VERTICES, legend_of, widened
 from aucuba.report._scored_sample import ScoredSample
 from aucuba.report._svg import Axes, padded
@@ -57,7 +57,7 @@ def precision_section(sample: ScoredSample, names: tuple[str, str], random_state
     rows = [
         [
             f"{row.fraction:.0%}",
-            f"{row.threshold:.4f}",
+            f"{row.threshold:z.4f}",
             count_text(row.n_rows),
             f"{row.gain:.1%}",
             f"{row.lift:.2f}",
@@ -74,7 +74,7 @@ def precision_section(sample: ScoredSample, names: tuple[str, str], random_state
         "all rows."
     )
     picture = _precision_picture(sample, names, float(prevalence))
-    body = paragraph(said) + picture + table(header, rows) + paragraph(text, "fine")
+    body = paragraph(said) + picture + html_table(header, rows) + paragraph(text, "fine")
     return Section("precision", "Precision and gains", body)
 
 
@@ -164,7 +164,7 @@ def segment_section(
     ]
     low, high = fpr_range
     header = ["segment", "rows", "positives", f"pAUC[{low:g}, {high:g}]", "interval"]
-    body = table(header, rows) + paragraph(text, "fine") + _points_by_segment(sample, high, by)
+    body = html_table(header, rows) + paragraph(text, "fine") + _points_by_segment(sample, high, by)
     return Section("segments", "By segment", body)
 
 
@@ -187,8 +187,8 @@ def _points_by_segment(sample: ScoredSample, fpr: float, by: ArrayLike) -> str:
         for one in points
     ]
     text = (
-        f"From the score {points[0].threshold:.4f} on, which has a false positive rate of at most "
+        f"From the score {points[0].threshold:z.4f} on, which has a false positive rate of at most "
         f"{fpr:g} on all rows together; intervals of a rate hold in all segments jointly."
     )
     header = ["segment", "flagged", "FPR", "TPR", "precision"]
-    return table(header, rows) + paragraph(text, "fine")
+    return html_table(header, rows) + paragraph(text, "fine")

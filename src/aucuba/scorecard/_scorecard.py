@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._estimator import pipeline_steps
-from aucuba._base._tables import escaped
+from aucuba._base._tables import escaped, html_table
 from aucuba._roc._flagged import promised_rate
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._region_scorecard import RegionScorecard
@@ -146,8 +146,8 @@ class Scorecard:
         """Write both tables and the rule as HTML."""
         rows = [[text, f"{points:+d}"] for text, points in self.rows]
         return (
-            _html_table(["condition", "points"], rows)
-            + _html_table(_RISK_HEADER, self._risk_cells())
+            html_table(["condition", "points"], rows)
+            + html_table(_RISK_HEADER, self._risk_cells())
             + f"<p>{escaped(self.decision)}</p>"
         )
 
@@ -288,14 +288,6 @@ _RISK_HEADER = ["total", "risk", "held-out rows", "of them positive", "95 % inte
 
 def _interval(row: dict[str, Any]) -> str:
     return f"{row['low']:.1%} to {row['high']:.1%}" if row["rows"] else "no rows"
-
-
-def _html_table(header: list[str], rows: list[list[str]]) -> str:
-    head = "".join(f'<th scope="col">{escaped(one)}</th>' for one in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escaped(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _markdown_table(header: list[str], rows: list[list[str]]) -> str:
