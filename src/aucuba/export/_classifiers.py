@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from aucuba._base._estimator import pipeline_steps, response_of
-from aucuba._columns._kinds import CATEGORY, NUMBER
+from aucuba._columns._kinds import CATEGORY, DATE, NUMBER
 from aucuba.ensemble import RegionReweighted, RegionStack
 from aucuba.export._graph import Graph, NotConvertible, Value
 from aucuba.export._transformers import transformed, without_empty
@@ -154,6 +154,9 @@ def _scorecard(graph: Graph, value: Value, model: Any) -> Response:
 
     That is for rows of single precision; others may pass a cut when they are rounded.
     """
+    if DATE in model.kinds_:
+        # Even if no item reads them: the graph takes all columns but texts as numbers.
+        raise NotConvertible("columns of dates")
     # A column of zeros, one per row.
     first = graph.op("IsNaN", graph.columns(value, [0]).name)
     zeros = graph.op("Mul", graph.cast(first, TensorProto.DOUBLE), graph.constant(0.0))
