@@ -44,3 +44,9 @@ def test_values_do_not_depend_on_the_names_of_the_classes():
         found.append(scorecard_path(card, X, labels, (1, 2), cv=2, random_state=0))
     assert isinstance(found[0], ScorecardPath)
     assert found[0].partial_auc == found[1].partial_auc
+
+
+@pytest.mark.parametrize("sizes", [(), 5, "12", (0, 1)])
+def test_sizes_that_are_none_are_refused(sizes):
+    with pytest.raises(ValueError, match=r"^sizes must "):
+        scorecard_path(RegionScorecard(), [[0.0], [1.0]], [0, 1], sizes)

@@ -109,6 +109,10 @@ def test_latex_escapes_names(model):
     frame = frame.rename(columns={"age": "a_50% & {x}"})
     fitted = RegionScorecard(RANGE, max_items=1, cv=2, pos_label="ill", include=[0]).fit(frame, y)
     assert r"a\_50\% \& \{x\}" in Scorecard.from_model(fitted).to_latex()
+    base = Condition(0, "a|b", ">")
+    items = tuple((replace(base, value=cut), 2) for cut in (-1.5, 2.0))
+    lines = replace(Scorecard.from_model(fitted), items=items).to_latex().splitlines()
+    assert r"-1.5 $<$ a\textbar{}b $\leq$ 2 & $+2$ \\" in lines
 
 
 @pytest.mark.parametrize("which", ["model", "turned"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,7 +126,10 @@ def scorecard_path(
     >>> path.smallest in (1, 2)
     True
     """
-    listed = sorted({int(check_positive_number(size, "sizes", integer=True)) for size in sizes})
+    given = list(sizes) if isinstance(sizes, Iterable) else []
+    if not given:
+        raise ValueError(f"sizes must list numbers of items, such as (1, 2, 5), got {sizes!r}.")
+    listed = sorted({int(check_positive_number(size, "sizes", integer=True)) for size in given})
     region = Region.from_params(card.fpr_range)
     X = as_table(X)
     sample, kept, _ = rows_to_fit(card, X, y, X.shape[0], sample_weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -20,9 +21,19 @@ from aucuba.scorecard._table import item_condition
 
 # A total that only rounding keeps below the threshold.
 _ROUNDING = 1e-9
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    sign: f"\\{sign}" for sign in "&%$#_{}"
+# The older fonts of LaTeX have other signs in the places of < > and |.
+_LATEX = {
+    "<=": r"$\leq$",
+    "!=": r"$\neq$",
+    "<": "$<$",
+    ">": "$>$",
+    "|": r"\textbar{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
+_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 @dataclass(frozen=True)
@@ -296,8 +307,7 @@ def _markdown_table(header: list[str], rows: list[list[str]]) -> str:
 
 
 def _latex(text: str) -> str:
-    written = "".join(_LATEX.get(sign, sign) for sign in text)
-    return written.replace("<=", r"$\leq$").replace(">", "$>$").replace("!=", r"$\neq$")
+    return _SPECIAL.sub(lambda found: _LATEX[found[0]], text)
 
 
 def _one_line(text: str) -> str:
