@@ -125,7 +125,10 @@ def test_rounding_of_rates_is_no_negative_error():
         (([], [], [], []), "non-empty"),
         (([0, 1], [0, np.nan], [1, 0], [0, -1]), "value contains 1 NaN"),
         (([0, 1], [0, 1], [1, np.inf], [0, -1]), "fp_diff contains 1 NaN or infinite"),
-        (([0, 1], [0, 1, 2], [1, 0], [0, -1]), "value has 3 entries for 2 breakpoints"),
+        (
+            ([0, 1], [0, 1, 2], [1, 0], [0, -1]),
+            "3 entries for 2 breakpoints; give one per breakpoint",
+        ),
     ],
 )
 def test_bad_error_functions(arguments, message):
@@ -138,7 +141,7 @@ def test_bad_labels_and_predictions():
         ErrorFunctions.from_labels([1, 1])
     with pytest.raises(ValueError, match="All positive examples have weight zero"):
         ErrorFunctions.from_labels([0, 1], sample_weight=[1, 0])
-    with pytest.raises(ValueError, match="predictions has 3 entries for 2 examples"):
+    with pytest.raises(ValueError, match="predictions has 3 entries for 2 examples; give one per"):
         aum(ErrorFunctions.from_labels([0, 1]), [1, 2, 3])
     with pytest.raises(ValueError, match="predictions contains 1 NaN"):
         aum(ErrorFunctions.from_labels([0, 1]), [1, np.nan])

@@ -181,7 +181,7 @@ class TestTensors:
             (lambda t, a: (t.tensor(X)[0], a), "two dimensions"),
             (lambda t, a: (t.tensor(X).to_sparse_csr(), a), "layout"),
             (lambda t, a: (t.tensor(np.where(X > 2, np.nan, X)), a), "NaN or infinity"),
-            (lambda t, a: (t.tensor(X), a[:5]), "y has 5 entries for 600 rows"),
+            (lambda t, a: (t.tensor(X), a[:5]), "y has 5 entries for 600 rows; give one"),
             (
                 lambda t, a: (t.tensor(X), a.reshape(300, 2)),
                 r"one entry per row, got .* \(300, 2\)",

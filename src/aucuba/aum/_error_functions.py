@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
-from aucuba._base._validation import binary_target, finite_scores, row_weights
+from aucuba._base._validation import (
+    binary_target,
+    check_length,
+    finite_scores,
+    row_weights,
+)
 from aucuba._rows._sample import Sample
 
 # Thresholds are differences of predictions and breakpoints, and AUM sums their products with errors.
@@ -76,8 +81,7 @@ class ErrorFunctions:
         }
         index = _example_index(example, n_examples)
         for name, column in columns.items():
-            if column.size != index.size:
-                raise ValueError(f"{name} has {column.size} entries for {index.size} breakpoints.")
+            check_length(column, index.size, name, "breakpoints")
         self.n_examples = int(index.max()) + 1 if n_examples is None else int(n_examples)
         self.example, self.value, self.fp_diff, self.fn_diff = _join_equal(index, **columns)
         self._check_totals()
@@ -148,8 +152,7 @@ class ErrorFunctions:
     def check_predictions(self, predictions: ArrayLike, name: str = "predictions") -> FloatArray:
         """Check that there is one finite number per example, none too large to compute with."""
         values = finite_scores(predictions, name)
-        if values.size != self.n_examples:
-            raise ValueError(f"{name} has {values.size} entries for {self.n_examples} examples.")
+        check_length(values, self.n_examples, name, "examples")
         largest = float(np.abs(values).max())
         if largest > _LARGEST:
             raise ValueError(

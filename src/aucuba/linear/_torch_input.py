@@ -13,7 +13,7 @@ from aucuba._base._arrays import on_host
 from aucuba._base._estimator import Classes, two_classes
 from aucuba._base._torch_arrays import distinct_labels
 from aucuba._base._typing import ArrayLike
-from aucuba._base._validation import query_index, row_weights
+from aucuba._base._validation import check_length, query_index, row_weights
 from aucuba._rows._sample import warn_about_queries
 from aucuba._rows._splits import KeptRows
 from aucuba.design import RowDesign, TorchDesign
@@ -104,9 +104,9 @@ def _column(values: Any, name: str, X: Tensor) -> Tensor:
         raise ValueError(
             f"{name} must have one entry per row, got an array of shape {tuple(column.shape)}."
         )
-    if column.numel() != X.shape[0]:
-        raise ValueError(f"{name} has {column.numel()} entries for {X.shape[0]} rows.")
-    return column.reshape(-1)
+    column = column.reshape(-1)
+    check_length(column, X.shape[0], name, "rows")
+    return column
 
 
 def _weights(sample_weight: Any, X: Tensor) -> Any:
