@@ -24,7 +24,9 @@ def test_path_finds_where_items_stop_to_help():
         assert path.partial_auc[k] < max(path.partial_auc) - path.error[k]
     assert "best" in str(path)
     assert np.array_equal(path.to_frame()["items"], [1, 2, 4])
-    assert path.plot().get_xlabel() == "items on the card"
+    ax = path.plot()
+    assert ax.get_xticks().tolist() == path.sizes
+    assert f"{path.smallest}: the smallest" in ax.get_legend().get_texts()[0].get_text()
     with pytest.raises(ValueError, match="sizes must be a whole number above 0"):
         scorecard_path(card, X, y, (0, 2))
 

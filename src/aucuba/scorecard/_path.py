@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from aucuba._base._drawing import axes_for
 from aucuba._base._parallel import draw_seed
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import ArrayLike, FloatArray
@@ -74,13 +75,14 @@ class ScorecardPath(TabularResult):
         -------
         matplotlib Axes
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure().add_subplot()
-        ax.errorbar(self.sizes, self.partial_auc, yerr=self.error, marker="o", capsize=3)
-        ax.axvline(self.smallest, linestyle=":", color="0.5")
-        ax.set(xlabel="items on the card", ylabel="partial AUC, held-out rows")
+        ax = axes_for(ax)
+        mean = "mean over the folds, and standard error of its difference from the best"
+        ax.errorbar(*(self.sizes, self.partial_auc, self.error), marker="o", capsize=3, label=mean)
+        smallest = f"{self.smallest}: the smallest within one standard error of the best"
+        ax.axvline(self.smallest, linestyle=":", color="0.5", label=smallest)
+        ax.set(xlabel="most items on the card", ylabel="partial AUC, held-out rows")
+        ax.set_xticks(self.sizes)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, 1.16), frameon=False, fontsize="small")
         return ax
 
 
