@@ -22,6 +22,7 @@ from aucuba import (
 )
 from aucuba._columns._table_columns import Columns
 from aucuba.ensemble._attribution import walk_contributions
+from aucuba.ensemble._explain import _words
 
 
 def data(n_rows=300, n_columns=4):
@@ -242,6 +243,28 @@ def test_the_words(table):
         assert raised == sorted(raised, reverse=True)
         assert len(raised) <= (values > 0).sum()
         np.testing.assert_allclose(raised, np.sort(values)[::-1][: len(raised)], atol=0.006)
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (
+            lambda pd: pd.to_datetime(["2021-05-01", "2020-01-01", "2023-07-01"]),
+            "typically 2021-05-01",
+        ),
+        (lambda pd: ["2021-05-01", "2020-01-01", "2023-07-01"], "typically 2021-05-01"),
+        (lambda pd: pd.to_datetime(["2021-05-01", "2020-01-01", None], utc=True), "2020-01-01 00"),
+        (lambda pd: pd.array([3, 1, 70, 80, None, 90], dtype="Int64"), "typically 70"),
+        (lambda pd: np.array([3.0, 1.0, 70.0, 80.0, None, 90.0], dtype=object), "typically 70"),
+        (lambda pd: [True, False, True, False, True, True], "typically True"),
+        (lambda pd: pd.to_timedelta([1, 1, 5, 6, 7], "D"), "typically 1 days"),
+        (lambda pd: ["b", "a", "b"], "typically b"),
+    ],
+)
+def test_what_is_typical_of_a_column(made, words):
+    pd = pytest.importorskip("pandas")
+    background = pd.DataFrame({"a": made(pd)})
+    assert words in _words(pd.DataFrame({"a": ["x"]}), background, ["a"])(0, 0)
 
 
 def test_the_items_of_a_scorecard(table):

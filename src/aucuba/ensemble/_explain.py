@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +18,23 @@ from aucuba._base._estimator import pipeline_steps, positive_of
 from aucuba._base._tables import TabularResult
 from aucuba._base._typing import AnyArray, FloatArray
 from aucuba._base._validation import as_table, check_positive_number
-from aucuba._columns._kinds import column_names, is_missing, table_columns
+from aucuba._columns._kinds import (
+    DATE,
+    NUMBER,
+    column_kind,
+    column_names,
+    column_times,
+    is_missing,
+    table_columns,
+)
 from aucuba.ensemble._attribution import linear_contributions, walk_contributions
 from aucuba.ensemble._base import RegionEnsemble
 from aucuba.ensemble._table import as_rows, log_odds
 
 # Largest number of background rows used; of more, evenly spaced ones are taken.
 _MOST_BACKGROUND = 50
+# Values whose median may be none of them: truths, durations.
+_NO_MIDDLE = (bool, np.bool_, datetime.timedelta, np.timedelta64)
 # Models whose decision function is a log-odds up to a constant.
 _LOG_ODDS = (RegionEnsemble, HistGradientBoostingClassifier, LogisticRegression)
 
@@ -288,10 +299,14 @@ def _words(X: Any, background: Any, names: list[str]) -> Callable[[int, int], st
 def _typical(column: Any) -> Any:
     """Return the median of numbers or dates, else the most frequent value."""
     values = np.asarray(column, dtype=object)
-    known = values[~is_missing(values)]
+    missing = is_missing(values)
+    known = values[~missing]
     if 2 * known.size < values.size:
         return None
-    if np.asarray(column).dtype.kind in "iuf":
+    kind = column_kind(column, "")
+    if kind == DATE:
+        return known[np.argsort(column_times(column, "")[~missing])[(known.size - 1) // 2]]
+    if kind == NUMBER and not any(isinstance(one, _NO_MIDDLE) for one in known):
         return float(np.median(known.astype(np.float64)))
     found, counts = np.unique(known.astype(str), return_counts=True)
     return found[np.argmax(counts)]
