@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from numpy.lib.format import open_memmap
 
-from aucuba import PartialAUCClassifier, PartialAUCClassifierCV, PartialAUCSVC
+from aucuba import (
+    FixedFPRClassifier,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+    PartialAUCSVC,
+)
+from aucuba._columns import _row_digest
 from aucuba.design import TableDesign
 
 MODELS = [
@@ -63,6 +69,27 @@ def test_no_copy_of_the_table_is_made():
     metric = 8 * 501**2
     assert peak_of(lambda: model.fit(X, y)) - 6 * metric < 0.6 * X.nbytes
     assert peak_of(lambda: model.decision_function(X)) < 0.4 * X.nbytes
+
+
+def test_a_promise_does_not_widen_all_rows():
+    X = np.random.default_rng(0).normal(size=(8000, 1000)).astype(np.float16)
+    y = X[:, 0] + X[:, 1] > 2.0
+    model = PartialAUCClassifier((0.0, 0.2), max_iter=1).fit(X[:500], y[:500])
+    promised = FixedFPRClassifier(model, 0.1, cv="prefit")
+    # A copy of the held-out rows, and copies in 24 and 4 bytes of a million entries.
+    assert peak_of(lambda: promised.fit(X, y)) - X.nbytes < 32e6
+
+
+@pytest.mark.parametrize("shape", [(300, 7), (300,)])
+def test_facts_of_rows_do_not_depend_on_the_parts(shape, monkeypatch):
+    X = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    y, found = np.arange(300) % 2, []
+    for entries in (10**6, 50, 3):
+        monkeypatch.setattr(_row_digest, "_ENTRIES_AT_ONCE", entries)
+        found.append((_row_digest.row_digest(X, y), _row_digest.is_single(X)))
+    assert found[0] == found[1] == found[2]
+    assert found[0][1]
+    assert not _row_digest.is_single(X.astype(float) / 3)
 
 
 def test_folds_and_halves_are_not_copied(monkeypatch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,8 @@ from aucuba._columns._kinds import (
 )
 
 _SEED = 20_240_229
-_ROWS_AT_ONCE = 65_536
+# A few copies of so many entries, wider ones, are held at a time.
+_ENTRIES_AT_ONCE = 1_048_576
 
 
 def row_digest(X: Any, y: AnyArray) -> str | None:
@@ -38,12 +41,7 @@ def row_digest(X: Any, y: AnyArray) -> str | None:
     if X.dtype.kind not in NUMBER_DTYPES:
         return None
     factors = np.random.default_rng(_SEED).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    rows = np.concatenate(
-        [
-            _hashed(X[first : first + _ROWS_AT_ONCE], factors)
-            for first in range(0, X.shape[0], _ROWS_AT_ONCE)
-        ]
-    )
+    rows = np.concatenate([_hashed(part, factors) for part in _parts(X)])
     names, codes = np.unique(y, return_inverse=True)
     marks = [
         int.from_bytes(hashlib.blake2b(str(name).encode(), digest_size=8).digest(), "little")
@@ -63,9 +61,7 @@ def is_single(X: Any) -> bool:
     if sparse.issparse(X):
         return _is_single(X.data)
     if isinstance(X, np.ndarray):
-        parts = range(0, X.shape[0], _ROWS_AT_ONCE)
-        known = X.dtype.kind in NUMBER_DTYPES
-        return known and all(_is_single(X[first : first + _ROWS_AT_ONCE]) for first in parts)
+        return X.dtype.kind in NUMBER_DTYPES and all(map(_is_single, _parts(X)))
     if not hasattr(X, "columns"):
         return False
     pairs = zip(table_columns(X), column_names(X), strict=True)
@@ -74,6 +70,13 @@ def is_single(X: Any) -> bool:
     except TypeError:
         # Values that only the base estimator can read.
         return False
+
+
+def _parts(X: Any) -> Iterator[Any]:
+    """Yield a few rows at a time, fewer of wide tables."""
+    at_once = max(_ENTRIES_AT_ONCE // max(math.prod(X.shape[1:]), 1), 1)
+    for first in range(0, X.shape[0], at_once):
+        yield X[first : first + at_once]
 
 
 def _is_single(values: AnyArray) -> bool:
