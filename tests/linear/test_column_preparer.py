@@ -5,7 +5,12 @@ import pytest
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
-from aucuba import ColumnPreparer, FixedFPRClassifier, PartialAUCClassifier
+from aucuba import (
+    ColumnPreparer,
+    FixedFPRClassifier,
+    PartialAUCClassifier,
+    PartialAUCClassifierCV,
+)
 
 pd = pytest.importorskip("pandas")
 
@@ -179,6 +184,23 @@ def test_other_tables(package):
     want, got = ColumnPreparer().fit(rows), ColumnPreparer().fit(table)
     assert got.get_feature_names_out().tolist() == want.get_feature_names_out().tolist()
     np.testing.assert_allclose(dense(got.transform(table)), dense(want.transform(rows)))
+
+
+def test_indicators_of_a_category_enter_together():
+    rng = np.random.default_rng(0)
+    city, noise = rng.choice(["Oslo", "Rome", "Bern", "Kyiv"], 400), rng.normal(size=(400, 2))
+    rows = pd.DataFrame({"a": noise[:, 0], "city": city, "b": noise[:, 1]})
+    rows.loc[::9, "b"] = np.nan
+    y = np.isin(city, ["Oslo", "Rome"]) ^ (rng.random(400) < 0.1)
+    preparer = ColumnPreparer().fit(rows)
+    source = preparer.source_columns()
+    names = preparer.get_feature_names_out()
+    assert [rows.columns[k] for k in source] == [
+        name.removeprefix("missingindicator_").partition("_")[0] for name in names
+    ]
+    model = PartialAUCClassifierCV(max_features=1, feature_groups=source, Cs=1, cv=2)
+    model.set_params(random_state=0).fit(preparer.transform(rows), y)
+    assert names[model.support_].tolist() == [f"city_{name}" for name in np.unique(city)]
 
 
 def test_other_columns_are_refused():

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from aucuba._base._estimator import all_or_nothing
-from aucuba._base._typing import AnyArray
+from aucuba._base._typing import AnyArray, IntArray
 from aucuba._base._validation import as_table, is_of_dask
 from aucuba._columns._block_facts import linear_columns_of_blocks
 from aucuba._columns._table_columns import Columns
@@ -115,6 +115,20 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.columns_.get_feature_names_out()
+
+    def source_columns(self) -> IntArray:
+        """Return the column of the table that each column of the result is made of.
+
+        These are ``feature_groups`` of `PartialAUCClassifierCV`: with them the indicators of a category
+        enter a model together, and count as one.
+
+        Returns
+        -------
+        ndarray of int, of the length of the result's rows
+            Such as 0, 0, 1, 1 for ``age``, ``missingindicator_age``, ``city_Oslo`` and ``city_Rome``.
+        """
+        check_is_fitted(self)
+        return self.columns_.source_columns()
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """Store or compare the number and names of the columns; check arrays as scikit-learn does."""
