@@ -12,8 +12,6 @@ from aucuba._base._typing import ArrayLike, FloatArray
 from aucuba._base._validation import (
     check_choice,
     check_fraction,
-    check_k,
-    check_positive_number,
     did_you_mean,
 )
 from aucuba._roc._curve import (
@@ -22,23 +20,12 @@ from aucuba._roc._curve import (
     curve_at_threshold,
     curve_below_threshold,
     region_average,
-    roc_curve,
-    top_rows_of_curve,
-)
-from aucuba._roc._enhancement import (
-    bedroc,
-    bedroc_effects,
-    enhancement_effects,
-    initial_enhancement,
 )
 from aucuba._roc._points import (
     RATES,
     best_precision,
-    enrichment,
     equal_error_rate,
     fpr_reaching_tpr,
-    hits_in_top,
-    n_ranked,
     precision_on_curve,
     recall_on_curve,
     tpr_within_fpr,
@@ -47,7 +34,6 @@ from aucuba._roc._points import (
 )
 from aucuba._roc._region import Region
 from aucuba._rows._sample import RankingSample
-from aucuba.metrics._bins import Bins, binned_area, check_bin_sizes, check_credit
 from aucuba.metrics._decision_measures import (
     check_threshold,
     of_average_precision,
@@ -59,14 +45,19 @@ from aucuba.metrics._decision_measures import (
     of_youden,
 )
 from aucuba.metrics._roc_measure import RocMeasure, Sampling
+from aucuba.metrics._top_measures import (
+    COUNTS_ROWS,
+    of_auc_at_k,
+    of_bedroc,
+    of_binned_auc,
+    of_enrichment_factor,
+    of_precision_at_k,
+    of_recall_at_k,
+    of_rie,
+)
 
 # Differences of scores beyond it may overflow.
 _LARGE = 1e300
-_COUNTS_ROWS = "{} counts rows, so a study of another size would measure something else."
-_AS_FRACTION = (
-    " Plan 'enrichment_factor' with fraction = k / rows, which is the recall at k divided by that "
-    "fraction, and the precision at k divided by the prevalence."
-)
 _SCORE_UNITS = (
     "it is measured in units of the score, and doubling all scores doubles it. Bring the scores to "
     "one scale (all log-odds, say) and confirm it with same_scale=True."
@@ -219,103 +210,6 @@ def _recall_at_precision(*, precision: Any) -> RocMeasure:
     )
 
 
-def _precision_at_k(*, k: Any) -> RocMeasure:
-    rows = check_k(k)
-
-    def precision(curve: RocCurve, n_rows: int) -> FloatArray:
-        cut = np.minimum(float(rows), n_ranked(curve)[..., -1])
-        return hits_in_top(curve, cut) / cut
-
-    return RocMeasure(
-        "precision_at_k",
-        precision,
-        sampling="random",
-        needs="any",
-        n_top=rows,
-        summary=partial(top_rows_of_curve, k=rows),
-        unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
-    )
-
-
-def _recall_at_k(*, k: Any) -> RocMeasure:
-    rows = check_k(k)
-    return RocMeasure(
-        "recall_at_k",
-        lambda curve, _: hits_in_top(curve, rows) / curve.true_positive[..., -1],
-        sampling="random",
-        needs="positive",
-        n_top=rows,
-        summary=partial(top_rows_of_curve, k=rows),
-        unplannable=_COUNTS_ROWS.format("k") + _AS_FRACTION,
-    )
-
-
-def _enrichment_factor(*, fraction: Any) -> RocMeasure:
-    top = check_fraction(fraction, "fraction", low_open=True)
-    return RocMeasure(
-        "enrichment_factor",
-        lambda curve, _: enrichment(curve, top),
-        sampling="random",
-        limits=(0.0, 1.0 / top),
-    )
-
-
-def _rie(*, alpha: Any = 20.0) -> RocMeasure:
-    decay = check_positive_number(alpha, "alpha")
-    return RocMeasure(
-        "rie",
-        lambda curve, _: initial_enhancement(curve, decay),
-        sampling="random",
-        effects=lambda sample: enhancement_effects(sample, decay),
-        # That of positives so few that all of them lie at the top.
-        limits=(0.0, decay / -np.expm1(-decay)),
-    )
-
-
-def _bedroc(*, alpha: Any = 20.0) -> RocMeasure:
-    decay = check_positive_number(alpha, "alpha")
-    return RocMeasure(
-        "bedroc",
-        lambda curve, _: bedroc(curve, decay),
-        sampling="random",
-        effects=lambda sample: bedroc_effects(sample, decay),
-    )
-
-
-def _auc_at_k(*, k: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
-    rows, credit = check_k(k), check_credit(in_bin_credit)
-    return RocMeasure(
-        "auc_at_k",
-        lambda curves, _: curves.each(lambda one: binned_area(one, Bins.top(rows, one), credit)),
-        sampling="random",
-        unplannable=_COUNTS_ROWS.format("k"),
-        is_modelled=False,
-        has_a_prevalence=False,
-        # Another credit depends on the ties among all rows.
-        summary=partial(top_rows_of_curve, k=rows) if credit == 0.5 else roc_curve,
-    )
-
-
-def _binned_auc(*, bin_sizes: Any, in_bin_credit: Any = 0.5) -> RocMeasure:
-    sizes, credit = check_bin_sizes(bin_sizes), check_credit(in_bin_credit)
-
-    def area(curves: RocCurve, n_rows: int) -> FloatArray:
-        resampled = curves.true_positive.ndim > curves.threshold.ndim
-        return curves.each(
-            lambda one: binned_area(one, Bins.from_sizes(sizes, one, resampled=resampled), credit)
-        )
-
-    reason = _COUNTS_ROWS.format("bin_sizes")
-    return RocMeasure(
-        "binned_auc",
-        area,
-        sampling="random",
-        unplannable=reason,
-        is_modelled=False,
-        has_a_prevalence=False,
-    )
-
-
 def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
     def area(curve: RocCurve, n_rows: int) -> FloatArray:
         false_positive, false_negative = curve.fpr, 1.0 - curve.tpr
@@ -337,7 +231,7 @@ def _aum(*, rate: bool = True, same_scale: bool = False) -> RocMeasure:
         limits=(0.0, np.inf),
         cuts=None,
         incomparable="" if same_scale else _SCORE_UNITS,
-        unplannable="" if rate else _COUNTS_ROWS.format("the area"),
+        unplannable="" if rate else COUNTS_ROWS.format("the area"),
         is_modelled=False,
     )
 
@@ -378,13 +272,13 @@ MEASURES: dict[str, Callable[..., RocMeasure]] = {
     "equal_error_rate": _equal_error_rate,
     "precision_at_recall": _precision_at_recall,
     "recall_at_precision": _recall_at_precision,
-    "precision_at_k": _precision_at_k,
-    "recall_at_k": _recall_at_k,
-    "enrichment_factor": _enrichment_factor,
-    "rie": _rie,
-    "bedroc": _bedroc,
-    "auc_at_k": _auc_at_k,
-    "binned_auc": _binned_auc,
+    "precision_at_k": of_precision_at_k,
+    "recall_at_k": of_recall_at_k,
+    "enrichment_factor": of_enrichment_factor,
+    "rie": of_rie,
+    "bedroc": of_bedroc,
+    "auc_at_k": of_auc_at_k,
+    "binned_auc": of_binned_auc,
     "aum": _aum,
     "average_precision": of_average_precision,
     "f_measure": of_f_measure,
@@ -398,7 +292,7 @@ MEASURES: dict[str, Callable[..., RocMeasure]] = {
 # Names of other fields and packages; the measures are the same.
 ALIASES: dict[str, Callable[..., RocMeasure]] = {
     "auc": lambda: _partial_auc(),
-    "lift": _enrichment_factor,
+    "lift": of_enrichment_factor,
     "sensitivity_at_specificity": _sensitivity_at_specificity,
     "specificity_at_sensitivity": _specificity_at_sensitivity,
 }

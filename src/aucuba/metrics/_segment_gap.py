@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from aucuba._base._typing import ArrayLike, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
 from aucuba._roc._standard_error import effective_rows, row_terms
-from aucuba.metrics._intervals import rows_behind
+from aucuba.metrics._rate_limits import rows_behind
 from aucuba.metrics._segments import Segments, value_of
 from aucuba.metrics._study import Study, make_study
 
