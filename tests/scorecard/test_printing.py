@@ -83,6 +83,25 @@ def test_tables_show_every_item_and_total(model):
     assert "$>$" in latex
 
 
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [(0.0, "0.0%"), (1e-9, "<0.0001%"), (0.000423, "0.042%"), (0.0234, "2.3%"), (1.0, "100.0%")],
+)
+def test_rare_risks_and_many_rows_keep_their_digits(share, shown):
+    row = {
+        "total": 3,
+        "risk": share,
+        "rows": 1_234_567.0,
+        "positives": 4.0,
+        "low": share,
+        "high": 1,
+    }
+    card = Scorecard(((Condition(0, "a", ">", 1.0), 3),), [row], "ill", 0.5, "a rule")
+    for written in (str(card), card.to_markdown(), card.to_html()):
+        assert "1,234,567" in written
+        assert f"{shown} to 100.0%".replace("<", "&lt;" if "<table" in written else "<") in written
+
+
 def test_cuts_of_one_column_are_shown_as_bands(model):
     base = Condition(1, "age", ">")
     items = [

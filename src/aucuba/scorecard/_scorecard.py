@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from aucuba._base._estimator import pipeline_steps
-from aucuba._base._tables import escaped, html_table
+from aucuba._base._tables import count_text, escaped, html_table
 from aucuba._roc._flagged import promised_rate
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._region_scorecard import RegionScorecard
@@ -21,6 +21,8 @@ from aucuba.scorecard._table import item_condition
 
 # A total that only rounding keeps below the threshold.
 _ROUNDING = 1e-9
+# Smaller risks are written as below it.
+_SMALLEST_SHARE = 1e-6
 # The older fonts of LaTeX have other signs in the places of < > and |.
 _LATEX = {
     "<=": r"$\leq$",
@@ -141,12 +143,11 @@ class Scorecard:
         lines += [f"{text:<{width}}  {points:>+6d}" for text, points in self.rows]
         lines += [
             "",
-            f"{'total':>5}  {'risk':>6}  {'held-out rows':>13}  {'of them':>7}  95 % interval",
+            f"{'total':>5}  {'risk':>7}  {'held-out rows':>13}  {'of them':>8}  95 % interval",
         ]
         lines += [
-            f"{one['total']:>5}  {one['risk']:>6.1%}  {one['rows']:>13g}  {one['positives']:>8g}  "
-            f"{_interval(one)}"
-            for one in self.risk
+            f"{total:>5}  {risk:>7}  {rows:>13}  {positives:>8}  {interval}"
+            for total, risk, rows, positives, interval in self._risk_cells()
         ]
         return "\n".join([*lines, "", self.decision])
 
@@ -270,8 +271,8 @@ class Scorecard:
     def _risk_cells(self) -> list[list[str]]:
         return [
             [
-                *(str(one["total"]), f"{one['risk']:.1%}", f"{one['rows']:g}"),
-                *(f"{one['positives']:g}", _interval(one)),
+                *(str(one["total"]), _percent(one["risk"]), count_text(one["rows"])),
+                *(count_text(one["positives"]), _interval(one)),
             ]
             for one in self.risk
         ]
@@ -298,7 +299,14 @@ _RISK_HEADER = ["total", "risk", "held-out rows", "of them positive", "95 % inte
 
 
 def _interval(row: dict[str, Any]) -> str:
-    return f"{row['low']:.1%} to {row['high']:.1%}" if row["rows"] else "no rows"
+    return f"{_percent(row['low'])} to {_percent(row['high'])}" if row["rows"] else "no rows"
+
+
+def _percent(share: float) -> str:
+    """Write one decimal, or two significant digits of a share below 1 %."""
+    if 0 < share < _SMALLEST_SHARE:
+        return f"<{_SMALLEST_SHARE:.4%}"
+    return f"{100 * share:.2g}%" if 0 < share < 0.01 else f"{share:.1%}"
 
 
 def _markdown_table(header: list[str], rows: list[list[str]]) -> str:
