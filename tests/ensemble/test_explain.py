@@ -273,7 +273,7 @@ def test_the_items_of_a_scorecard(table):
     card.fit(frame, y)
     found = explain_rows(card, frame[:40])
     np.testing.assert_array_equal(found.scores, card.total(frame[:40]))
-    assert found.columns == card.item_texts()
+    assert found.columns == card.line_texts()
     assert found.unit == "total"
     points = {text: item["points"] for text, item in zip(found.columns, card.items_, strict=True)}
     told = [one for reasons in found.reasons for one in reasons]

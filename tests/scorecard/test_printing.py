@@ -9,9 +9,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from aucuba import FixedFPRClassifier, RegionScorecard
+from aucuba import FixedFPRClassifier, RegionScorecard, explain_rows
 from aucuba.scorecard import Scorecard
 from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._lines import card_lines
 from tests.scorecard.test_region_scorecard import RANGE, clinic
 
 pd = pytest.importorskip("pandas")
@@ -116,11 +117,32 @@ def test_cuts_of_one_column_are_shown_as_bands(model):
     values = np.array([40.0, 40.1, 60.0, 99.0, np.nan])
     total = sum(points * condition.met(values) for condition, points in items[1:])
     assert total.tolist() == [1, 3, 3, 5, 1]
+    lines = card_lines(items)[1:]
+    assert (np.sum([line.met(values) for line in lines], axis=0) == 1).all()
+    assert np.array_equal(np.sum([one.points * one.met(values) for one in lines], axis=0), total)
     dates = [(replace(one, is_date=True), points) for one, points in items[1:3]]
     shown = [text for text, _ in replace(card, items=tuple(dates)).rows]
     assert shown == ["1970-02-10 < age <= 1970-03-02", "age > 1970-03-02"]
     one_cut = [(replace(base, value=40.0), 2), (replace(base, test="missing"), 1)]
     assert replace(card, items=tuple(one_cut)).rows == [("age > 40", 2), ("age is missing", 1)]
+
+
+def test_reasons_are_lines_of_the_card():
+    X, y = clinic(1500)
+    X, y = X[["age"]], np.where((X["age"] > 40) & (np.arange(1500) % 3 > 0), y, "well")
+    y = np.where((X["age"] > 70) & (np.arange(1500) % 2 > 0), "ill", y)
+    model = RegionScorecard((0.0, 1.0), max_items=3, cv=2, pos_label="ill", random_state=0).fit(
+        X, y
+    )
+    rows = dict(Scorecard.from_model(model).rows)
+    assert any(" < age <= " in text for text in rows)
+    found = explain_rows(model, X[:200])
+    for reasons in found.reasons:
+        # Bands of one column do not overlap.
+        assert len(reasons) <= 1
+        for one in reasons:
+            text, _, points = one.rpartition(": raises the total by ")
+            assert rows[text] == int(points)
 
 
 def test_latex_escapes_names(model):
@@ -190,7 +212,7 @@ def test_times_of_a_day_are_told_and_kept():
     X, y = pd.DataFrame({"seen": seen}), rng.random(1440) < np.where(minutes > 840, 0.6, 0.1)
     model = RegionScorecard(RANGE, max_items=2, cv=2, random_state=0).fit(X, y)
     card, total = Scorecard.from_model(model), model.total(X)
-    assert all(" > 2024-05-01 " in text for text in model.item_texts())
+    assert all("2024-05-01 " in text for text in model.line_texts())
     with duckdb.connect() as database, sqlite3.connect(":memory:") as other:
         database.register("rows", X)
         found = [database.execute(card.to_sql()).df()]

@@ -45,7 +45,7 @@ def fitted():
 def test_columns_of_every_kind(fitted):
     X, y = clinic(seed=1)
     assert {one["column"] for one in fitted.items_} >= {"age", "status", "marker"}
-    assert any("missing" in text for text in fitted.item_texts())
+    assert any("missing" in text for text in fitted.line_texts())
     assert partial_auc_score(y == "ill", fitted.total(X), fpr_range=RANGE) > 0.3
 
 
@@ -229,7 +229,7 @@ def test_points_of_missing_values_are_told():
     (item,) = model.items_
     assert (item["test"], item["or_missing"]) == (">", True)
     assert item["points"] > 0
-    (text,) = model.item_texts()
+    (text,) = model.line_texts()
     assert text.startswith("marker > ")
     assert text.endswith(" or is missing")
     total = model.total(X[["marker"]])

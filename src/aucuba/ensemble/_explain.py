@@ -63,7 +63,7 @@ def explain_rows(
       over walks from background rows to x that replace the columns one by one in a random order. The
       sum is exact; a single contribution has a sampling error, which more walks reduce. Each row
       costs ``n_walks`` scores per column.
-    - `RegionScorecard`: the points of its items; no background is used.
+    - `RegionScorecard`: the points of the lines of its card; no background is used.
 
     A classifier with a promised threshold is explained by the score that it compares with the
     threshold, a search by its best estimator.
@@ -112,7 +112,7 @@ def explain_rows(
     sign = 1.0 if positive_of(model, pos_label)[0] else -1.0
     steps, last, direction = _explained_model(model)
     sign *= direction
-    if hasattr(last, "item_texts"):
+    if hasattr(last, "line_texts"):
         for step in steps:
             X = step.transform(X)
         return RowReasons.of(_card_contributions(last, X), n_reasons)
@@ -219,9 +219,9 @@ class RowReasons(TabularResult):
 
 
 def _card_contributions(card: Any, X: Any) -> Contributions:
-    """Take the points of the items of a scorecard."""
-    items, points = card.item_texts(), card.contributions(X).astype(np.float64)
-    return Contributions(items, points, 0.0, "total", lambda row, item: str(items[item]))
+    """Take the points of the lines of a scorecard."""
+    lines, points = card.line_texts(), card.contributions(X).astype(np.float64)
+    return Contributions(lines, points, 0.0, "total", lambda row, line: str(lines[line]))
 
 
 def _explained_model(model: Any) -> tuple[list[Any], Any, float]:

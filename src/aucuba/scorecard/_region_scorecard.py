@@ -30,9 +30,10 @@ from aucuba.scorecard._choice import (
     status_of,
 )
 from aucuba.scorecard._limits import Restrictions
+from aucuba.scorecard._lines import CardLine, card_lines
 from aucuba.scorecard._risk import calibrated_risks, risk_rows, risks_of
 from aucuba.scorecard._search import Card
-from aucuba.scorecard._table import ScoredColumns, as_items, checked_table, item_condition
+from aucuba.scorecard._table import ScoredColumns, as_items, checked_table, of_items
 
 _FALLBACK = "The card of least log-loss"
 
@@ -344,7 +345,7 @@ class RegionScorecard(BinaryClassifier):
         return np.asarray(self.contributions(X).sum(axis=1))
 
     def contributions(self, X: Any) -> IntArray:
-        """Return the points that every row gets for every item; they add up to its total.
+        """Return the points of every row for every line of the printed card; they add up to its total.
 
         Parameters
         ----------
@@ -352,22 +353,22 @@ class RegionScorecard(BinaryClassifier):
 
         Returns
         -------
-        ndarray of int, shape (n_samples, n_items)
+        ndarray of int, shape (n_samples, n_lines)
         """
-        check_is_fitted(self)
+        lines = self._lines()
         X = checked_table(self, as_table(X))
         used = {one["place"] for one in self.items_}
         columns = ScoredColumns.from_table(X, self.kinds_, used)
-        found = np.zeros((_num_samples(X), len(self.items_)), dtype=np.int64)
-        for k, item in enumerate(self.items_):
-            met = item_condition(item).met(columns.values[item["place"]])
-            found[:, k] = item["points"] * met
-        return found
+        points = [line.points * line.met(columns.values[line.place]) for line in lines]
+        return np.array(points, dtype=np.int64).reshape(len(lines), _num_samples(X)).T
 
-    def item_texts(self) -> list[str]:
-        """Write the conditions of the items, such as ``age > 60``."""
+    def line_texts(self) -> list[str]:
+        """Write the lines of the printed card, such as ``40 < age <= 60``."""
+        return [line.text for line in self._lines()]
+
+    def _lines(self) -> list[CardLine]:
         check_is_fitted(self)
-        return [item_condition(one).text for one in self.items_]
+        return card_lines(of_items(self.items_))
 
     def count_risks(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None

@@ -12,15 +12,13 @@ from aucuba._roc._logistic import logistic_calibration
 from aucuba._roc._standard_error import effective_rows, wilson_interval
 from aucuba._rows._sample import Sample
 from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._lines import by_column
 
 
 def possible_totals(items: Sequence[tuple[Condition, int]]) -> FloatArray:
     """List every total that a row can have, in ascending order."""
-    columns: dict[int, list[tuple[Condition, int]]] = {}
-    for one, points in items:
-        columns.setdefault(one.place, []).append((one, points))
     totals = {0}
-    for of_column in columns.values():
+    for of_column in by_column(items):
         values = _telling_values([one for one, _ in of_column])
         sums = np.sum([points * one.met(values) for one, points in of_column], axis=0)
         totals = {total + more for total in totals for more in np.unique(sums).tolist()}

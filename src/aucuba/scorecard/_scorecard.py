@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,9 @@ from aucuba._base._estimator import pipeline_steps
 from aucuba._base._tables import count_text, escaped, html_table
 from aucuba._roc._flagged import promised_rate
 from aucuba.scorecard._conditions import Condition
+from aucuba.scorecard._lines import card_lines
 from aucuba.scorecard._region_scorecard import RegionScorecard
-from aucuba.scorecard._table import item_condition
+from aucuba.scorecard._table import of_items
 
 # A total that only rounding keeps below the threshold.
 _ROUNDING = 1e-9
@@ -91,7 +91,7 @@ class Scorecard:
                 f"{type(inner).__name__} has no card; a RegionScorecard is needed, or a promised "
                 "threshold on one."
             )
-        items = tuple((item_condition(one), int(one["points"])) for one in inner.items_)
+        items = tuple(of_items(inner.items_))
         threshold = inner.threshold_
         rule = f"false positive rate of the training rows at most {inner.predict_fpr_:g}"
         if outer is not inner:
@@ -108,21 +108,8 @@ class Scorecard:
 
     @property
     def rows(self) -> list[tuple[str, int]]:
-        """Conditions in words with their points, of which bands of one column do not overlap.
-
-        A column that is cut twice reads "40 < age <= 60: +2, age > 60: +5" rather than "age > 40: +2,
-        age > 60: +3". The rows that one meets add up to the total, as the items do.
-        """
-        columns: dict[int, list[tuple[Condition, int]]] = {}
-        for one, points in self.items:
-            columns.setdefault(one.place, []).append((one, points))
-        found = []
-        for items in columns.values():
-            if sum(one.is_cut for one, _ in items) > 1:
-                found += _bands(items)
-            else:
-                found += [(one.text, points) for one, points in items]
-        return found
+        """Lines of the card in words, with their points; see `card_lines`."""
+        return [(line.text, line.points) for line in card_lines(self.items)]
 
     @property
     def call_at(self) -> int | None:
@@ -276,23 +263,6 @@ class Scorecard:
             ]
             for one in self.risk
         ]
-
-
-def _bands(items: list[tuple[Condition, int]]) -> list[tuple[str, int]]:
-    """Write the items of one column of numbers or dates as bands that do not overlap."""
-    cuts = sorted({one.value: one for one, _ in items if one.is_cut}.items())
-    ends = [one.shown_value for _, one in cuts]
-    column = items[0][0].column
-    texts = [
-        f"{column} <= {ends[0]}",
-        *(f"{low} < {column} <= {high}" for low, high in pairwise(ends)),
-        f"{column} > {ends[-1]}",
-        f"{column} is missing",
-    ]
-    # A value of every band, its upper end.
-    values = np.array([*(value for value, _ in cuts), np.inf, np.nan])
-    total = np.sum([points * one.met(values) for one, points in items], axis=0)
-    return [(text, int(points)) for text, points in zip(texts, total, strict=True) if points]
 
 
 _RISK_HEADER = ["total", "risk", "held-out rows", "of them positive", "95 % interval"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,9 +98,12 @@ def as_items(items: list[tuple[Condition, int]]) -> list[dict[str, Any]]:
     return [{**vars(condition), "points": int(points)} for condition, points in items]
 
 
-def item_condition(item: Mapping[str, Any]) -> Condition:
-    """Return the condition of an item."""
-    return Condition(**{name: value for name, value in item.items() if name != "points"})
+def of_items(items: list[dict[str, Any]]) -> list[tuple[Condition, int]]:
+    """Return the conditions and points that `as_items` has written."""
+    return [
+        (Condition(**{name: one[name] for name in one if name != "points"}), int(one["points"]))
+        for one in items
+    ]
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool = False) -> Any:
