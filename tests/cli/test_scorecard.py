@@ -47,6 +47,7 @@ def test_a_card_goes_the_whole_way(run, card, files, tmp_path):
     assert section.count("<table") == section.count('<div class="scroll"') == 3
     assert '<th scope="row">' in section
     assert f"Scores on this page are totals less {saved.model[-1].threshold_:g}." in section
+    assert '<th scope="row">The card above</th>' in section
     assert "Each reason is a condition that the row meets" in page
     statement = tmp_path / "card.sql"
     run("export", card, "--sql", statement, "--table", "rows")

@@ -58,6 +58,13 @@ def test_contributions_are_the_points_of_the_items(fitted):
     assert np.array_equal(explained.scores, fitted.total(X))
 
 
+def test_values_on_the_training_rows_are_those_of_the_cards(fitted):
+    X, y = clinic()
+    area = partial_auc_score(y == "ill", fitted.total(X), fpr_range=RANGE)
+    assert fitted.training_["partial_auc"] == pytest.approx(area)
+    assert 0 < fitted.training_["r2"] < 1
+
+
 def test_scores_point_to_the_second_class(fitted):
     X, _ = clinic(seed=2)
     score = fitted.decision_function(X)

@@ -52,7 +52,7 @@ def model_sections(model: Any, feature_names: Sequence[str] | None, sign: int = 
 
 def _card_sections(card: Scorecard, model: RegionScorecard) -> list[Section]:
     rows = []
-    for one in model.next_best_:
+    for one in [{"texts": ["The card above"], **model.training_}, *model.next_best_]:
         rows.append(["; ".join(one["texts"]), f"{one['partial_auc']:.4f}", f"{one['r2']:.4f}"])
     text = (
         "The points of the conditions that a row meets add up to its total. Risks and rows come from "
@@ -61,7 +61,7 @@ def _card_sections(card: Scorecard, model: RegionScorecard) -> list[Section]:
     if np.isfinite(card.threshold):
         text += f" Scores on this page are totals less {card.threshold:g}."
     body = card.to_html() + paragraph(text, "fine")
-    if rows:
+    if model.next_best_:
         header = ["card", "partial AUC", "explained deviance"]
         body += html_table(header, rows, "Next-best cards, on the training rows.")
     return [Section("card", "Scorecard", body), training_section(model)]

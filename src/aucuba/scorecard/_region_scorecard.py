@@ -33,7 +33,7 @@ from aucuba.scorecard._limits import Restrictions
 from aucuba.scorecard._lines import CardLine, card_lines
 from aucuba.scorecard._risk import calibrated_risks, risk_rows, risks_of
 from aucuba.scorecard._search import Card
-from aucuba.scorecard._table import ScoredColumns, as_items, checked_table, of_items
+from aucuba.scorecard._table import ScoredColumns, as_items, checked_table, described, of_items
 
 _FALLBACK = "The card of least log-loss"
 
@@ -98,9 +98,10 @@ class RegionScorecard(BinaryClassifier):
     items_ : list of dict
         ``"column"``, ``"place"`` (its index), ``"test"``, ``"value"``, ``"is_date"``, ``"or_missing"``
         and ``"points"`` of every item, in the order of the columns.
+    training_ : dict
+        On the training rows ``"partial_auc"`` and ``"r2"``, the part of the null deviance explained.
     next_best_ : list of dict
-        Up to four further cards: ``"items"``, ``"texts"``, and on the training rows ``"partial_auc"``
-        and ``"r2"``, the part of the null deviance that is explained.
+        Up to four further cards: ``"items"``, ``"texts"``, and the same two values.
     caution_ : float
         The weight c of the log-loss: .1 for the region, 1 where the card of least log-loss is kept.
     partial_auc_ : dict
@@ -279,15 +280,13 @@ class RegionScorecard(BinaryClassifier):
         self.caution_ = caution
         items = found.items(card)
         self.items_ = as_items(items)
-        self.next_best_: list[dict[str, Any]] = [
-            {
-                "items": as_items(found.items(one)),
-                "texts": [f"{test.text}: {points:+d}" for test, points in found.items(one)],
-                "partial_auc": search.value(one, 0.0),
-                "r2": search.value(one, 1.0),
-            }
-            for one in cards[1:5]
+        listed = [
+            described(found.items(one), search.value(one, 0.0), search.value(one, 1.0))
+            for one in cards[:5]
         ]
+        self.next_best_: list[dict[str, Any]] = listed[1:]
+        own = listed[0] if listed else described([], 0.0, 0.0)
+        self.training_ = {name: own[name] for name in ("partial_auc", "r2")}
         # Every row has the points that were turned around, or has got their opposite.
         turned = sum(was for (_, was), (_, now) in zip(card, items, strict=True) if was != now)
         totals = found.table.totals(card).astype(np.float64) - turned

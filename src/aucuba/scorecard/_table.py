@@ -98,6 +98,12 @@ def as_items(items: list[tuple[Condition, int]]) -> list[dict[str, Any]]:
     return [{**vars(condition), "points": int(points)} for condition, points in items]
 
 
+def described(items: list[tuple[Condition, int]], partial_auc: float, r2: float) -> dict[str, Any]:
+    """Write a card with its texts and values."""
+    texts = [f"{one.text}: {points:+d}" for one, points in items]
+    return {"items": as_items(items), "texts": texts, "partial_auc": partial_auc, "r2": r2}
+
+
 def of_items(items: list[dict[str, Any]]) -> list[tuple[Condition, int]]:
     """Return the conditions and points that `as_items` has written."""
     return [
