@@ -126,8 +126,8 @@ def test_a_card_of_one_item_has_two_totals():
     X, y = clinic()
     model = RegionScorecard(RANGE, max_items=1, sign=1, cv=2, pos_label="ill", random_state=0)
     model.fit(X, y)
-    points = model.items_[0]["points"]
-    assert [one["total"] for one in model.risk_] == [0, points] != [0, 1]
+    (points,) = (one["points"] for one in model.items_)
+    assert [one["total"] for one in model.risk_] == [0, points] == [0, 1]
     assert Scorecard.from_model(model).call_at == points
 
 

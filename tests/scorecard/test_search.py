@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from aucuba._rows._sample import Sample
 from aucuba.metrics import partial_auc_score
 from aucuba.scorecard._limits import Restrictions
-from aucuba.scorecard._search import ConditionTable, Search
+from aucuba.scorecard._search import ConditionTable, Search, lowest_terms
 
 RANGES = [(0.0, 0.3), (0.05, 0.2), (0.0, 1.0)]
 
@@ -174,3 +174,10 @@ def test_restrictions_hold_on_every_card():
 def test_impossible_restrictions_are_refused(changed, message):
     with pytest.raises(ValueError, match=message):
         limits(5, **changed)
+
+
+def test_points_are_in_lowest_terms():
+    assert lowest_terms(((0, 4), (3, -2))) == ((0, 2), (3, -1))
+    assert lowest_terms(((1, -5),)) == ((1, -1),)
+    assert lowest_terms(((0, 3), (1, 2))) == ((0, 3), (1, 2))
+    assert lowest_terms(()) == ()

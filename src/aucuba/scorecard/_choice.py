@@ -15,7 +15,7 @@ from aucuba._rows._sample import Sample
 from aucuba._rows._splits import Split
 from aucuba.scorecard._conditions import Condition
 from aucuba.scorecard._limits import Restrictions
-from aucuba.scorecard._search import Card, ConditionTable, Search
+from aucuba.scorecard._search import Card, ConditionTable, Search, lowest_terms
 from aucuba.scorecard._smoothing import smoothed_classes
 from aucuba.scorecard._table import ScoredColumns
 
@@ -75,7 +75,10 @@ def find_cards(
     limits = restrictions.limits(conditions)
     fpr_range = (0.0, 1.0) if region is None else region.fpr_range
     search = Search(table, sample, limits, fpr_range, smoothed_classes(table, sample, seed))
-    cards = search.cards(cautions if region else (1.0,))
+    cards = {
+        caution: [lowest_terms(card) for card in ranked]
+        for caution, ranked in search.cards(cautions if region else (1.0,)).items()
+    }
     incomplete = frozenset(
         place
         for place in map(int, np.unique(table.column))
@@ -141,6 +144,6 @@ def status_of(lead: Lead, chosen: int) -> str:
     """Say which card was chosen, and by how much cards for the region lead on held-out rows."""
     taken = "Chosen for the region" if chosen else "Card of least log-loss"
     return (
-        f"{taken}: on held-out rows the partial AUC of cards for the region is {lead.difference:+.4f} "
-        f"beside that of cards of least log-loss (standard error {lead.error:.4f})."
+        f"{taken}: on held-out rows the partial AUC of cards for the region differs from that of cards "
+        f"of least log-loss by {lead.difference:+.4f} (standard error {lead.error:.4f})."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import gcd
 
 import numpy as np
 
@@ -24,6 +25,12 @@ _HALF_WAY = 0.5
 _SCALES = 5
 # Smaller gains are rounding errors, after which a descent could go round in circles.
 _LEAST_GAIN = 1e-10
+
+
+def lowest_terms(card: Card) -> Card:
+    """Divide the points by their common divisor: +4 and -2 rank rows as +2 and -1 do."""
+    divisor = gcd(*(points for _, points in card))
+    return tuple((condition, points // divisor) for condition, points in card)
 
 
 @dataclass(frozen=True)
