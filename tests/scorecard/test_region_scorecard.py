@@ -281,11 +281,11 @@ def test_no_condition_gives_no_points():
     ("lead", "error", "chosen"),
     [
         (0.03, 0.02, 1),
-        (0.01, 0.02, 0),
+        (-0.01, 0.02, 1),
         (-0.03, 0.02, 0),
-        (0.0, 0.0, 0),
+        (0.0, 0.0, 1),
         (np.nan, np.nan, 0),
     ],
 )
-def test_region_is_taken_for_a_clear_lead_only(lead, error, chosen):
+def test_region_is_left_for_a_clear_lead_of_the_log_loss_only(lead, error, chosen):
     assert chosen_caution([Lead(0.0, 0.0), Lead(lead, error)]) == chosen

@@ -57,7 +57,7 @@ class RegionScorecard(BinaryClassifier):
     their classes follows the noise of small tables. So a row counts two thirds by its class and one
     third by its probability, which random trees estimate that were trained without it.
     Cross-validation of the whole search, conditions included, compares these cards with those of least
-    log-loss (c = 1), which are kept unless the former lead by more than one standard error.
+    log-loss (c = 1), which are taken instead if they lead by more than one standard error.
 
     Missing values meet no condition but those that say so, such as ``age > 60 or is missing``: points
     below 0 on a column that misses values are written like this, as points above 0 of all other rows.
