@@ -230,9 +230,9 @@ def write_table():
         [
             *finished(study),
             markdown_table(gains, list(gain_lines(study))),
-            "## Which card\n\nMean gain over FasterRisk, and in brackets that of the worst set, by when "
-            "the card for the region is taken instead of that of least log-loss; the lead is that of the "
-            "cross-validation on the training half.",
+            "## Which card\n\nMean gain over FasterRisk, and in brackets that of the worst set, by the "
+            "lead in cross-validation at which the card for the region is taken, else that of least "
+            "log-loss.",
             markdown_table(["the region", *sets[1:]], list(rule_lines(study))),
             "## Processor seconds\n\nOurs is the whole fit: five folds that choose, and risks from "
             "held-out rows. FasterRisk fits once, for no range. Seconds of split 0: later splits were "
