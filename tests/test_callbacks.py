@@ -39,6 +39,23 @@ def test_a_fit_without_callbacks_has_no_monitor():
 
 
 @needs_callbacks
+def test_a_fit_without_callbacks_makes_no_context(monkeypatch):
+    monkeypatch.setattr(Ranker, "_init_callback_context", None)
+    assert Ranker().fit(*rows()).solution_.n_iter > 0
+
+
+@needs_callbacks
+def test_a_fit_below_a_watched_one_joins_its_tree_without_callbacks_of_its_own():
+    outer, inner = Ranker().set_callbacks(StopAfter(10_000)), Ranker()
+    context = outer._init_callback_context(max_subtasks=1)
+    with context.subcontext(task_name="inner").propagate_callback_context(inner):
+        assert not hasattr(inner, "_skl_callbacks")
+        inner.fit(*rows())
+    (below,) = context._children_map.values()
+    assert (below.task_name, below.source_task_name) == ("fit", "inner")
+
+
+@needs_callbacks
 def test_a_callback_hears_every_iteration_and_may_stop_the_fit():
     plain = Ranker().fit(*rows()).solution_
     callback = StopAfter(3)

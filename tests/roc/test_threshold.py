@@ -48,6 +48,14 @@ def test_the_best_balanced_accuracy_of_all(kind, lead, weighted):
         assert rate == pytest.approx(above / weights[~positive].sum(), rel=1e-12)
 
 
+def test_blas_of_one_thread_is_left_alone(monkeypatch):
+    for library in _blas():
+        monkeypatch.setattr(library, "get_num_threads", lambda: 1)
+        monkeypatch.setattr(library, "set_num_threads", None)
+    with one_blas_thread():
+        pass
+
+
 def test_blas_has_one_thread_inside_and_its_own_number_after():
     before = [library.get_num_threads() for library in _blas()]
     assert before

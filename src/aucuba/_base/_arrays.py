@@ -48,6 +48,10 @@ class Arrays(Protocol):
         """Return the positions where a mask is true, in increasing order."""
         ...
 
+    def count(self, mask: Vector) -> int:
+        """Count where a mask is true."""
+        ...
+
     def order(self, values: Vector) -> Vector:
         """Return the positions of the values in increasing order."""
         ...
@@ -115,7 +119,10 @@ class NumpyArrays:
         return np.ones(size)
 
     def places(self, mask: Vector) -> Vector:
-        return np.flatnonzero(mask)
+        return mask.nonzero()[0]
+
+    def count(self, mask: Vector) -> int:
+        return int(np.count_nonzero(mask))
 
     def order(self, values: Vector) -> Vector:
         return values.argsort()

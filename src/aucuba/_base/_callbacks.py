@@ -50,7 +50,9 @@ def fit_monitor(estimator: Any, X: Any, y: Any, max_iter: int) -> Iterator[Monit
 
     Yields None if no callback is set, so that a fit without callbacks costs nothing.
     """
-    if not HAS_CALLBACKS:
+    # A meta-estimator with callbacks of its own follows the fits below it, whether these have any.
+    watched = ("_skl_callbacks", "_parent_callback_ctx")
+    if not HAS_CALLBACKS or not any(hasattr(estimator, one) for one in watched):
         yield None
         return
     context = estimator._init_callback_context(max_subtasks=max_iter)

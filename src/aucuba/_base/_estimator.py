@@ -167,7 +167,9 @@ def _distinct(y: AnyArray) -> AnyArray:
         return np.array([False, True])
     if y.dtype.kind in "biuf" and y.size:
         ends = np.array([y.min(), y.max()], dtype=y.dtype)
-        if ends[0] < ends[1] and np.all((y == ends[0]) | (y == ends[1])):
+        # No third whole number lies between neighbours, such as 0 and 1.
+        are_neighbours = y.dtype.kind != "f" and int(ends[1]) - int(ends[0]) == 1
+        if ends[0] < ends[1] and (are_neighbours or np.all((y == ends[0]) | (y == ends[1]))):
             return ends
     return np.unique(y)
 
@@ -202,8 +204,7 @@ def fresh_fit(estimator: Any) -> Iterator[dict[str, Any]]:
     dict
         The previous fitted attributes, for a warm start.
     """
-    before = _fitted(estimator)
-    _forget(estimator)
+    before = _forget(estimator)
     try:
         yield before
     except BaseException as error:
@@ -230,13 +231,10 @@ def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def _forget(estimator: Any) -> None:
-    for name in _fitted(estimator):
-        delattr(estimator, name)
-
-
-def _fitted(estimator: Any) -> dict[str, Any]:
-    return {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+def _forget(estimator: Any) -> dict[str, Any]:
+    """Remove the fitted attributes and return them."""
+    attributes = vars(estimator)
+    return {name: attributes.pop(name) for name in list(attributes) if name[-1] == "_"}
 
 
 def response_of(estimator: Any, response_method: str = "auto") -> str:

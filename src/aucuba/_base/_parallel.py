@@ -69,6 +69,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     # ``ThreadpoolController.limit`` does this too, and takes three times as long.
     before = [(library, library.get_num_threads()) for library in _blas()]
+    before = [(library, number) for library, number in before if number != 1]
     for library, _ in before:
         library.set_num_threads(1)
     try:

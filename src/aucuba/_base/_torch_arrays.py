@@ -47,6 +47,9 @@ class TorchArrays:
     def places(self, mask: Tensor) -> Tensor:
         return torch.nonzero(mask).ravel()
 
+    def count(self, mask: Tensor) -> int:
+        return int(mask.sum())
+
     def order(self, values: Tensor) -> Tensor:
         return torch.argsort(values)
 

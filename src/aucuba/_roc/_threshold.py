@@ -104,8 +104,9 @@ def operating_point(scores: Vector, sample: Sample, upper_limit: float) -> tuple
     if upper_limit < 1.0:
         return threshold, float(upper_limit)
     passed = (scores > threshold) & ~sample.positive
-    count = passed.sum() if sample.weight is None else sample.weight[passed].sum()
-    return threshold, float(count) / sample.class_weight(positive=False)
+    weight = sample.weight
+    count = arrays_of(passed).count(passed) if weight is None else float(weight[passed].sum())
+    return threshold, count / sample.class_weight(positive=False)
 
 
 def _best_balanced_threshold(scores: Vector, sample: Sample) -> float:
@@ -137,18 +138,17 @@ def _around_least(scores: FloatArray, sample: Sample, gain: float, loss: float) 
     grid = ScoreGrid.of(some, scores.size // _PER_CELL)
     if grid is None or scores.size < _WORTH_A_GRID:
         return slice(None)
-    cell = grid.cells(scores)
-    filled = per_cell = np.bincount(cell)
-    positive = sample.positive.nonzero()
-    weight = None
-    if sample.weight is not None:
-        per_cell, weight = np.bincount(cell, sample.weight), sample.weight[positive]
-    positives = np.bincount(cell[positive], weight, per_cell.size)
-    losses = (per_cell - positives) * loss
-    inside = positives * gain - losses
+    # The number of a row's cell and its class as the last bit, so that one pass counts both classes.
+    code = grid.cells(scores)
+    code *= 2
+    code += sample.positive
+    per_class = np.bincount(code, sample.weight, 2 * grid.n_cells + 2)
+    losses = per_class[::2] * loss
+    inside = per_class[1::2] * gain - losses
     before = inside.cumsum() - inside
     # At most the negatives of a cell lower what the cells below add up to. If the least sum is at the
     # start of a cell, the negatives of the cell below reach it.
-    highest = before[filled > 0].min() + 2 * _ROUNDING
-    open_cells = np.flatnonzero((filled > 0) & (before - losses <= highest))
-    return np.flatnonzero((cell >= open_cells[0]) & (cell <= open_cells[-1]))
+    # A cell without rows has the sum of the next one that has some.
+    highest = before.min() + 2 * _ROUNDING
+    open_cells = (before - losses <= highest).nonzero()[0]
+    return ((code >= 2 * open_cells[0]) & (code <= 2 * open_cells[-1] + 1)).nonzero()[0]

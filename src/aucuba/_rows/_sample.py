@@ -53,7 +53,7 @@ class Sample:
     @cached_property
     def n_positives(self) -> int:
         """Number of rows of the positive class."""
-        return int(self.positive.sum())
+        return arrays_of(self.positive).count(self.positive)
 
     @property
     def y(self) -> IntArray:
@@ -130,13 +130,23 @@ class Sample:
         return replace(self, **moved)
 
     @cached_property
+    def class_in_query(self) -> IntArray:
+        """Twice the number of a row's query, plus 1 for a row of the positive class."""
+        assert self.query is not None
+        number: IntArray = 2 * self.query + on_host(self.positive)
+        return number
+
+    @cached_property
     def query_sizes(self) -> tuple[IntArray, IntArray]:
         """Number of rows and number of positive rows of every query."""
-        assert self.query is not None
-        size = np.bincount(self.query)
-        return size, np.bincount(self.query[on_host(self.positive)], minlength=size.size)
+        counts = np.bincount(self.class_in_query)
+        if counts.size % 2:
+            # The last query has no positive row.
+            counts = np.append(counts, 0)
+        n_positives = counts[1::2]
+        return counts[::2] + n_positives, n_positives
 
-    @property
+    @cached_property
     def rankable(self) -> BoolArray:
         """Which queries have a positive and a negative row."""
         size, n_positives = self.query_sizes

@@ -58,6 +58,8 @@ class KeptRows:
 
     def resampled_by(self, groups: Any, time: Any) -> KeptRows:
         """Check and add groups and times, which splits then respect; queries also stay whole."""
+        if groups is None and time is None:
+            return self
         n_rows = len(self.y)
         number = query_index(groups, n_rows, "groups")
         ranks = time_index(time, n_rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -140,11 +141,11 @@ def _check_entries(X: Any, estimator_name: str) -> float:
     """Return the largest entry; raise if one is not finite, or if products or sums could overflow."""
     values = X.data if sparse.issparse(X) else X
     largest = largest_entry(values)
-    if np.isnan(largest) and not sparse.issparse(X):
+    if math.isnan(largest) and not sparse.issparse(X):
         raise ValueError(f"Input X contains NaN. {_PREPARE}")
-    if not np.isfinite(largest):
+    if not math.isfinite(largest):
         assert_all_finite(X, estimator_name=estimator_name, input_name="X")
-    check_largest(largest, values.dtype.name)
+    check_largest(largest, values.dtype.type.__name__)
     return largest
 
 
@@ -284,6 +285,8 @@ def _range_of_scales(rows: Any) -> tuple[float, float]:
         # Moments about a row take a third of the time of np.std and lose nothing by rounding.
         moved = rows - rows[0].astype(np.float64)
         each = np.full(len(rows), 1 / len(rows))
-        sd = np.sqrt(np.maximum(each @ moved**2 - (each @ moved) ** 2, 0))
+        mean = each @ moved
+        moved *= moved
+        sd = np.sqrt(np.maximum(each @ moved - mean * mean, 0))
     sd = sd[sd > 1e-12 * sd.max(initial=0.0)]
     return (float(sd.min()), float(sd.max())) if sd.size else (1.0, 1.0)

@@ -41,8 +41,8 @@ class QueryRisk(ABC):
         assert sample.query is not None
         if not sample.has_pairs:
             raise ValueError("No query in qid has both a positive and a negative row.")
-        by_class = 2 * sample.query + sample.positive
-        if by_class.max() < _FEW:
+        by_class = sample.class_in_query
+        if 2 * sample.rankable.size <= _FEW:
             # NumPy sorts short numbers by their digits.
             by_class = by_class.astype(np.uint16)
         order, counts = np.argsort(by_class, kind="stable"), sample.rankable
