@@ -6,8 +6,10 @@ tolerance of 1e-3), that of `PartialAUCClassifier` LightGBM's lambdarank (100 tr
 `PartialAUCClassifierCV`, measures and intervals it is the same call on the same rows without queries.
 "Solver alone" is `BundleSolver.solve` and dlib's ``train`` on converted data, "fit" what a user calls.
 ``--before`` names the ``src`` folder of earlier code, which is measured in the same run. Processor
-seconds of one thread, medians of three rounds in turn. The rows of `PartialAUCClassifier`, areas,
-``bedroc_score`` and intervals are of 18 November 2026. Writes ``benchmarks/results/queries.md``.
+seconds of one thread, medians of three rounds in turn. The rows of `PartialAUCSVC` and of solvers are
+of 20 November 2026, beside ten other jobs on two cores; those of `PartialAUCClassifierCV` and
+`precision_at_k_score` are of 19 November, and those of `PartialAUCClassifier`, areas, ``bedroc_score``
+and intervals of 18 November. Writes ``benchmarks/results/queries.md``.
 """
 
 from __future__ import annotations
@@ -138,7 +140,7 @@ CELLS: dict[str, Cell] = {
 
 def main(argv: list[str] | None = None) -> None:
     text = (__doc__ or "").split("\n\n", 1)[1].replace("``", "`")
-    text = text.rsplit(" Writes ", 1)[0] + f' "Before" is commit {BEFORE}.'
+    text = text.rsplit(" Writes", 1)[0] + f' "Before" is commit {BEFORE}.'
     run("queries", "Queries", text, CELLS, sys.argv[1:] if argv is None else argv)
 
 
