@@ -23,7 +23,7 @@ def rows(**given):
 
 @pytest.mark.parametrize("cv", [None, 4])
 def test_groups_stay_together(cv):
-    splits = Splits.from_cv(cv, rows(groups=GROUPS), 0)
+    splits = Splits.from_cv(cv, rows(groups=GROUPS), Y, 0)
     for train, test in [*splits.folds, *splits.halves]:
         assert not set(GROUPS[train]) & set(GROUPS[test])
 
@@ -59,7 +59,7 @@ def test_the_model_itself_is_of_all_rows_while_time_judges_it():
 
 def test_time_and_queries_together_drop_the_earlier_rows_of_a_query():
     kept = KeptRows(np.arange(Y.size), X, Y, GROUPS).resampled_by(None, TIME)
-    splits = Splits.from_cv(3, kept, 0)
+    splits = Splits.from_cv(3, kept, Y, 0)
     assert len(splits.folds) == 3
     for train, test in splits.folds:
         assert TIME[train].max(initial=-1) < TIME[test].min()

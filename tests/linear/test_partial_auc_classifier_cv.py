@@ -247,7 +247,7 @@ def test_queries_stay_whole():
     table = rng.normal(size=(600, 3))
     table[:, 0] += y + 5 * rng.normal(size=30)[qid]
     table[:, 1] += y
-    splits = Splits.from_cv(None, KeptRows(np.arange(600), table, y, qid), 0)
+    splits = Splits.from_cv(None, KeptRows(np.arange(600), table, y, qid), y, 0)
     for train, test in splits.folds + splits.halves:
         assert not set(qid[train]) & set(qid[test])
     assert len(splits.halves) == 20
@@ -263,7 +263,7 @@ def test_queries_stay_whole():
 )
 def test_fewer_halvings_of_many_rows(n_rows, n_fits):
     y = np.arange(n_rows) % 10 == 0
-    splits = Splits.from_cv(None, KeptRows(np.arange(n_rows), None, y), 0)
+    splits = Splits.from_cv(None, KeptRows(np.arange(n_rows), None, y), y, 0)
     assert (len(splits.folds), len(splits.halves)) == (5, n_fits)
 
 

@@ -21,19 +21,20 @@ class TorchArrays:
         self.device = device
 
     def vector(self, values: Any) -> Tensor:
-        if not isinstance(values, Tensor):
-            # NumPy calls a single entry contiguous even if it comes from a reversed view, whose stride
-            # torch refuses.
-            rows = np.asarray(values)
-            values = torch.as_tensor(np.ascontiguousarray(rows) if rows.size > 1 else rows.copy())
-        vector: Tensor = values.to(self.device, torch.float64)
+        vector: Tensor = self.index(values).to(torch.float64)
         return vector
 
     def host(self, values: Tensor) -> Any:
         return values.cpu().numpy() if isinstance(values, Tensor) else values
 
     def index(self, places: Any) -> Any:
-        return torch.as_tensor(places, device=self.device)
+        if not isinstance(places, Tensor):
+            # NumPy calls a single entry contiguous even if it comes from a reversed view, whose stride
+            # torch refuses.
+            rows = np.asarray(places)
+            places = torch.as_tensor(np.ascontiguousarray(rows) if rows.size > 1 else rows.copy())
+        # A wider type would be made before the copy, and take more bytes on the way.
+        return places.to(self.device)
 
     def empty(self, size: int) -> Tensor:
         return torch.empty(size, dtype=torch.float64, device=self.device)

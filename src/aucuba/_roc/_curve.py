@@ -180,10 +180,8 @@ def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: f
     arrays = arrays_of(score)
     m = int(positive.sum())
     n = len(score) - m
-    n_top = int(beta * n) + 2
-    if n_top < n:
-        rows = arrays.places(score >= arrays.kth_largest(score[~positive], n_top))
-        score, positive = score[rows], positive[rows]
+    rows = _down_to(positive, score, int(beta * n) + 2, n)
+    score, positive = score[rows], positive[rows]
     ranked, order = arrays.ordered(score)
     differs, is_positive = ranked[1:] != ranked[:-1], positive[order]
     if (alpha, beta) == (0.0, 1.0):
@@ -217,18 +215,20 @@ def _pairs_in_order(is_positive: Vector, differs: Vector, m: int, n: int) -> flo
 def counted_range_influence(positive: Vector, score: Vector, alpha: float, beta: float) -> Vector:
     """Compute the influence of `placements` for a plain range of rows that count once each.
 
-    On any device: ties are blocks of equal score, found by one sort.
+    On any device: ties are blocks of equal score, found by one sort of the top of the ranking. Below the
+    range the influence of a class is constant.
     """
     arrays = arrays_of(score)
-    ranked, order = map(arrays.flip, arrays.ordered(score))
-    is_positive = arrays.vector(positive[order])
+    n_positives = int(positive.sum())
+    n_negatives = len(score) - n_positives
+    rows = _down_to(positive, score, int(beta * n_negatives) + 2, n_negatives)
+    ranked, order = map(arrays.flip, arrays.ordered(score[rows]))
+    is_positive = arrays.vector(positive[rows][order])
     ends = arrays.places(ranked[1:] != ranked[:-1])
     last = arrays.vector(ends + 1)
     found = arrays.running_sum(is_positive)
-    n_positives, n_rows = found[-1], len(score)
     tp = arrays.join([found[:1], found[ends + 1], found[-1:]])
-    fp = arrays.join([arrays.zeros(1), last, arrays.zeros(1) + n_rows]) - tp
-    n_negatives = n_rows - n_positives
+    fp = arrays.join([arrays.zeros(1), last, arrays.zeros(1) + len(ranked)]) - tp
     tpr, fpr = tp / n_positives, fp / n_negatives
     counted, width = tpr[1:] - tpr[:-1], beta - alpha
     # Pieces without positives do not count; as points they need no mean.
@@ -240,16 +240,25 @@ def counted_range_influence(positive: Vector, score: Vector, alpha: float, beta:
     mean = mean + (high - low.clip(beta)).clip(0.0) / spread * width
     mean = arrays.where(run == 0, top - alpha, mean)
     of_positive = 1.0 - mean / width
-    half = max(0.5 / float(n_negatives), _NARROWEST)
+    half = max(0.5 / n_negatives, _NARROWEST)
     left, right = (fpr[:-1] - half).clip(0.0), (fpr[1:] + half).clip(0.0, 1.0)
     density = (right.clip(alpha, beta) - left.clip(alpha, beta)) / (right - left)
     climbed = arrays.running_sum(density * counted / width)
     of_negative = (climbed[1:] + climbed[:-1]) / 2
     # The block of every ranked row, and back to the order of the rows.
-    block = arrays.search(last, arrays.running_sum(arrays.ones(n_rows))[:-1], "right")
-    influence = arrays.empty(n_rows)
+    block = arrays.search(last, arrays.running_sum(arrays.ones(len(ranked)))[:-1], "right")
+    influence = arrays.vector(~positive) * climbed[-1]
+    order = order if rows is ... else rows[order]
     influence[order] = arrays.where(is_positive == 1, of_positive[block], of_negative[block])
     return influence
+
+
+def _down_to(positive: Vector, score: Vector, count: int, n_negatives: int) -> Any:
+    """Return the rows at or above the negative of a rank from the top; an ellipsis for all rows."""
+    arrays = arrays_of(score)
+    if count >= n_negatives:
+        return ...
+    return arrays.places(score >= arrays.kth_largest(score[~positive], count))
 
 
 def corner_average(curve: RocCurve, alpha: float, beta: float, min_tpr: float = 0.0) -> FloatArray:

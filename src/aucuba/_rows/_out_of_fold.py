@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,12 +153,17 @@ class OutOfFold:
     ----------
     scores : ndarray or tensor of shape (n_scorers, n_covered)
         On the device of the parts.
-    covered : ndarray of int
-        The rows that some split tests.
+    tested : ndarray or tensor of bool
+        Whether some split tests a row.
     """
 
     scores: Vector
-    covered: IntArray
+    tested: Vector
+
+    @cached_property
+    def covered(self) -> Any:
+        """The rows that some split tests, in order."""
+        return arrays_of(self.tested).places(self.tested)
 
     @classmethod
     def from_parts(cls, n_rows: int, splits: Iterable[Split], parts: Iterable[Vector]) -> OutOfFold:
@@ -165,18 +171,18 @@ class OutOfFold:
         parts = list(parts)
         arrays = arrays_of(parts[0])
         total = arrays.zeros(parts[0].shape[0] * n_rows).reshape(-1, n_rows)
-        count = np.zeros(n_rows)
+        count = arrays.zeros(n_rows)
         for (_, test), part in zip(splits, parts, strict=False):
-            total[:, arrays.index(test)] += part
-            count[test] += 1
-        covered = np.flatnonzero(count)
-        if covered.size < n_rows:
-            total, count = total[:, arrays.index(covered)], count[covered]
-        total /= arrays.vector(count)
-        return cls(total, covered)
+            rows = arrays.index(test)
+            total[:, rows] += part
+            count[rows] += 1
+        tested = count > 0
+        if not bool(tested.all()):
+            total, count = total[:, tested], count[tested]
+        total /= count
+        return cls(total, tested)
 
-    def in_common(self, other: OutOfFold) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the rows that both cover, and their positions in each."""
-        here = np.isin(self.covered, other.covered, assume_unique=True, kind="table")
-        there = np.isin(other.covered, self.covered, assume_unique=True, kind="table")
-        return self.covered[here], np.flatnonzero(here), np.flatnonzero(there)
+    def in_common(self, other: OutOfFold) -> tuple[Any, Any, Any]:
+        """Return the rows that both cover, and which of the scores of either are theirs."""
+        both = self.tested & other.tested
+        return arrays_of(both).places(both), both[self.tested], both[other.tested]

@@ -115,7 +115,7 @@ class Sample:
         if arrays is NUMPY:
             return self.on_host()
         weight = None if self.weight is None else arrays.vector(self.weight)
-        positive = arrays.vector(self.positive) == 1
+        positive = arrays.index(self.positive)
         moved = (positive, weight, self.query, self.group, self.time, self.stratum)
         return Sample(*moved, label=self.label)
 

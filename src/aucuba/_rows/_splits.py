@@ -14,23 +14,22 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
-    RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedGroupKFold,
-    StratifiedKFold,
     StratifiedShuffleSplit,
     check_cv,
 )
 from sklearn.utils import column_or_1d
 
+from aucuba._base._arrays import Vector, arrays_of, on_host
 from aucuba._base._estimator import BinaryClassifier, Classes, two_classes
 from aucuba._base._parallel import draw_seed
 from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import labels_of_rows, query_index, row_weights, time_index
 from aucuba._rows._sample import Sample, warn_about_queries
 
-# Indices of rows to train on and of rows to test.
-Split = tuple[IntArray, IntArray]
+# Indices of rows to train on and of rows to test, on the host or on the device of the scores.
+Split = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class KeptRows:
     index : ndarray of int
         Indices of the kept rows.
     X, y, groups
-        All rows, as a splitter expects them; groups may be None.
+        All rows, as a splitter expects them; groups may be None. Labels that are a tensor stay where
+        they are until a splitter asks for them, with X None.
     time : ndarray of int, default=None
         Rank of the time of every row.
     whole : bool, default=False
@@ -51,7 +51,7 @@ class KeptRows:
 
     index: IntArray
     X: Any
-    y: AnyArray
+    y: Any
     groups: Any = None
     time: IntArray | None = None
     whole: bool = False
@@ -72,7 +72,7 @@ class KeptRows:
     @property
     def labels(self) -> AnyArray:
         """Labels of the kept rows."""
-        return np.asarray(self.y[self.index])
+        return np.asarray(on_host(self.y)[self.index])
 
     @property
     def group_of(self) -> IntArray | None:
@@ -91,7 +91,9 @@ class KeptRows:
         if self.groups is not None and is_number(cv):
             given = group_folds(self.groups, int(cv), draw_seed(random_state))
         else:
-            given = splits_by(cv, self.X, self.y, self.groups, whole=self.whole)
+            y = on_host(self.y)
+            X = y[:, np.newaxis] if self.X is None else self.X
+            given = splits_by(cv, X, y, self.groups, whole=self.whole)
         place = np.full(len(self.y), -1)
         place[self.index] = np.arange(self.index.size)
         renumbered = ((place[train], place[test]) for train, test in given)
@@ -186,11 +188,32 @@ def rows_to_fit(
     return sample, kept, classes
 
 
-def shuffled_folds(y: AnyArray, n_folds: int, seed: int, groups: Any = None) -> list[Split]:
+def shuffled_folds(y: Vector, n_folds: int, seed: int, groups: Any = None) -> list[Split]:
     """Draw folds: stratified by class, or of whole groups."""
     if groups is None:
-        return list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y))
+        return _stratified_folds(y, n_folds, np.random.RandomState(seed))
     return group_folds(groups, n_folds, seed)
+
+
+def _stratified_folds(y: Vector, n_folds: int, rng: np.random.RandomState) -> list[Split]:
+    """Draw the folds of scikit-learn's `StratifiedKFold` where the labels of two classes are.
+
+    Only the order of the fold numbers is drawn on the host, in one byte per row: a device has other
+    random numbers, and the folds of a table must not depend on where it lives.
+    """
+    arrays, n_rows = arrays_of(y), len(y)
+    # Scikit-learn counts the classes in the order in which they come.
+    first = y == y[0]
+    n_first, drawn = int(first.sum()), []
+    for start, stop in ((0, n_first), (n_first, n_rows)):
+        # Fold k has every ``n_folds``-th row of the rows in order of class.
+        counts = [len(range(start + (k - start) % n_folds, stop, n_folds)) for k in range(n_folds)]
+        drawn.append(np.arange(n_folds, dtype=np.min_scalar_type(n_folds)).repeat(counts))
+        rng.shuffle(drawn[-1])
+    fold = arrays.empty(n_rows)
+    by_class = arrays.join([arrays.places(first), arrays.places(~first)])
+    fold[by_class] = arrays.vector(arrays.index(np.concatenate(drawn)))
+    return [(arrays.places(fold != k), arrays.places(fold == k)) for k in range(n_folds)]
 
 
 def drawn_within_classes(
@@ -219,11 +242,11 @@ def group_folds(
     return list(folds.split(groups, y, groups=groups))
 
 
-def halvings(y: AnyArray, n_repeats: int, seed: int, groups: Any = None) -> list[Split]:
+def halvings(y: Vector, n_repeats: int, seed: int, groups: Any = None) -> list[Split]:
     """Draw pairs of halves, each to train once and test once: stratified, or of whole groups."""
     if groups is None:
-        halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=n_repeats, random_state=seed)
-        return list(halves.split(y, y))
+        rng = np.random.RandomState(seed)
+        return [split for _ in range(n_repeats) for split in _stratified_folds(y, 2, rng)]
     return [split for repeat in range(n_repeats) for split in group_folds(groups, 2, seed + repeat)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aucuba._base._arrays import Vector, arrays_of, is_tensor, mean_and_scale
+from aucuba._base._arrays import NUMPY, Arrays, Vector, arrays_of, is_tensor, mean_and_scale
 from aucuba._base._parallel import draw_seed, one_blas_thread
 from aucuba._base._typing import FloatArray, IntArray
 from aucuba._base._validation import check_positive_number
@@ -55,26 +55,35 @@ class Splits:
     in_time: bool = False
 
     @classmethod
-    def from_cv(cls, cv: Any, kept: KeptRows, random_state: Any) -> Splits:
+    def from_cv(cls, cv: Any, kept: KeptRows, positive: Vector, random_state: Any) -> Splits:
         """Draw five folds and the halvings, or use the user's ``cv`` for both; groups stay whole.
 
-        With time the folds are its blocks.
+        With time the folds are its blocks. The splits are where the classes of the rows are.
         """
+        drawn = cls._drawn(cv, kept, positive, random_state)
+        index = arrays_of(positive).index
+        folds, halves = (
+            [(index(train), index(test)) for train, test in splits]
+            for splits in (drawn.folds, drawn.halves)
+        )
+        return cls(folds, halves, drawn.in_time)
+
+    @classmethod
+    def _drawn(cls, cv: Any, kept: KeptRows, positive: Vector, random_state: Any) -> Splits:
         if cv is not None and kept.time is None:
             splits = kept.splits(cv, random_state)
             return cls(splits, splits)
         seed = draw_seed(random_state)
-        y, group = kept.labels, kept.group_of
-        units = np.unique(y, return_counts=True)[1] if group is None else np.unique(group).size
-        most = int(np.min(units))
+        n_rows, n_positives, group = len(positive), int(positive.sum()), kept.group_of
+        most = min(n_positives, n_rows - n_positives) if group is None else np.unique(group).size
         if most < 2:
             return cls([], [])
-        n_halvings = round(_N_HALVINGS * min(1.0, _ROWS_FOR_ALL_HALVINGS / y.size))
-        halves = halvings(y, max(n_halvings, _FEWEST_HALVINGS), seed, group)
+        n_halvings = round(_N_HALVINGS * min(1.0, _ROWS_FOR_ALL_HALVINGS / n_rows))
+        halves = halvings(positive, max(n_halvings, _FEWEST_HALVINGS), seed, group)
         if kept.time is not None:
             n_blocks = _N_FOLDS if cv is None else cv
             return cls(time_folds(n_blocks, kept.time[kept.index], group), halves, in_time=True)
-        return cls(shuffled_folds(y, min(_N_FOLDS, most), seed, group), halves)
+        return cls(shuffled_folds(positive, min(_N_FOLDS, most), seed, group), halves)
 
     @property
     def judged(self) -> list[Split]:
@@ -96,11 +105,12 @@ class Splits:
         """
         if not self.folds or not self.halves:
             return False
-        tested = np.zeros((2, sample.n_rows), dtype=bool)
+        arrays = arrays_of(sample.positive)
+        tested = arrays.zeros(sample.n_rows), arrays.zeros(sample.n_rows)
         for kind, splits in zip(tested, (self.folds, self.halves), strict=True):
             for _, test in splits:
-                kind[test] = True
-        return sample.take(np.flatnonzero(tested.all(axis=0))).has_pairs
+                kind[test] = 1.0
+        return sample.take(arrays.places(tested[0] * tested[1])).has_pairs
 
 
 @dataclass(frozen=True)
@@ -119,18 +129,14 @@ class FoldOfPath:
         return (self.log_odds[[k]] - self.means[k]) / self.scales[k]
 
 
-def held_out_scores(
-    design: RowDesign, sample: Sample, region: Region, rows: list[Vector]
-) -> Vector:
-    """Stack score vectors where they can be compared: where X lives, or on the host."""
-    if not RegionComparison.compares_there(sample, region):
-        rows = [design.arrays.host(one) for one in rows]
-    return arrays_of(rows[0]).stack(rows)
+def home_of_scores(design: RowDesign, sample: Sample, region: Region) -> Arrays:
+    """Return where held-out scores are compared: where X lives if they can be there, or the host."""
+    return design.arrays if RegionComparison.compares_there(sample, region) else NUMPY
 
 
-def compared_rows(out_of_fold: OutOfFold, sample: Sample) -> Sample:
-    """Return the scored rows, where their scores are."""
-    return sample.take(out_of_fold.covered).moved_to(arrays_of(out_of_fold.scores))
+def at_home(scores: Vector, sample: Sample) -> Vector:
+    """Bring scores to where the rows' classes are."""
+    return scores if is_tensor(sample.positive) else arrays_of(scores).host(scores)
 
 
 @one_blas_thread()
@@ -138,7 +144,6 @@ def logistic_path(
     split: Split,
     design: RowDesign,
     sample: Sample,
-    region: Region,
     Cs: FloatArray,
     start: LogisticFit,
 ) -> FoldOfPath:
@@ -150,9 +155,9 @@ def logistic_path(
     for C in Cs:
         model = path.fit(C)
         mean, scale = score_moments(model.coef, train_design, part.weight)
-        log_odds.append(model.log_odds(test_design))
+        log_odds.append(at_home(model.log_odds(test_design), sample))
         moments.append((mean + model.intercept, scale))
-    return FoldOfPath(held_out_scores(design, sample, region, log_odds), *np.array(moments).T)
+    return FoldOfPath(arrays_of(log_odds[0]).stack(log_odds), *np.array(moments).T)
 
 
 @one_blas_thread()
@@ -180,8 +185,8 @@ def anchored_half(
     held_out, test_design = [], design.take(test)
     for coef in (anchor, fit.coef):
         mean, _ = score_moments(coef, train_design, part.weight)
-        held_out.append(test_design.scores(coef) - mean)
-    return fit.coef - anchor, held_out_scores(design, sample, region, held_out)
+        held_out.append(at_home(test_design.scores(coef) - mean, sample))
+    return fit.coef - anchor, arrays_of(held_out[0]).stack(held_out)
 
 
 def few_rows_advice(consequence: str) -> FewRowsAdvice:
@@ -199,19 +204,20 @@ class ChosenModel:
     """Coefficients, and the scores they give to held-out rows; rows is None if nothing was held out."""
 
     coef: FloatArray
-    rows: IntArray | None = None
+    rows: Vector | None = None
     held_out: Vector | None = None
 
-    def calibration(self, scores: FloatArray, sample: Sample) -> FloatArray:
+    def calibration(self, scores: Vector, sample: Sample) -> FloatArray:
         """Calibrate on the held-out rows, or on training scores if a class is missing there."""
+        calibrate = _calibration_there if is_tensor(scores) else logistic_calibration
         if self.rows is not None and self.held_out is not None:
             tested = sample.take(self.rows)
             if tested.positive.any() and not tested.positive.all():
-                calibrate = _calibration_there if is_tensor(self.held_out) else logistic_calibration
                 slope, at_mean = calibrate(self.held_out, tested)
-                mean = np.average(scores, weights=sample.weight)
-                return np.array([slope, at_mean - slope * mean])
-        return logistic_calibration(scores, sample)
+                weight = sample.weight
+                mean = scores.mean() if weight is None else np.average(scores, weights=weight)
+                return np.array([slope, at_mean - slope * float(mean)])
+        return calibrate(scores, sample)
 
 
 def _calibration_there(scores: Vector, sample: Sample) -> FloatArray:
@@ -280,7 +286,7 @@ def choose_C(
 
     Returns its place, and what every C reached.
     """
-    tested = compared_rows(logistic, sample)
+    tested = sample.take(logistic.covered)
     losses = np.array([log_loss(row, tested.positive, tested.weight) for row in logistic.scores])
     comparison = compare(tested, logistic.scores, region)
     results = {"C": Cs, "log_loss": losses, "logistic": comparison.values}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._arrays import arrays_of
+from aucuba._base._arrays import Vector, arrays_of
 from aucuba._base._callbacks import Progress, fit_monitor, with_callbacks
 from aucuba._base._estimator import fresh_fit
 from aucuba._base._parallel import map_parallel, one_blas_thread
@@ -35,9 +35,10 @@ from aucuba.linear._cross_validation import (
     Cs_to_try,
     Splits,
     anchored_half,
+    at_home,
     choose_C,
-    compared_rows,
     few_rows_advice,
+    home_of_scores,
     logistic_path,
 )
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
@@ -217,14 +218,15 @@ class PartialAUCClassifierCV(RegionClassifier):
         check_choice(self.scoring, "scoring", tuple(COMPARISONS))
         with fresh_fit(self):
             design, sample, kept = self._validate(X, y, sample_weight, qid)
-            # Scores of folds are compared on the host, wherever they were computed.
-            sample, kept = sample.on_host(), kept.resampled_by(groups, time)
+            kept = kept.resampled_by(groups, time)
+            # Splits and held-out scores live where the classes of the rows do.
+            sample = sample.moved_to(home_of_scores(design, sample, region))
             warn_if_badly_scaled(design)
-            splits = Splits.from_cv(self.cv, kept, self.random_state)
+            splits = Splits.from_cv(self.cv, kept, sample.positive, self.random_state)
             limit = len(splits.folds) * (1 + splits.in_time) + len(splits.halves)
             with one_blas_thread(), fit_monitor(self, X, y, max_iter=limit) as monitor:
                 chosen = self._choose_within(design, sample, region, splits, Cs, Progress(monitor))
-                scores = design.arrays.host(design.exact().scores(chosen.coef))
+                scores = at_home(design.exact().scores(chosen.coef), sample)
                 self._adopt_linear(chosen.coef, scores, sample, region.upper_limit)
                 self.calibration_ = chosen.calibration(scores, sample)
         return self
@@ -323,7 +325,6 @@ class PartialAUCClassifierCV(RegionClassifier):
             logistic_path,
             rough,
             sample,
-            region,
             Cs,
             path.fit(float(Cs[0])),
         )
@@ -346,7 +347,7 @@ class PartialAUCClassifierCV(RegionClassifier):
         # Like with like: both were trained on the same halves, and their scores averaged alike.
         halves_of_logistic, halves_of_own = held_out.scores
         blend = ChosenBlend.from_scores(
-            compared_rows(held_out, sample),
+            sample.take(held_out.covered),
             region,
             halves_of_logistic,
             halves_of_own,
@@ -355,12 +356,11 @@ class PartialAUCClassifierCV(RegionClassifier):
         self.blend_, self.status_ = blend.weight, blend.status
         self.partial_auc_, self.partial_auc_error_ = blend.partial_auc, blend.errors
         self._keep_parts(anchor, own)
-        rows, *places = logistic.in_common(held_out)
-        at_logistic, at_own = map(arrays_of(halves_of_own).index, places)
+        rows, at_logistic, at_own = logistic.in_common(held_out)
         blended = self._mixed(logistic.scores[0][at_logistic], halves_of_own[at_own])
         return ChosenModel(self._mixed(anchor, own), rows, blended)
 
-    def _mixed(self, of_logistic: FloatArray, of_own: FloatArray) -> FloatArray:
+    def _mixed(self, of_logistic: Vector, of_own: Vector) -> Vector:
         return (1.0 - self.blend_) * of_logistic + self.blend_ * of_own
 
     def _keep_parts(self, anchor: FloatArray, own: FloatArray) -> None:

@@ -46,8 +46,7 @@ class TorchInput:
             design, sample = design.take(kept), sample.on_host().take(kept)
         # Queries are compared on the host.
         warn_about_queries(sample if query is None else sample.on_host())
-        y = on_host(labels)
-        rows = KeptRows(kept, y[:, np.newaxis], y, on_host(qid))
+        rows = KeptRows(kept, None, labels, on_host(qid))
         return design, sample.moved_to(design.arrays), rows, classes
 
     def scores(self, estimator: Any, X: Any) -> Any:

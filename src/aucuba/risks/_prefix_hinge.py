@@ -102,12 +102,11 @@ class PrefixHinge:
             )
             if self.has_tail:
                 self.last_rate = rank_weights.last_rate
-            ranks = np.arange(np.ceil(self.n * self.last_rate) + 1.0)
-            mass = mass_weights.between(ranks, self.n)
-            margin = rank_weights.between(ranks, self.n) / mass
+            ranks = arrays.running_sum(arrays.ones(math.ceil(self.n * self.last_rate)))
+            self.mass = mass_weights.between(ranks, self.n)
+            self.margin = rank_weights.between(ranks, self.n) / self.mass
             # If margins do not rise, the targets are in order and there is nothing to pool.
-            self.is_ranked = bool(np.all(np.diff(margin) <= 0))
-            self.mass, self.margin = arrays.vector(mass), arrays.vector(margin)
+            self.is_ranked = bool((self.margin[1:] <= self.margin[:-1]).all())
         else:
             self.negative_weight = self.negative_weight / unit
         self.total = float(

@@ -71,8 +71,8 @@ class SmoothRamp:
         self.total = float(self.positive_weight.sum() * (1.0 - min_tpr))
         self.total *= self.n * self.rank_weights.total
         if not self.weighted:
-            ranks = np.arange(self.n + 1.0)
-            self.rank_mass = self.arrays.vector(self.rank_weights.between(ranks, self.n))
+            ranks = self.arrays.running_sum(self.negative_weight)
+            self.rank_mass = self.rank_weights.between(ranks, self.n)
 
     def value_and_gradient(self, scores: Vector) -> tuple[float, Vector]:
         h, arrays = self.width, self.arrays
