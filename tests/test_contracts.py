@@ -56,6 +56,10 @@ def test_design_is_a_linear_map_with_its_adjoint(name):
     many = design.adjoint([g, 2 * g])
     np.testing.assert_allclose(many, [design.adjoint(g), design.adjoint(2 * g)], atol=10 * rtol)
     assert np.abs(design.scores(a)).max() <= design.largest * np.abs(a).sum()
+    if name != "kernel":
+        both = design.scores(np.stack([a, b]))
+        assert both.dtype == np.float64
+        np.testing.assert_allclose(both, [design.scores(a), design.scores(b)], atol=10 * rtol)
     stacked = design.inner(np.stack([a, b]), a)
     np.testing.assert_allclose(stacked, [design.inner(a, a), design.inner(b, a)])
 

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, ShuffleSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -46,6 +53,31 @@ def test_splits_of_kept_rows_are_the_splits_of_all_rows_without_the_others(chose
     full = rows.among_all(values, np.nan)
     assert full[index].tolist() == values.tolist()
     assert np.isnan(full).sum() == 24 - len(index)
+
+
+def same_splits(got, expected):
+    for one, other in zip(got, expected, strict=True):
+        for part, rows in zip(one, other, strict=True):
+            np.testing.assert_array_equal(part, rows)
+
+
+@given(st.integers(0, 2**31 - 1), st.integers(2, 7), st.integers(0, 60))
+def test_folds_are_those_of_scikit_learn(seed, n_folds, n_more):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(2 * n_folds + n_more) < n_folds)
+    expected = list(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y))
+    same_splits(shuffled_folds(y, n_folds, seed), expected)
+    same_splits(shuffled_folds(np.where(y, "no", "yes"), n_folds, seed), expected)
+    halves = RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=seed)
+    same_splits(halvings(y, 3, seed), halves.split(y, y))
+
+
+def test_folds_of_tensors_are_those_of_arrays():
+    torch = pytest.importorskip("torch")
+    there = torch.as_tensor(Y)
+    splits = shuffled_folds(there, 3, 0) + halvings(there, 2, 0)
+    assert all(isinstance(part, torch.Tensor) for split in splits for part in split)
+    same_splits(splits, shuffled_folds(Y, 3, 0) + halvings(Y, 2, 0))
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(24) // 4])

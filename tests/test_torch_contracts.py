@@ -52,6 +52,11 @@ def test_design_equals_numpy(dtype, device):
     np.testing.assert_allclose(there.adjoint(tensor), here.adjoint(gradient), rtol=rtol, atol=rtol)
     both = there.adjoint([tensor, 2 * tensor])
     np.testing.assert_allclose(both, here.adjoint([gradient, 2 * gradient]), rtol=rtol, atol=rtol)
+    two = there.scores(np.stack([model, -2 * model]))
+    assert two.dtype == torch.float64
+    np.testing.assert_allclose(
+        two.cpu(), np.outer([1, -2], here.scores(model)), rtol=rtol, atol=rtol
+    )
     weight = gradient**2
     np.testing.assert_allclose(
         there.gram(torch.as_tensor(weight, device=device)), here.gram(weight), rtol=rtol

@@ -70,6 +70,36 @@ def test_newton_on_a_design_is_scikit_learns_logistic_regression(C, weight):
         assert found.intercept == pytest.approx(expected.intercept_[0], rel=1e-3)
 
 
+def test_many_rows_start_with_the_second_derivative_of_all_rows(monkeypatch):
+    generator, calls = np.random.default_rng(3), []
+    table = generator.normal(size=(250_000, 3))
+    positive = table[:, 0] + generator.normal(size=250_000) > 1.5
+    design, sample, half = TableDesign(table), Sample(positive), np.arange(0, 250_000, 2)
+    start = LogisticPath(design, sample).fit(1.0)
+    part = design.take(half), sample.take(half)
+    expected = LogisticPath(*part).fit(1.0)
+    gram = TableDesign.gram
+    monkeypatch.setattr(TableDesign, "gram", lambda *given: calls.append(1) or gram(*given))
+    found = LogisticPath(*part, start).fit(1.0)
+    assert not calls
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-9)
+    few = part[0].take(half[:500]), part[1].take(half[:500])
+    LogisticPath(*few, start).fit(1.0)
+    assert calls
+
+
+def test_the_loss_is_not_computed_again_where_the_next_fit_starts(monkeypatch):
+    calls, scores = [], TableDesign.scores
+    monkeypatch.setattr(TableDesign, "scores", lambda *given: calls.append(1) or scores(*given))
+    path = LogisticPath(TableDesign(X), Sample(Y == 1))
+    path.fit(1.0)
+    calls.clear()
+    again = path.fit(1.0)
+    assert not calls
+    fresh = LogisticPath(TableDesign(X), Sample(Y == 1), again).fit(10.0)
+    np.testing.assert_allclose(path.fit(10.0).coef, fresh.coef, rtol=1e-8)
+
+
 class TestTensors:
     @pytest.fixture(autouse=True)
     def _needs_torch(self):

@@ -215,8 +215,8 @@ def _pairs_in_order(is_positive: Vector, differs: Vector, m: int, n: int) -> flo
 def counted_range_influence(positive: Vector, score: Vector, alpha: float, beta: float) -> Vector:
     """Compute the influence of `placements` for a plain range of rows that count once each.
 
-    On any device: ties are blocks of equal score, found by one sort of the top of the ranking. Below the
-    range the influence of a class is constant.
+    On any device: ties are blocks of equal score, found by one sort of the top of the ranking. Below
+    the range the influence of a class is constant.
     """
     arrays = arrays_of(score)
     n_positives = int(positive.sum())

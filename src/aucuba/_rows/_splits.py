@@ -28,8 +28,8 @@ from aucuba._base._typing import AnyArray, BoolArray, FloatArray, IntArray
 from aucuba._base._validation import labels_of_rows, query_index, row_weights, time_index
 from aucuba._rows._sample import Sample, warn_about_queries
 
-# Indices of rows to train on and of rows to test, on the host or on the device of the scores.
-Split = tuple[Any, Any]
+# Indices of rows to train on and of rows to test; tensors where the rows' classes are.
+Split = tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True)

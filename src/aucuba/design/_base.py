@@ -79,6 +79,10 @@ class RowDesign(Design, Protocol):
 
     def exact(self) -> RowDesign: ...
 
+    def scores(self, model: FloatArray) -> Vector:
+        """Apply A to a model; a stack of them ``(k, size)`` gives ``(k, n_rows)`` in one pass."""
+        ...
+
     def in_single_precision(self) -> RowDesign:
         """Return the same rows with faster, rougher products where there are such, else itself.
 

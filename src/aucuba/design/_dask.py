@@ -91,7 +91,10 @@ class DaskDesign:
     def scores(self, model: FloatArray) -> FloatArray:
         scores = self._known.get(model.tobytes())
         if scores is None:
-            scores = np.concatenate(self.blocks.run(_scores, model))
+            scores = np.concatenate(self.blocks.run(_scores, model), axis=-1)
+            if scores.ndim > 1:
+                # Kept, the scores of many models would take much memory.
+                return scores if self._rows is None else scores[:, self._rows]
             scores.flags.writeable = False
             if len(self._known) == _MOST_KNOWN:
                 del self._known[next(iter(self._known))]

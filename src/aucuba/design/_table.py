@@ -79,8 +79,8 @@ class TableDesign:
 
     def scores(self, model: FloatArray) -> FloatArray:
         if self.X.dtype == np.float64:
-            return np.asarray(self.X @ model)
-        return np.concatenate([block @ model for _, block in self._blocks()])
+            return _scores(self.X, model)
+        return np.concatenate([_scores(block, model) for _, block in self._blocks()], axis=-1)
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         gradient = np.asarray(gradient)
@@ -152,7 +152,7 @@ class _SingleDesign(TableDesign):
         return self
 
     def scores(self, model: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ model.astype(np.float32), dtype=np.float64)
+        return _scores(self.X, model.astype(np.float32)).astype(np.float64)
 
     def adjoint(self, gradient: FloatArray | Sequence[FloatArray]) -> FloatArray:
         return np.asarray(np.asarray(gradient, dtype=np.float32) @ self.X, dtype=np.float64)
@@ -192,6 +192,11 @@ class _PartDesign(TableDesign):
 
     def _widened(self, rows: slice) -> Any:
         return _as_doubles(self.X[self.rows[rows]])
+
+
+def _scores(X: Any, model: FloatArray) -> FloatArray:
+    # The scores of one model shall lie side by side.
+    return np.asarray(X @ model if model.ndim == 1 else model @ X.T)
 
 
 def _is_near_zero(X: FloatArray) -> bool:

@@ -87,12 +87,11 @@ class TorchDesign:
 
     def scores(self, model: FloatArray) -> Tensor:
         w = torch.as_tensor(model, dtype=self.dtype, device=self.X.device)
-        if self.X.dtype == self.dtype:
-            return torch.mv(self.X, w).double()
-        scores = self.arrays.zeros(self.n_rows)
-        for rows, block in self._blocks():
-            scores[rows] = torch.mv(block, w)
-        return scores
+        with _full_precision():
+            if self.X.dtype == self.dtype:
+                return _scores(self.X, w).double()
+            parts = [_scores(block, w).double() for _, block in self._blocks()]
+        return torch.cat(parts, dim=-1)
 
     def adjoint(self, gradient: Tensor | Sequence[Tensor]) -> FloatArray:
         several = not isinstance(gradient, Tensor)
@@ -147,6 +146,10 @@ class TorchDesign:
 
     def _part(self, rows: slice) -> Tensor:
         return self.X[rows] if self.rows is None else self.X[self.rows[rows]]
+
+
+def _scores(X: Tensor, w: Tensor) -> Tensor:
+    return torch.mv(X, w) if w.ndim == 1 else w @ X.T
 
 
 class _HostScores:

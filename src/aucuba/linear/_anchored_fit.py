@@ -91,9 +91,14 @@ def score_moments(
     coef: FloatArray, design: RowDesign, weight: Vector | None
 ) -> tuple[float, float]:
     """Compute mean and standard deviation of the scores of a model, where the scores live."""
+    return moments(design.scores(coef), weight)
+
+
+def moments(scores: Vector, weight: Vector | None) -> tuple[float, float]:
+    """Compute mean and standard deviation of scores; the weights may be on the host."""
     if weight is not None:
-        weight = design.arrays.vector(weight)
-    mean, scale = mean_and_scale(design.scores(coef), weight)
+        weight = arrays_of(scores).vector(weight)
+    mean, scale = mean_and_scale(scores, weight)
     return float(mean), float(scale)
 
 

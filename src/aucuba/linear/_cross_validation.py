@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from aucuba._base._arrays import NUMPY, Arrays, Vector, arrays_of, is_tensor, mean_and_scale
 from aucuba._base._parallel import draw_seed, one_blas_thread
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import FloatArray
 from aucuba._base._validation import check_positive_number
 from aucuba._base._warnings import FewRowsAdvice, Remedy
 from aucuba._roc._comparison import RegionComparison
@@ -21,7 +22,7 @@ from aucuba.design import RowDesign
 from aucuba.linear._anchored_fit import (
     anchor_direction,
     anchored_fit,
-    score_moments,
+    moments,
 )
 from aucuba.linear._logistic_fit import LogisticFit, LogisticPath
 from aucuba.risks import Sample
@@ -148,16 +149,26 @@ def logistic_path(
     start: LogisticFit,
 ) -> FoldOfPath:
     """Fit the training rows at every C and score the test rows; ``start`` is the fit of all rows."""
-    train, test = split
-    part, train_design, test_design = sample.take(train), design.take(train), design.take(test)
-    path = LogisticPath(train_design, part, start)
-    log_odds, moments = [], []
-    for C in Cs:
-        model = path.fit(C)
-        mean, scale = score_moments(model.coef, train_design, part.weight)
-        log_odds.append(at_home(model.log_odds(test_design), sample))
-        moments.append((mean + model.intercept, scale))
-    return FoldOfPath(arrays_of(log_odds[0]).stack(log_odds), *np.array(moments).T)
+    part = sample.take(split[0])
+    path = LogisticPath(design.take(split[0]), part, start)
+    fits = [path.fit(C) for C in Cs]
+    of_train, of_test = scores_of_both(split, design, sample, [one.coef for one in fits])
+    log_odds = [row + one.intercept for row, one in zip(of_test, fits, strict=True)]
+    means, scales = np.array([moments(row, part.weight) for row in of_train]).T
+    means += [one.intercept for one in fits]
+    return FoldOfPath(arrays_of(log_odds[0]).stack(log_odds), means, scales)
+
+
+def scores_of_both(
+    split: Split, design: RowDesign, sample: Sample, models: Sequence[FloatArray]
+) -> tuple[Iterator[Vector], Iterator[Vector]]:
+    """Score the rows of both parts of a split by several models, in one pass over all rows.
+
+    That takes no longer than a pass over each part, and the test rows are not copied.
+    """
+    train, test = map(design.arrays.index, split)
+    scores = design.scores(np.stack(models))
+    return (row[train] for row in scores), (at_home(row[test], sample) for row in scores)
 
 
 @one_blas_thread()
@@ -176,16 +187,13 @@ def anchored_half(
     the anchor's in the first row, those of the fit in the second. ``start`` is the logistic regression
     of all rows.
     """
-    train, test = split
-    part, train_design = sample.take(train), design.take(train)
+    part, train_design = sample.take(split[0]), design.take(split[0])
     anchor, _ = anchor_direction(train_design, part, C, start)
     fit = anchored_fit(train_design, part, region.for_training(part), anchor)
     if fit.solution is not None:
         fit.solution.raise_interrupt()
-    held_out, test_design = [], design.take(test)
-    for coef in (anchor, fit.coef):
-        mean, _ = score_moments(coef, train_design, part.weight)
-        held_out.append(at_home(test_design.scores(coef) - mean, sample))
+    both = scores_of_both(split, design, sample, (anchor, fit.coef))
+    held_out = [test - moments(train, part.weight)[0] for train, test in zip(*both, strict=True)]
     return fit.coef - anchor, arrays_of(held_out[0]).stack(held_out)
 
 

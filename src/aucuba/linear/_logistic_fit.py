@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -35,19 +35,24 @@ _MAX_STEPS = 100
 # A second derivative serves until a step brings the gradient, in its own norm, down by less than
 # this factor; computing it costs as much as a few gradients.
 _SLOW = 0.2
+# Parts of so many rows start with the second derivative of all rows, which differs little from theirs.
+_MANY_ROWS = 100_000
 
 
 @dataclass(frozen=True)
 class LogisticFit:
     """Coefficients and intercept of the log-odds, and the iterations that they took.
 
-    ``metric`` is the preconditioner of L-BFGS, which serves for fits of parts of the rows, too.
+    ``metric`` is the preconditioner of L-BFGS, and ``curvature`` the second derivative of the mean
+    log-loss that Newton's method used last. Both serve for fits of parts of the rows, too, the latter
+    if they are many.
     """
 
     coef: FloatArray
     intercept: float
     n_iter: int
     metric: FloatArray | None = None
+    curvature: FloatArray | None = None
 
     def log_odds(self, design: RowDesign) -> Vector:
         """Score the rows of a Design."""
@@ -56,7 +61,7 @@ class LogisticFit:
 
 @dataclass(frozen=True)
 class _Loss:
-    """The penalised mean log-loss at a model, its gradient, and its second derivative by row.
+    """The mean log-loss at a model, its gradient, and its second derivative by row.
 
     The latter is None where the rows are in blocks elsewhere.
     """
@@ -68,6 +73,11 @@ class _Loss:
     @property
     def value_and_gradient(self) -> tuple[float, FloatArray]:
         return self.value, self.gradient
+
+    def penalised(self, model: FloatArray, ridge: FloatArray) -> _Loss:
+        """Add the penalty of a model."""
+        value = self.value + float(ridge @ model**2) / 2
+        return replace(self, value=value, gradient=self.gradient + ridge * model)
 
 
 class LogisticPath:
@@ -103,6 +113,9 @@ class LogisticPath:
         self.row_weight = weight / self.total
         self.rows = design.beside(self.sample.positive, self.row_weight)
         self.curvature: FloatArray | None = None
+        if start is not None and sample.n_rows >= _MANY_ROWS:
+            self.curvature = start.curvature
+        self.last: tuple[FloatArray, _Loss] | None = None
 
     def fit(self, C: float) -> LogisticFit:
         """Fit at one C, from the fit of the previous one."""
@@ -186,7 +199,8 @@ class LogisticPath:
             step = cho_solve(factor, -loss.gradient)
             decrement = float(-loss.gradient @ step)
             if decrement <= _DECREMENT[self.design.is_exact]:
-                return LogisticFit(model[:-1], float(model[-1]), n_iter)
+                coef, intercept = model[:-1], float(model[-1])
+                return LogisticFit(coef, intercept, n_iter, curvature=self.curvature)
             moved = None
             if is_fresh or decrement <= _SLOW**2 * last:
                 moved = self._moved(model, step, loss, decrement, ridge, shorten=is_fresh)
@@ -228,14 +242,18 @@ class LogisticPath:
         return float(self.row_weight[self.sample.positive].sum())
 
     def _loss(self, model: FloatArray, ridge: FloatArray) -> _Loss:
-        penalty = float(ridge @ model**2) / 2
+        # The fit of another C starts where the last one ended.
+        if self.last is None or not np.array_equal(self.last[0], model):
+            self.last = model.copy(), self._log_loss(model)
+        return self.last[1].penalised(model, ridge)
+
+    def _log_loss(self, model: FloatArray) -> _Loss:
         if self.rows is not None:
-            value, gradient = self.rows.risk(log_loss_terms, model)
-            return _Loss(value + penalty, gradient + ridge * model, None)
+            return _Loss(*self.rows.risk(log_loss_terms, model), None)
         log_odds = self.design.scores(model[:-1]) + float(model[-1])
         value, residual, curvature = log_loss_terms(log_odds, self.sample.positive, self.row_weight)
-        gradient = np.append(self.design.adjoint(residual), float(residual.sum())) + ridge * model
-        return _Loss(value + penalty, gradient, curvature)
+        gradient = np.append(self.design.adjoint(residual), float(residual.sum()))
+        return _Loss(value, gradient, curvature)
 
     def _curvature_at(self, model: FloatArray, loss: _Loss) -> FloatArray:
         if self.rows is not None:
