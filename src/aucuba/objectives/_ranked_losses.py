@@ -116,7 +116,10 @@ class RankedTable:
         else:
             key, q_order = torch.sort(key)
         n, lowest = negatives.count, positives.count * (1.0 - min_tpr)
-        counted = mean_over_ties(p, lambda rank: torch.minimum(rank.double(), lowest))
+        if min_tpr > 0:
+            counted = mean_over_ties(p, lambda rank: torch.minimum(rank.double(), lowest))
+        else:
+            counted = (torch.arange(p.shape[-1], device=p.device) < lowest).double()
         scale = (lowest * limits.total).clamp(min=torch.finfo(torch.float64).tiny)
         order = p_order, q_order
         return cls(p, -key, *order, counted, n, scale, limits, integral, beyond, negatives)
@@ -162,14 +165,12 @@ def tight_hinge(table: RankedTable) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     slopes = torch.where(mass > 0, slopes, -table.beyond - 2.0)
     rising = slopes.flip(-1).contiguous()
     reached = rising.shape[-1] - torch.searchsorted(rising, table.p)
-    above, sums = (_from_zero(torch.cumsum(part, -1)) for part in (mass, mass * target))
-    mass_above = above.gather(-1, reached)
-    excess = sums.gather(-1, reached) - mass_above * table.p
+    mass_above, sums = _at(_running(mass, mass * target), reached)
+    excess = sums - mass_above * table.p
     value = (table.counted * excess).sum(-1, keepdim=True) / table.scale
-    below = _from_zero(torch.cumsum(table.counted, -1))
-    on_q = mass * below.gather(-1, torch.searchsorted(table.p, slopes, right=True))
-    on_ranks = _from_zero(torch.cumsum(on_q, -1))
-    on_q = mean_over_ties(-table.q, lambda rank: on_ranks.gather(-1, rank))
+    below = _at(_running(table.counted), torch.searchsorted(table.p, slopes, right=True))[0]
+    on_ranks = _running(mass * below)
+    on_q = mean_over_ties(-table.q, lambda rank: _at(on_ranks, rank)[0])
     return value.squeeze(-1), table.gradient(-table.counted * mass_above, on_q)
 
 
@@ -193,18 +194,13 @@ def _pooled(target: Tensor, mass: Tensor, before: Tensor, inside: Tensor, end: T
     weight_middle = (mass * middle).sum(-1, keepdim=True)
     value_middle = (mass * middle * target).sum(-1, keepdim=True)
     places = torch.sort(ascending).values
-    sums = [
-        _from_zero(torch.cumsum(part, -1))
-        for part in (weight_lower, weight_lower * lower, weight_upper, weight_upper * upper)
-    ]
+    below = _running(weight_lower, weight_lower * lower)
+    above = _running(weight_upper, weight_upper * upper)
 
     def sides(at: Tensor) -> tuple[Tensor, Tensor]:
         """Return the sum of targets to be pooled at a level, and their mass."""
-        k_lower = torch.searchsorted(lower, at)
-        k_upper = torch.searchsorted(upper, at, right=True)
-        in_lower, of_lower = sums[0].gather(-1, k_lower), sums[1].gather(-1, k_lower)
-        in_upper = sums[2][..., -1:] - sums[2].gather(-1, k_upper)
-        of_upper = sums[3][..., -1:] - sums[3].gather(-1, k_upper)
+        in_lower, of_lower = _at(below, torch.searchsorted(lower, at))
+        in_upper, of_upper = above[..., -1:] - _at(above, torch.searchsorted(upper, at, right=True))
         return of_lower + of_upper + value_middle, in_lower + in_upper + weight_middle
 
     total, pooled = sides(places)
@@ -229,40 +225,43 @@ def smooth_ramp(table: RankedTable, h: float) -> tuple[Tensor, tuple[Tensor, Ten
     # Sums of squares lose digits far from zero; the loss only knows differences.
     centre = (q * weights).sum(-1, keepdim=True) / weights.sum(-1, keepdim=True).clamp(min=1e-300)
     p, q = table.p - centre, q - centre
-    low, middle, high = (torch.searchsorted(q, p + shift, right=True) for shift in (-h, 0.0, h))
-    sums = _moments(q, weights)
-    rising = _squared(sums, low, middle, h - p) / (2 * h**2)
-    falling = _between(sums[0], middle, high) - _squared(sums, middle, high, -h - p) / (2 * h**2)
-    beyond = sums[0][..., -1:] - sums[0].gather(-1, high)
+    left, right, beyond = _around(p, q, weights, h, most=2)
+    rising = _squared(left, h - p) / (2 * h**2)
+    falling = right[0] - _squared(right, -h - p) / (2 * h**2)
     value = (table.counted * (rising + falling + beyond)).sum(-1, keepdim=True) / table.scale
-    on_p = -table.counted * _tent(sums, low, middle, high, p, h)
-    low, middle, high = (torch.searchsorted(p, q + shift, right=True) for shift in (-h, 0.0, h))
-    on_q = weights * _tent(_moments(p, table.counted), low, middle, high, q, h)
+    on_p = -table.counted * _tent(left, right, p, h)
+    left, right, _ = _around(q, p, table.counted, h, most=1)
+    on_q = weights * _tent(left, right, q, h)
     return value.squeeze(-1), table.gradient(on_p, on_q.flip(-1))
 
 
-def _moments(x: Tensor, weight: Tensor) -> list[Tensor]:
+def _around(
+    at: Tensor, x: Tensor, weight: Tensor, h: float, most: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Sum ``weight * x**k``, k up to ``most``, over h on either side of places.
+
+    Returns both sums, and the weights that lie beyond.
+    """
+    places = [torch.searchsorted(x, place, right=True) for place in (at - h, at, at + h)]
     # Empty slots lie far out and have no weight: they must not make infinities.
     x = torch.where(weight > 0, x, 0.0)
-    return [_from_zero(torch.cumsum(weight * x**power, -1)) for power in range(3)]
+    sums = _running(*(weight * x**power for power in range(most + 1)))
+    low, middle, high = (_at(sums, place) for place in places)
+    return middle - low, high - middle, sums[0, ..., -1:] - high[0]
 
 
-def _between(sums: Tensor, start: Tensor, stop: Tensor) -> Tensor:
-    return sums.gather(-1, stop) - sums.gather(-1, start)
+def _squared(sums: Tensor, shift: Tensor) -> Tensor:
+    return sums[2] + shift * (2 * sums[1] + shift * sums[0])
 
 
-def _squared(sums: list[Tensor], start: Tensor, stop: Tensor, shift: Tensor) -> Tensor:
-    zeroth, first, second = (_between(one, start, stop) for one in sums)
-    return second + shift * (2 * first + shift * zeroth)
+def _tent(left: Tensor, right: Tensor, at: Tensor, h: float) -> Tensor:
+    return (left[1] + (h - at) * left[0] + ((h + at) * right[0] - right[1])) / h**2
 
 
-def _tent(
-    sums: list[Tensor], low: Tensor, middle: Tensor, high: Tensor, at: Tensor, h: float
-) -> Tensor:
-    left = _between(sums[1], low, middle) + (h - at) * _between(sums[0], low, middle)
-    right = (h + at) * _between(sums[0], middle, high) - _between(sums[1], middle, high)
-    return (left + right) / h**2
+def _running(*parts: Tensor) -> Tensor:
+    """Return the sums of the first 0, 1, ..., n entries of every part."""
+    return nn.functional.pad(torch.cumsum(torch.stack(parts), -1), (1, 0))
 
 
-def _from_zero(cumulated: Tensor) -> Tensor:
-    return nn.functional.pad(cumulated, (1, 0))
+def _at(sums: Tensor, places: Tensor) -> Tensor:
+    return sums.gather(-1, places.expand(len(sums), *places.shape))
