@@ -1,11 +1,13 @@
-"""Operations and passes of the torch code, counted: ``python -m benchmarks torch_operations``.
+"""Operations and passes of the torch code, counted: ``python -m benchmarks.torch_operations``.
 
 No graphics card was at hand for this page: everything is measured on the processor, with one thread.
 What a card takes for a step of a loss is mostly the number of operations that are launched, and what it
 takes for a fit mostly the number of passes over X, so these are counted. Seconds on a card are in
 `cuda.md`, of the date given there: its `partial_auc_score` of the whole curve is from code that did not
 yet count blocks of ties. `torch_step` measures the steps of losses, launched and recorded, wherever
-there is a card; no page of it exists yet.
+there is a card; no page of it exists yet. ``--before NAME=SRC``, as often as wanted, names the
+``src`` folder of earlier code whose cross-validated fit is measured in the same run; other jobs ran
+on both cores meanwhile.
 Writes ``benchmarks/results/torch_operations.md``.
 """
 
@@ -15,6 +17,10 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import argparse
+import json
+import subprocess
+import sys
 import time
 import warnings
 from collections import Counter
@@ -24,10 +30,11 @@ from unittest import mock
 import numpy as np
 
 from reproductions.tables import markdown_table, write_signed
+from tests.row_transfers import row_transfers
 
 RESULT = Path(__file__).parent / "results" / "torch_operations.md"
 SIZES = (1_024, 65_536, 1_048_576)
-N_STEPS, N_FIRST = 15, 3
+N_STEPS, N_FIRST = 7, 1
 SORTS = ("sort", "topk", "argsort", "unique")
 # Views of the same memory start nothing on a card.
 VIEWS = {
@@ -113,12 +120,34 @@ def measures():
             yield row(f"{limits}{kind}", N_ROWS, calls)
 
 
-def passes():
-    """Products with X of one cross-validated fit, and rows that folds and halves copy, in tables."""
+def inside_torch(call):
+    """Processor seconds that a call spends in torch operations."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    spent = []
+
+    class Timing(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            start = time.process_time()
+            try:
+                return func(*args, **(kwargs or {}))
+            finally:
+                spent.append(time.process_time() - start)
+
+    with Timing():
+        call()
+    return sum(spent)
+
+
+def cross_validated():
+    """Figures of one cross-validated fit: seconds, transfers, products with X, copies of rows."""
     import torch
 
     from aucuba import PartialAUCClassifierCV
     from aucuba.design import TorchDesign
+
+    def fit(rows=slice(None)):
+        PartialAUCClassifierCV(random_state=0).fit(X[rows], y[rows])
 
     torch.manual_seed(0)
     X = torch.randn(N_ROWS, N_COLUMNS)
@@ -138,27 +167,59 @@ def passes():
         return mock.patch.object(TorchDesign, name, call)
 
     names = {
-        "scores": "X @ w",
+        "scores": "X @ w, and X @ W in one pass",
         "adjoint": "X.T @ g",
         "gram": "X.T diag(h) X",
         "take": "copies of rows",
     }
+    fit(slice(20_000))
+    moved, start = Counter(), time.process_time()
     with counted("scores"), counted("adjoint"), counted("gram"), counted("take"):
-        PartialAUCClassifierCV(random_state=0).fit(X, y)
-    return [[label, str(seen[name]), f"{read[name]:.1f}"] for name, label in names.items()]
+        inside = inside_torch(lambda: moved.update(row_transfers(fit, N_ROWS // 40)))
+    seconds = time.process_time() - start
+    found = {"processor seconds": f"{seconds:.2f}"}
+    found["of these outside torch operations"] = f"{seconds - inside:.2f}"
+    for way, label in (("down", "to the host"), ("up", "to the device")):
+        kinds = {kind: count for kind, count in moved.items() if kind.startswith(way)}
+        widths = [np.dtype(kind.split(", ")[1]).itemsize * n for kind, n in kinds.items()]
+        found[f"vectors {label}"] = str(sum(kinds.values()))
+        found[f"bytes per row {label}, at most"] = str(sum(widths))
+    for name, label in names.items():
+        found[label] = f"{seen[name]} ({read[name]:.1f} tables)"
+    return found
 
 
-def main():
+def of_source(source):
+    """Figures of the cross-validated fit in an interpreter of its own, with the code of a folder."""
+    known = os.environ.get("PYTHONPATH", "")
+    path = os.pathsep.join(filter(None, [source, os.getcwd(), known]))
+    command = [sys.executable, "-m", "benchmarks.torch_operations", "--cell"]
+    environment = os.environ | {"PYTHONPATH": path}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def main(argv=None):
     import torch
 
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--before", action="append", default=[], help="NAME=SRC of earlier code")
+    parser.add_argument("--cell", action="store_true", help="print the figures of the fit alone")
+    options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    if options.cell:
+        print(json.dumps(cross_validated()))
+        return
+    codes = dict(one.split("=", 1) for one in options.before) | {"now": ""}
+    figures = {name: of_source(source) for name, source in codes.items()}
+    rows = [[label, *(one[label] for one in figures.values())] for label in figures["now"]]
+    passes_table = markdown_table(["figure", *figures], rows)
     text = (__doc__ or "").split("\n\n", 1)[1].rsplit("\nWrites", 1)[0].replace("``", "`")
     header = ["loss", "rows", "operations", "sorts", "step, ms", "cross-entropy, ms", "sort, ms"]
     steps_table = markdown_table(header, list(steps()))
     header = ["range", "rows", "operations", "sorts", "ours, ms", "sort, ms"]
     measures_table = markdown_table(header, list(measures()))
-    passes_table = markdown_table(["product", "calls", "tables read or copied"], passes())
     page = (
         f"# Operations of the torch code\n\n{text.strip()}\n\n"
         "## One step of a loss\n\nForward and backward, 5 % positives, a bank of 2,048 scores per "
@@ -166,11 +227,14 @@ def main():
         f"Views do not count as operations. Processor milliseconds, medians of {N_STEPS}.\n\n"
         f"{steps_table}\n\n"
         f"## `partial_auc_score` of tensors\n\n{measures_table}\n\n"
-        f"## `PartialAUCClassifierCV` of {N_ROWS:,} x {N_COLUMNS}\n\nFolds and halves copy their "
-        "rows, and each fit has its own passes; masks instead of copies, and passes that several folds "
-        f"share, are not built. A pass over four fifths of X counts .8.\n\n{passes_table}"
+        f"## `PartialAUCClassifierCV` of {N_ROWS:,} x {N_COLUMNS}\n\nA vector is one entry per row "
+        "or for at least every fortieth. The seconds are of one fit, with all counting. Outside torch "
+        "operations are work in NumPy, Python, the counting itself and the release of "
+        "memory. The training rows of folds and halves are copied, which takes two passes over them; "
+        "each fit has its own passes, and only scores of several models share one. A pass over four "
+        f"fifths of X counts .8 tables.\n\n{passes_table}"
     )
-    write_signed(RESULT, page, "benchmarks torch_operations", ["torch"])
+    write_signed(RESULT, page, "benchmarks.torch_operations", ["torch"])
 
 
 if __name__ == "__main__":
