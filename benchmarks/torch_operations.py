@@ -1,4 +1,4 @@
-"""Operations and passes of the torch code, counted: ``python -m benchmarks.torch_operations``.
+"""Operations and passes of the torch code, counted: ``python -m benchmarks torch_operations``.
 
 No graphics card was at hand for this page: everything is measured on the processor, with one thread.
 What a card takes for a step of a loss is mostly the number of operations that are launched, and what it
@@ -234,7 +234,7 @@ def main(argv=None):
         "each fit has its own passes, and only scores of several models share one. A pass over four "
         f"fifths of X counts .8 tables.\n\n{passes_table}"
     )
-    write_signed(RESULT, page, "benchmarks.torch_operations", ["torch"])
+    write_signed(RESULT, page, "benchmarks torch_operations", ["torch"])
 
 
 if __name__ == "__main__":
