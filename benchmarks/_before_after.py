@@ -61,8 +61,18 @@ def _measured(module: str, name: str, which: str, source: Path | None) -> list[f
     return [float(one) for one in found.stdout.split("seconds")[-1].split()]
 
 
-def run(module: str, title: str, text: str, cells: dict[str, Cell], argv: Iterable[str]) -> None:
-    """Measure all cells, or time one of them as its worker, and write ``results/<module>.md``."""
+def run(
+    module: str,
+    title: str,
+    text: str,
+    cells: dict[str, Cell],
+    argv: Iterable[str],
+    summary: Callable[[dict[str, dict[str, float]]], str] | None = None,
+) -> None:
+    """Measure all cells, or time one of them as its worker, and write ``results/<module>.md``.
+
+    ``summary`` returns the text that follows the table, from the seconds of every cell.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--before", type=Path, help="the src folder of earlier code")
     parser.add_argument("--only", default="", help="part of the names of the cells to measure")
@@ -87,8 +97,10 @@ def run(module: str, title: str, text: str, cells: dict[str, Cell], argv: Iterab
             kept.write_text(json.dumps(rows, indent=1) + "\n")
     lines = [_line(name, rows[name]) for name in cells if name in rows]
     columns = ["call", "before", "after", "peer", "after / peer", "before / after"]
-    table = markdown_table(columns, lines)
-    write_signed(result, f"# {title}\n\n{text.strip()}\n\n{table}", f"benchmarks {module}")
+    parts = [f"# {title}", text.strip(), markdown_table(columns, lines)]
+    if summary is not None:
+        parts.append(summary(rows))
+    write_signed(result, "\n\n".join(parts), f"benchmarks {module}")
 
 
 def _row(

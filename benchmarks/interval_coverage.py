@@ -180,7 +180,7 @@ def _totals(study, runs, widest, unit, rng, on_device):
         from benchmarks._coverage_device import padded_totals
 
         return padded_totals(draw, runs, widest, seeds)
-    drawn = draw.summed_by(runs.slot, 2 * runs.n_runs)(seeds)
+    (drawn,) = draw.summed_by([(runs.slot, 2 * runs.n_runs)])(seeds)
     totals = np.zeros((seeds.size, 2, widest))
     totals[..., : runs.n_runs] = drawn.reshape(seeds.size, 2, -1)
     return totals

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from aucuba._roc._curve import RocCurve, roc_curve
+from aucuba._roc._loops import cumulate
 from aucuba._roc._runs import Runs
 from aucuba._rows._sample import RankingSample, Sample
 from aucuba.metrics import score_interval
+from aucuba.metrics._loops import count_drawn
 from aucuba.metrics._measures import bind
 from aucuba.metrics._resampling import Draw, bootstrap
 
@@ -115,6 +117,36 @@ def brute_rows(seed, n_rows):
         bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & mask
         places.append(int(((bits ^ (bits >> 31)) >> 11) / 2**53 * n_rows))
     return np.array(places)
+
+
+@pytest.mark.parametrize("n_rows", [1, 2047, 2048, 5000])
+def test_counts_of_drawn_rows_are_those_of_the_plain_loop(n_rows):
+    """Draws come in pieces: none is lost or taken twice where one ends."""
+    seeds, counts = np.array([7, 2**63 + 5], dtype=np.uint64), np.full((2, n_rows), 9, np.uint8)
+    count_drawn(seeds, counts)
+    for seed, count in zip(seeds, counts, strict=True):
+        np.testing.assert_array_equal(
+            count, np.bincount(brute_rows(seed, n_rows), minlength=n_rows)
+        )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scorers_share_the_rows_drawn(weighted):
+    """Sums by slot of two scorers are those of the weights of the rows of one and the same draw."""
+    rows, rng = sample(5, weighted=weighted), np.random.default_rng(0)
+    slots = [(rng.integers(0, n, rows.n_rows), n) for n in (7, 30)]
+    draw, seeds = Draw(rows, by_class=True), np.array([3, 2**64 - 1], dtype=np.uint64)
+    for (slot, n_slots), totals in zip(slots, draw.summed_by(slots)(seeds), strict=True):
+        want = [np.bincount(slot, draw.weights(seed), n_slots) for seed in seeds]
+        np.testing.assert_allclose(totals, want, rtol=1e-14)
+
+
+def test_running_sums_are_those_of_numpy_bit_for_bit():
+    totals = np.random.default_rng(0).exponential(size=(3, 1000))
+    found = np.full((3, 1001), np.nan)
+    cumulate(totals, found)
+    np.testing.assert_array_equal(found[:, 0], 0.0)
+    np.testing.assert_array_equal(found[:, 1:], np.cumsum(totals, axis=1))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

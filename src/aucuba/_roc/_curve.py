@@ -154,21 +154,27 @@ def range_average(
     x, y = of_unit_size(curve.false_positive), of_unit_size(curve.true_positive)
     n, m = x[..., -1:], y[..., -1]
     low, high = (np.asarray(limit)[..., np.newaxis] * n for limit in (alpha, beta))
-    area, width = _area_between(x, y, low, high)
+    inside = (x[..., 1:] > low) & (x[..., :-1] < high)
+    covers = np.logical_or.reduce(inside.reshape(-1, inside.shape[-1]))
+    first, end = int(covers.argmax()), covers.size - int(covers[::-1].argmax())
+    # All others cover nothing; their zeros keep the order of the sums, and so their last digits.
+    areas, widths = np.zeros((2, *x.shape[:-1], covers.size))
+    vertices, segments = (..., slice(first, end + 1)), (..., slice(first, end))
+    areas[segments], widths[segments] = _parts_between(x[vertices], y[vertices], low, high)
     # The widths add up to the range only up to rounding, which would show in narrow ranges.
-    mean: FloatArray = area / (m * width)
+    mean: FloatArray = areas.sum(-1) / (m * widths.sum(-1))
     return np.minimum(mean, 1.0)
 
 
-def _area_between(x: Vector, y: Vector, low: Any, high: Any) -> tuple[Any, Any]:
-    """Compute the area under straight segments between two places, and the width that they cover."""
+def _parts_between(x: Vector, y: Vector, low: Any, high: Any) -> tuple[Any, Any]:
+    """Compute the areas under straight segments between two places, and the widths they cover."""
     inside = x.clip(low, high)
     width = inside[..., 1:] - inside[..., :-1]
     run = x[..., 1:] - x[..., :-1]
     # Where a segment is vertical its width is zero, so any finite height serves.
     middle = ((inside[..., 1:] + inside[..., :-1]) / 2 - x[..., :-1]) / (run + (run == 0))
     height = y[..., :-1] + (y[..., 1:] - y[..., :-1]) * middle
-    return (width * height).sum(-1), width.sum(-1)
+    return width * height, width
 
 
 def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: float) -> float:
@@ -195,8 +201,8 @@ def counted_range_average(positive: Vector, score: Vector, alpha: float, beta: f
     found = arrays.running_sum(arrays.vector(arrays.flip(is_positive)))[1:]
     y = arrays.join([arrays.zeros(1), found[ends], found[-1:]])
     x = arrays.join([arrays.zeros(1), arrays.vector(ends + 1), arrays.zeros(1) + len(ranked)]) - y
-    area, width = _area_between(x, y, alpha * n, beta * n)
-    return min(float(area / (m * width)), 1.0)
+    area, width = _parts_between(x, y, alpha * n, beta * n)
+    return min(float(area.sum() / (m * width.sum())), 1.0)
 
 
 def _pairs_in_order(is_positive: Vector, differs: Vector, m: int, n: int) -> float:

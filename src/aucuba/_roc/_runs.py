@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucuba._base._typing import FloatArray, IntArray
+from aucuba._base._typing import AnyArray, FloatArray, IntArray
 from aucuba._roc._curve import RocCurve, lightest_rows
 from aucuba._rows._sample import RankingSample
 
@@ -67,9 +67,11 @@ class Runs:
     def n_runs(self) -> int:
         return int(self.threshold.size)
 
-    def curves(self, totals: FloatArray) -> RocCurve:
+    def curves(self, totals: AnyArray) -> RocCurve:
         """Return the curves of runs whose slots have given weights, shape (..., 2 n_runs)."""
-        cumulated = np.zeros((*totals.shape[:-1], 2, self.n_runs + 1))
-        by_class = totals.reshape(*totals.shape[:-1], 2, self.n_runs)
-        np.cumsum(by_class, axis=-1, out=cumulated[..., 1:])
+        from aucuba._roc._loops import cumulate
+
+        cumulated = np.empty((*totals.shape[:-1], 2, self.n_runs + 1))
+        by_class = totals.reshape(-1, self.n_runs)
+        cumulate(by_class, cumulated.reshape(-1, self.n_runs + 1))
         return RocCurve(cumulated[..., 0, :], cumulated[..., 1, :], self.threshold, self.row_weight)

@@ -17,11 +17,12 @@ from aucuba.metrics._roc_measure import RocMeasure
 
 # A resample without one of the classes has no curve; give up after this many in a row.
 _MOST_TRIES = 1000
-# Resamples are processed together up to this many vertices, which fit into the processor's cache.
+# Resamples are processed together up to so many vertices, and rows: they fit into the cache.
 _VERTICES_AT_ONCE = 16_384
+_ROWS_AT_ONCE = 1_000_000
 
-# Maps seeds to the weights of their resamples by slot, one row per seed.
-Resample: TypeAlias = Callable[[AnyArray], FloatArray]
+# Maps seeds to the weights of their resamples by slot, one row per seed; an array per scorer.
+Resample: TypeAlias = Callable[[AnyArray], list[AnyArray]]
 
 
 @dataclass(frozen=True)
@@ -52,75 +53,67 @@ class Draw:
     def weights(self, seed: np.uint64) -> FloatArray:
         """Draw once: the weight of every row in the resample."""
         n_rows = self.sample.n_rows
-        return np.asarray(self.summed_by(np.arange(n_rows), n_rows)(np.array([seed]))[0])
+        (total,) = self.summed_by([(np.arange(n_rows), n_rows)])(np.array([seed]))
+        return np.asarray(total[0], dtype=np.float64)
 
-    def summed_by(self, slot: IntArray, n_slots: int) -> Resample:
-        """Return a function that draws once per seed and sums the weights of the rows by slot."""
-        if self.group is not None:
-            return self._of_groups(slot, n_slots)
-        if self.frequency and self.sample.weight is not None:
-            return self._of_copies(slot, n_slots)
-        return self._of_rows(slot, n_slots)
+    def summed_by(self, scorers: list[tuple[IntArray, int]]) -> Resample:
+        """Return a function that draws once per seed and sums the weights of the rows by slot.
 
-    def _of_rows(self, slot: IntArray, n_slots: int) -> Resample:
-        from aucuba.metrics._loops import count_drawn, sum_drawn
+        Parameters
+        ----------
+        scorers : list of (ndarray of int, int)
+            The slot of every row, and the number of slots; one pair per scorer of the same rows.
+        """
+        from aucuba.metrics._loops import add_counts
 
-        weight, is_weighted = self.sample.weights, self.sample.weight is not None
-        # Short integers keep more of the rows in the processor's cache.
-        parts = [(slot[rows].astype(np.int32), weight[rows]) for rows in self._parts]
-        rest = self.sample.positive == self.still
-        base = np.bincount(slot[rest], weight[rest], n_slots).astype(np.float64)
+        one = self.sample
+        parts = self._parts
+        rest = np.ones(one.n_rows, dtype=bool)
+        for rows in parts:
+            rest[rows] = False
+        # Short integers keep more in the processor's cache, of the rows and of what is drawn.
+        kind = np.uint32 if one.weight is None else np.float64
+        still = [np.bincount(slot[rest], one.weights[rest], n).astype(kind) for slot, n in scorers]
+        slots = [[slot[rows].astype(np.int32) for rows in parts] for slot, _ in scorers]
+        is_weighted = one.weight is not None and not self._draws_copies
+        weights = [one.weights[rows] if is_weighted else None for rows in parts]
 
-        def resample(seeds: AnyArray) -> FloatArray:
-            totals = np.tile(base, (seeds.size, 1))
-            for number, (slots, kept) in enumerate(parts):
-                if is_weighted:
-                    sum_drawn(seeds ^ np.uint64(number), slots, kept, totals)
-                else:
-                    count_drawn(seeds ^ np.uint64(number), slots, totals)
-            return totals
-
-        return resample
-
-    def _of_groups(self, slot: IntArray, n_slots: int) -> Resample:
-        from aucuba.metrics._loops import count_drawn, sum_units
-
-        assert self.group is not None
-        group, weight = self.group, self.sample.weights
-        units = np.arange(int(group.max()) + 1, dtype=np.int32)
-
-        def resample(seeds: AnyArray) -> FloatArray:
-            totals = np.zeros((seeds.size, n_slots))
-            # Groups may be many more than slots: their counts are kept for one resample at a time.
-            for place, total in enumerate(totals):
-                counts = np.zeros((1, units.size))
-                count_drawn(seeds[place : place + 1], units, counts)
-                sum_units(counts[0], group, slot, weight, total)
-            return totals
-
-        return resample
-
-    def _of_copies(self, slot: IntArray, n_slots: int) -> Resample:
-        parts = [(slot[rows], self.sample.weights[rows]) for rows in self._parts]
-
-        def resample(seeds: AnyArray) -> FloatArray:
-            totals = np.zeros((seeds.size, n_slots))
-            for seed, total in zip(seeds, totals, strict=True):
-                rng = np.random.default_rng(seed)
-                for slots, copies in parts:
-                    drawn = rng.multinomial(round(copies.sum()), copies / copies.sum())
-                    total += np.bincount(slots, drawn, n_slots)
+        def resample(seeds: AnyArray) -> list[AnyArray]:
+            totals = [np.repeat(own[np.newaxis], seeds.size, axis=0) for own in still]
+            for place, counts in enumerate(self._counts(seeds, parts)):
+                for own, total in zip(slots, totals, strict=True):
+                    add_counts(counts, own[place], weights[place], total)
             return totals
 
         return resample
 
     @property
+    def _draws_copies(self) -> bool:
+        return self.frequency and self.group is None and self.sample.weight is not None
+
+    @property
     def _parts(self) -> list[IntArray]:
         """Rows that are drawn among each other."""
         positive = self.sample.positive
-        if not self.by_class:
+        if self.group is not None or not self.by_class:
             return [np.arange(positive.size)]
         return [np.flatnonzero(positive == one) for one in (True, False) if one is not self.still]
+
+    def _counts(self, seeds: AnyArray, parts: list[IntArray]) -> Iterator[AnyArray]:
+        """Draw how often every row of each part counts, with its group or in copies."""
+        from aucuba.metrics._loops import count_drawn
+
+        generators = [np.random.default_rng(seed) for seed in seeds] if self._draws_copies else []
+        for number, rows in enumerate(parts):
+            if self._draws_copies:
+                copies = self.sample.weights[rows]
+                n_copies, share = round(copies.sum()), copies / copies.sum()
+                yield np.array([rng.multinomial(n_copies, share) for rng in generators])
+                continue
+            n_units = rows.size if self.group is None else int(self.group.max()) + 1
+            counts = np.empty((seeds.size, n_units), dtype=np.uint8)
+            count_drawn(seeds ^ np.uint64(number), counts)
+            yield counts if self.group is None else counts.take(self.group, axis=1)
 
 
 def resampled_curves(
@@ -173,26 +166,24 @@ def _common_curves(
 ) -> Iterator[list[RocCurve]]:
     """Draw the curves of all scorers on common resamples, some at a time."""
     runs = [Runs.from_sample(one, cuts, steps) for one in samples]
-    resamples = [draw.summed_by(one.slot, 2 * one.n_runs) for one in runs]
+    resample = draw.summed_by([(one.slot, 2 * one.n_runs) for one in runs])
     rng = check_random_state(random_state)
-    at_once = max(1, _VERTICES_AT_ONCE // max(one.n_runs for one in runs))
+    n_runs, n_rows = max(one.n_runs for one in runs), samples[0].n_rows
+    at_once = max(1, min(_VERTICES_AT_ONCE // n_runs, _ROWS_AT_ONCE // n_rows))
     for first in range(0, n_resamples, at_once):
-        totals = _good_totals(resamples, min(at_once, n_resamples - first), rng)
+        totals = _good_totals(resample, min(at_once, n_resamples - first), rng)
         yield [one.curves(part) for one, part in zip(runs, totals, strict=True)]
 
 
-def _good_totals(
-    resamples: list[Resample], n_wanted: int, rng: np.random.RandomState
-) -> list[FloatArray]:
+def _good_totals(resample: Resample, n_wanted: int, rng: np.random.RandomState) -> list[AnyArray]:
     """Draw the weights of all scorers' slots in resamples that have rows of both classes."""
-    found: list[list[FloatArray]] = []
+    found: list[list[AnyArray]] = []
     n_failed = 0
     while n_wanted and n_failed < _MOST_TRIES:
-        seeds = rng.randint(2**64, size=n_wanted, dtype=np.uint64)
-        first = resamples[0](seeds)
-        has_both = first.reshape(n_wanted, 2, -1).any(axis=-1).all(axis=-1)
-        found.append([first[has_both], *(draw(seeds[has_both]) for draw in resamples[1:])])
+        totals = resample(rng.randint(2**64, size=n_wanted, dtype=np.uint64))
+        has_both = totals[0].reshape(n_wanted, 2, -1).any(axis=-1).all(axis=-1)
         n_good = int(np.count_nonzero(has_both))
+        found.append(totals if n_good == n_wanted else [one[has_both] for one in totals])
         n_failed = 0 if n_good else n_failed + n_wanted
         n_wanted -= n_good
     if n_wanted:
@@ -200,4 +191,6 @@ def _good_totals(
             f"{_MOST_TRIES} resamples in a row have rows of one class only; more rows (or groups) of "
             "both classes are needed for a bootstrap."
         )
+    if len(found) == 1:
+        return found[0]
     return [np.concatenate(parts) for parts in zip(*found, strict=True)]
