@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from aucuba.aum import ErrorFunctions, aum, line_search_path, maximize_auc, minimize_aum
+from aucuba.aum._lines import Segment
+from aucuba.aum._minimum import _MonotoneAUM
 from tests.aum.oracle import labels
 
 
@@ -32,6 +34,27 @@ def test_tangents_find_the_first_minimum(seed, ties):
     whole = line_search_path(*problem, stop="all").best_aum()
     assert_allclose([found.step, found.aum], [best.step, best.aum], rtol=1e-10, atol=1e-12)
     assert_allclose(found.aum, whole.aum, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_tangents_from_few_lines_are_those_of_all(seed, ties):
+    """Lines left as sums change nothing, in ever narrower brackets and on leaving them."""
+    segment = Segment.from_predictions(*monotone_problem(seed, 300, ties), 0.0)
+    function, rng = _MonotoneAUM(segment), np.random.default_rng(seed)
+    ends = [0.0, 2.0]
+    steps = [*ends]
+    for _ in range(12):
+        steps.append(rng.uniform(*ends))
+        ends[int(rng.random() < 0.5)] = steps[-1]
+    fewest = 300
+    for step in [*steps, 1.9, 0.1, 5.0]:
+        found = function.tangents(step)
+        fewest = min(fewest, function._lines[0].size)
+        for one, want in zip(found, _MonotoneAUM(segment).tangents(step), strict=True):
+            assert one.value == pytest.approx(want.value, rel=1e-12)
+            assert one.slope == pytest.approx(want.slope, abs=1e-11)
+    assert fewest < 60
 
 
 @given(st.integers(0, 10_000), st.booleans())

@@ -375,6 +375,27 @@ def test_answers_follow_updates():
     assert sketch.threshold(0.0) == np.inf
 
 
+@pytest.mark.filterwarnings("ignore::aucuba._base._warnings.FewRowsWarning")
+def test_answers_without_new_rows_are_those_of_the_first_call():
+    """Asked twice nothing is computed again; other arguments and new rows are other questions."""
+    sketch = RocSketch((0.0, 0.5), capacity=1000).update(*ranking(0)[:2])
+    asks = {
+        "partial_auc": [{}, {"fpr_range": (0.0, 0.1)}, {"min_tpr": 0.2}],
+        "tpr_at_fpr": [{}, {"fpr": 0.1}, {"fpr": 0.1, "attainable": True}],
+        "threshold": [{}, {"fpr": 0.1}],
+        "interval": [{}, {"confidence": 0.5}, {"fpr_range": (0.0, 0.1)}],
+    }
+    every = [(name, params) for name, each in asks.items() for params in each]
+    first = [getattr(sketch, name)(**params) for name, params in every]
+    for (name, params), known in zip(every, first, strict=True):
+        fresh = RocSketch.from_json(sketch.to_json())
+        assert getattr(sketch, name)(**params) is known
+        assert getattr(fresh, name)(**params) == known
+    sketch.update([0, 1], [9.0, -9.0])
+    again = [getattr(sketch, name)(**params) for name, params in every]
+    assert all(one is not known for one, known in zip(again, first, strict=True))
+
+
 @pytest.mark.parametrize(
     ("labels", "scores", "message"),
     [

@@ -205,26 +205,51 @@ def _one_sided_slope(
 
 
 @compiled
+def lines_near(lines: Any, start: float, end: float, low: float, high: float, far: Any) -> Any:
+    """Keep the lines that come between ``low`` and ``high`` from step ``start`` to ``end``.
+
+    ``lines`` are the intercepts, slopes and steps of FP and of FN. The sums of all others, which
+    stay on one side, are added to ``far`` = (weight below, total FN, change, change times intercept,
+    change times slope), where the change is the step of FP of a line below and of FN of one above.
+    """
+    intercept, slope, fp, fn = lines
+    n_kept, kept = 0, np.empty((4, 0))
+    for write in range(2):
+        if write:
+            n_kept, kept = 0, np.empty((4, n_kept))
+        for b in range(intercept.shape[0]):
+            first, last = intercept[b] + start * slope[b], intercept[b] + end * slope[b]
+            is_below = first < low and last < low
+            if not (is_below or (first > high and last > high)):
+                if write:
+                    kept[0, n_kept], kept[1, n_kept] = intercept[b], slope[b]
+                    kept[2, n_kept], kept[3, n_kept] = fp[b], fn[b]
+                n_kept += 1
+            elif write:
+                change = fp[b] if is_below else fn[b]
+                far[0] += fp[b] - fn[b] if is_below else 0.0
+                far[1] -= fn[b]
+                far[2] += change
+                far[3] += change * intercept[b]
+                far[4] += change * slope[b]
+    return kept[0], kept[1], kept[2], kept[3]
+
+
+@compiled
 def monotone_tangents(
-    intercept: Any,
-    slope: Any,
-    fp: Any,
-    fn: Any,
-    step: float,
-    low: float,
-    high: float,
-    ties: Any,
-    scratch: Any,
+    lines: Any, far: Any, step: float, low: float, high: float, ties: Any, scratch: Any
 ) -> Any:
     """Compute AUM at ``step``, its slopes to the left and right, and the best ``t``, in O(B).
 
     ``AUM = min_t sum_b fp_b (t - T_b)_+ - fn_b (T_b - t)_+`` for monotone errors; the best ``t`` is a
-    weighted quantile, which is looked for between ``low`` and ``high`` first. ``ties`` (3, B) and
+    weighted quantile, which is looked for between ``low`` and ``high`` first. ``lines`` and ``far``
+    are those of `lines_near`; the best ``t`` is nan if it is not among the lines. ``ties`` (3, B) and
     ``scratch`` (2, B) are overwritten.
     """
+    intercept, slope, fp, fn = lines
     center, is_found = 0.0, False
     while not is_found:
-        n_near, below, near, total_fn = 0, 0.0, 0.0, 0.0
+        n_near, below, near, total_fn = 0, far[0], 0.0, far[1]
         for b in range(intercept.shape[0]):
             threshold, weight = intercept[b] + step * slope[b], fp[b] - fn[b]
             total_fn -= fn[b]
@@ -235,13 +260,16 @@ def monotone_tangents(
                 scratch[0, n_near] = threshold
                 scratch[1, n_near] = weight
                 n_near += 1
+        is_inside = n_near > 0 and below < total_fn < below + near
         # All thresholds are near in the end: rounding may leave the target beyond their sum.
         everything = n_near == intercept.shape[0]
-        is_found = everything or (n_near > 0 and below < total_fn < below + near)
-        if is_found:
+        is_found = everything or is_inside
+        if is_inside or (everything and not far.any()):
             center = weighted_select(scratch[0, :n_near], scratch[1, :n_near], total_fn - below)
+        elif everything:
+            center = np.nan
         low, high = -np.inf, np.inf
-    value, drift, balance, n_ties = 0.0, 0.0, 0.0, 0
+    value, drift, balance, n_ties = center * far[2] - far[3] - step * far[4], -far[4], far[2], 0
     for b in range(intercept.shape[0]):
         ahead = center - (intercept[b] + step * slope[b])
         if ahead != 0.0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from aucuba.aum._lines import PRODUCT_ROUNDING, Segment
 _WINDOW = 0.25
 # Relative rounding of a sum over all breakpoints: tangents closer than this have met.
 _ROUNDING = 1e-13
+
+
+# Intercepts, slopes, and steps of FP and FN.
+Lines: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,8 @@ class _MonotoneAUM:
     """AUM of a segment with monotone errors, as a convex function of the step."""
 
     def __init__(self, segment: Segment) -> None:
-        self.intercept, self.slope = segment.intercept, segment.slope
         self.fp, self.fn = segment.errors.fp_diff, segment.errors.fn_diff
+        self.intercept, self.slope = segment.intercept, segment.slope
         self._ties = np.empty((3, self.intercept.size))
         self._scratch = np.empty((2, self.intercept.size))
         # Steps evaluated so far, in order, the best ``t`` at each, and AUM there.
@@ -67,11 +72,23 @@ class _MonotoneAUM:
         self._centers: list[float] = []
         self.values: dict[float, float] = {}
         self.n_evaluations = 0
+        self._take_all()
+
+    def _take_all(self) -> None:
+        self._lines: Lines = (self.intercept, self.slope, self.fp, self.fn)
+        self._far = np.zeros(5)
+        # The steps, and the values of ``t``, for which the other lines lie on known sides.
+        self._reach, self._values = (-np.inf, np.inf), (-np.inf, np.inf)
 
     def tangents(self, step: float) -> tuple[_Tangent, _Tangent]:
         """Compute the left and right tangents at a step."""
         low, high = self._window(step)
-        value, left, right, center = self._evaluate(self.intercept, self.slope, step, low, high)
+        found = self._evaluate(self._lines, self._far, step, low, high)
+        if not self._values[0] <= found[3] <= self._values[1]:
+            # The best ``t`` is not where it was looked for; also nan.
+            self._take_all()
+            found = self._evaluate(self._lines, self._far, step, low, high)
+        value, left, right, center = found
         place = bisect(self._steps, step)
         self._steps.insert(place, step)
         self._centers.insert(place, center)
@@ -79,9 +96,15 @@ class _MonotoneAUM:
         return _Tangent(step, value, left), _Tangent(step, value, right)
 
     def _window(self, step: float) -> tuple[float, float]:
-        """Predict limits of the best ``t`` from those of the steps on either side."""
+        """Predict limits of the best ``t`` from those of the steps on either side.
+
+        Lines that stay far from these limits between the two steps are left as sums.
+        """
+        from aucuba.aum import _loops
+
         after = bisect(self._steps, step)
         if not 0 < after < len(self._steps):
+            self._take_all()
             return -np.inf, np.inf
         (a, b), (at_a, at_b) = (
             self._steps[after - 1 : after + 1],
@@ -89,22 +112,25 @@ class _MonotoneAUM:
         )
         middle = at_a + (at_b - at_a) * (step - a) / (b - a)
         reach = _WINDOW * abs(at_b - at_a)
+        if not self._reach[0] <= a < b <= self._reach[1]:
+            self._take_all()
+        self._reach, self._values = (a, b), (min(at_a, at_b) - reach, max(at_a, at_b) + reach)
+        self._lines = _loops.lines_near(self._lines, *self._reach, *self._values, self._far)
         return middle - reach, middle + reach
 
     def asymptote(self) -> _Tangent:
         """Compute the tangent for large steps, ``s * AUM(slope) + AUM'(slope; intercept)``."""
-        value, _, right, _ = self._evaluate(self.slope, self.intercept, 0.0, -np.inf, np.inf)
+        lines = (self.slope, self.intercept, self.fp, self.fn)
+        value, _, right, _ = self._evaluate(lines, np.zeros(5), 0.0, -np.inf, np.inf)
         return _Tangent(0.0, right, value)
 
     def _evaluate(
-        self, intercept: FloatArray, slope: FloatArray, step: float, low: float, high: float
+        self, lines: Lines, far: FloatArray, step: float, low: float, high: float
     ) -> tuple[float, float, float, float]:
         from aucuba.aum import _loops
 
         self.n_evaluations += 1
-        found = _loops.monotone_tangents(
-            intercept, slope, self.fp, self.fn, step, low, high, self._ties, self._scratch
-        )
+        found = _loops.monotone_tangents(lines, far, step, low, high, self._ties, self._scratch)
         value, left, right, center = (float(one) for one in found)
         return value, left, right, center
 

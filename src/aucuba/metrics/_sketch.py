@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from aucuba.metrics._study import check_level, few_rows
 from aucuba.metrics._top_rows import CLASSES, TopRows
 
 _EPS = np.finfo(np.float64).eps
+Answer = TypeVar("Answer")
 
 
 class RocSketch:
@@ -201,11 +203,11 @@ class RocSketch:
         -------
         float
         """
-        key = ("partial_auc", repr(fpr_range), min_tpr, fpr_weight)
-        if key not in self._answers:
-            measure = self._measure(fpr_range, min_tpr, fpr_weight)
-            self._answers[key] = float(measure.of_curve(self._curve(), self.n_rows))
-        return float(self._answers[key])
+        given = fpr_range, min_tpr, fpr_weight
+        return self._once(
+            ("partial_auc", repr(fpr_range), min_tpr, fpr_weight),
+            lambda: float(self._measure(*given).of_curve(self._curve(), self.n_rows)),
+        )
 
     def tpr_at_fpr(self, fpr: float | None = None, *, attainable: bool = False) -> float:
         """Compute the true positive rate at one false positive rate, as `tpr_at_fpr_score` does.
@@ -221,8 +223,10 @@ class RocSketch:
         -------
         float
         """
-        limit = self._rate(fpr)
-        return float(tpr_within_fpr(self._curve(), limit, self.n_rows, attainable))
+        return self._once(
+            ("tpr_at_fpr", fpr, attainable),
+            lambda: float(tpr_within_fpr(*self._up_to(fpr), self.n_rows, attainable)),
+        )
 
     def threshold(self, fpr: float | None = None) -> float:
         """Find the lowest score whose false positive rate is within a limit, as `operating_point` does.
@@ -238,10 +242,14 @@ class RocSketch:
         -------
         float
         """
-        limit, curve = self._rate(fpr), self._curve()
-        threshold = point_at(curve, vertex_within_fpr(curve, limit, self.n_rows)).threshold
-        # Of rows below all kept negatives only the number is known; those above are flagged by these.
-        return threshold if threshold > -np.inf else float(curve.threshold[-2])
+
+        def compute() -> float:
+            curve, limit = self._up_to(fpr)
+            threshold = point_at(curve, vertex_within_fpr(curve, limit, self.n_rows)).threshold
+            # Of rows below all kept negatives only the number is known; these flag those above.
+            return threshold if threshold > -np.inf else float(curve.threshold[-2])
+
+        return self._once(("threshold", fpr), compute)
 
     def interval(
         self,
@@ -268,21 +276,24 @@ class RocSketch:
         ScoreInterval
         """
         level = check_level(confidence)
-        # The slope of the curve at the limit is taken over half a row on either side.
-        measure = self._measure(fpr_range, min_tpr, fpr_weight, n_beyond=0.5)
-        assert measure.region is not None
-        value = float(measure.of_curve(self._curve(), self.n_rows))
-        negatives, positives = self._rows.totals
-        in_range = round(negatives.n_effective * measure.parts[1], 9)
-        n_positives = positives.n_effective
-        for reason in few_rows(
-            n_positives, n_positives, in_range, None if self.labels is None else self.labels[1]
-        ):
+
+        def compute() -> tuple[ScoreInterval, list[str]]:
+            # The slope of the curve at the limit is taken over half a row on either side.
+            measure = self._measure(fpr_range, min_tpr, fpr_weight, n_beyond=0.5)
+            value = float(measure.of_curve(self._curve(), self.n_rows))
+            negatives, positives = self._rows.totals
+            n, m = negatives.n_effective, positives.n_effective
+            totals = positives.weight, negatives.weight
+            reasons = few_rows(m, m, round(n * measure.parts[1], 9), (self.labels or [None])[-1])
+            error, tail = self._error(measure), (1 - level) / 2
+            limits = model_limits(measure, totals, value, error, (n, m), tail)
+            return ScoreInterval(value, *limits, level, 0, "wilson", measure.sampling), reasons
+
+        key = ("interval", repr(fpr_range), min_tpr, fpr_weight, level)
+        found, reasons = self._once(key, compute)
+        for reason in reasons:
             warn_user(reason, FewRowsWarning)
-        rows, totals = (negatives.n_effective, n_positives), (positives.weight, negatives.weight)
-        error = self._error(measure)
-        low, high = model_limits(measure, totals, value, error, rows, (1 - level) / 2)
-        return ScoreInterval(value, low, high, level, 0, "wilson", measure.sampling)
+        return found
 
     def to_json(self) -> str:
         """Write the state as JSON text, arrays in base64.
@@ -306,9 +317,8 @@ class RocSketch:
         RocSketch
         """
         with reading_json(text, "aucuba_sketch", "RocSketch") as state:
-            sketch = cls(
-                tuple(state["fpr_range"]), capacity=state["capacity"], labels=state["labels"]
-            )
+            given = {name: state[name] for name in ("capacity", "labels")}
+            sketch = cls(tuple(state["fpr_range"]), **given)
             sketch._rows = TopRows.from_json(sketch.capacity, state)
         return sketch
 
@@ -321,17 +331,16 @@ class RocSketch:
 
     @property
     def _params(self) -> dict[str, Any]:
-        return {
-            "fpr_range": self.fpr_range,
-            "capacity": self.capacity,
-            "labels": self.labels,
-        }
+        return {name: getattr(self, name) for name in ("fpr_range", "capacity", "labels")}
+
+    def _once(self, key: Any, compute: Callable[[], Answer]) -> Answer:
+        """Return an answer, computed when it is first asked for after an update."""
+        if key not in self._answers:
+            self._answers[key] = compute()
+        return cast(Answer, self._answers[key])
 
     def _curve(self) -> RocCurve:
-        if "curve" not in self._answers:
-            self._answers["curve"] = self._new_curve()
-        curve: RocCurve = self._answers["curve"]
-        return curve
+        return self._once("curve", self._new_curve)
 
     def _new_curve(self) -> RocCurve:
         for name, seen in zip(CLASSES, self._rows.totals, strict=True):
@@ -369,11 +378,12 @@ class RocSketch:
         self._check_covered(measure.region.upper_limit, beyond=beyond)
         return measure
 
-    def _rate(self, fpr: float | None) -> float:
+    def _up_to(self, fpr: float | None) -> tuple[RocCurve, float]:
+        """Return the curve and the rate asked for, which it covers."""
         limit = self.fpr_range[1] if fpr is None else check_fraction(fpr, "fpr")
         # The curve may rise at the rate itself, up to the next negative.
         self._check_covered(limit * (1 + (self.n_rows + 8) * _EPS), strict=True)
-        return limit
+        return self._curve(), limit
 
     def _check_covered(self, fpr: float, *, beyond: float = 0.0, strict: bool = False) -> None:
         """Raise if the kept negatives do not cover a rate and a weight beyond it."""
