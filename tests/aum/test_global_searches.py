@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from aucuba.aum import ErrorFunctions, aum, line_search_path, maximize_auc, minimize_aum
+from aucuba.aum import ErrorFunctions, _minimum, aum, line_search_path, maximize_auc, minimize_aum
 from aucuba.aum._lines import Segment
-from aucuba.aum._minimum import _MonotoneAUM
 from tests.aum.oracle import labels
 
 
@@ -38,10 +37,12 @@ def test_tangents_find_the_first_minimum(seed, ties):
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_tangents_from_few_lines_are_those_of_all(seed, ties):
+def test_tangents_from_few_lines_are_those_of_all(seed, ties, monkeypatch):
     """Lines left as sums change nothing, in ever narrower brackets and on leaving them."""
+    for name, value in (("_FEW", 0), ("_SAMPLED", 10)):
+        monkeypatch.setattr(_minimum, name, value)
     segment = Segment.from_predictions(*monotone_problem(seed, 300, ties), 0.0)
-    function, rng = _MonotoneAUM(segment), np.random.default_rng(seed)
+    function, rng = _minimum._MonotoneAUM(segment), np.random.default_rng(seed)
     ends = [0.0, 2.0]
     steps = [*ends]
     for _ in range(12):
@@ -51,7 +52,7 @@ def test_tangents_from_few_lines_are_those_of_all(seed, ties):
     for step in [*steps, 1.9, 0.1, 5.0]:
         found = function.tangents(step)
         fewest = min(fewest, function._lines[0].size)
-        for one, want in zip(found, _MonotoneAUM(segment).tangents(step), strict=True):
+        for one, want in zip(found, _minimum._MonotoneAUM(segment).tangents(step), strict=True):
             assert one.value == pytest.approx(want.value, rel=1e-12)
             assert one.slope == pytest.approx(want.slope, abs=1e-11)
     assert fewest < 60

@@ -16,6 +16,10 @@ from aucuba.aum._lines import PRODUCT_ROUNDING, Segment
 # The best threshold is looked for this near to a straight line between those of neighbouring steps,
 # relative to their distance.
 _WINDOW = 0.25
+# From so many lines the best threshold is known to less than this fraction of the spread of all.
+_SAMPLED, _SPREADS, _WORTH_A_GUESS = 5000, 0.1, 20
+# Fewer lines are not thinned further: where the best threshold then lies is less sure than worth it.
+_FEW = 1000
 # Relative rounding of a sum over all breakpoints: tangents closer than this have met.
 _ROUNDING = 1e-13
 
@@ -105,7 +109,7 @@ class _MonotoneAUM:
         after = bisect(self._steps, step)
         if not 0 < after < len(self._steps):
             self._take_all()
-            return -np.inf, np.inf
+            return self._guess(self._lines, step)
         (a, b), (at_a, at_b) = (
             self._steps[after - 1 : after + 1],
             self._centers[after - 1 : after + 1],
@@ -114,15 +118,30 @@ class _MonotoneAUM:
         reach = _WINDOW * abs(at_b - at_a)
         if not self._reach[0] <= a < b <= self._reach[1]:
             self._take_all()
-        self._reach, self._values = (a, b), (min(at_a, at_b) - reach, max(at_a, at_b) + reach)
-        self._lines = _loops.lines_near(self._lines, *self._reach, *self._values, self._far)
+        if self._lines[0].size > _FEW:
+            self._reach, self._values = (a, b), (min(at_a, at_b) - reach, max(at_a, at_b) + reach)
+            self._lines = _loops.lines_near(self._lines, *self._reach, *self._values, self._far)
         return middle - reach, middle + reach
 
     def asymptote(self) -> _Tangent:
         """Compute the tangent for large steps, ``s * AUM(slope) + AUM'(slope; intercept)``."""
         lines = (self.slope, self.intercept, self.fp, self.fn)
-        value, _, right, _ = self._evaluate(lines, np.zeros(5), 0.0, -np.inf, np.inf)
+        value, _, right, _ = self._evaluate(lines, np.zeros(5), 0.0, *self._guess(lines, 0.0))
         return _Tangent(0.0, right, value)
+
+    def _guess(self, lines: Lines, step: float) -> tuple[float, float]:
+        """Predict limits of the best ``t`` from some of many lines."""
+        from aucuba.aum import _loops
+
+        intercept, slope, fp, fn = some = tuple(
+            one[:: max(one.size // _SAMPLED, 1)].copy() for one in lines
+        )
+        if intercept.size * _WORTH_A_GUESS > lines[0].size or not (fp.any() and fn.any()):
+            return -np.inf, np.inf
+        scratch = self._ties, self._scratch
+        center = _loops.monotone_tangents(some, np.zeros(5), step, -np.inf, np.inf, *scratch)[3]
+        reach = _SPREADS * float(np.std(intercept + step * slope))
+        return center - reach, center + reach
 
     def _evaluate(
         self, lines: Lines, far: FloatArray, step: float, low: float, high: float

@@ -22,6 +22,11 @@ def shown_day(day: float) -> str:
     return str(np.datetime64(int(np.floor(day)), "D"))
 
 
+def is_day(value: Any) -> bool:
+    """Return whether a value is a plain number of days, which needs no column to be checked."""
+    return isinstance(value, float) and abs(value) <= _MOST_DAYS
+
+
 def event_days(values: Any, name: str, n_rows: int) -> tuple[FloatArray, bool]:
     """Return times as days, and whether they were dates; numbers are taken as days."""
     column = identifiers(values, name, n_rows)

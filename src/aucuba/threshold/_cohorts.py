@@ -7,6 +7,7 @@ labels is over.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -37,7 +38,8 @@ class Arrivals:
     label : ndarray of int
         NEGATIVE, POSITIVE or WAITING.
     event, made : ndarray of float
-        The days on which rows were scored and labels were made.
+        The days on which rows were scored and labels were made; one array for both if the labels came
+        with their rows.
     group : ndarray of str
         Names of groups; a single empty text if rows count individually.
     """
@@ -276,7 +278,7 @@ class Cohorts:
 
     def _present(self, day: float) -> int:
         """Return the number of the cohort of a day."""
-        return int(self._numbers(np.array(day)))
+        return (math.floor(day) + _MONDAY[self.cohort]) // DAYS[self.cohort]
 
     def _numbers(self, day: FloatArray) -> IntArray:
         whole = np.floor(day).astype(np.int64)
@@ -287,6 +289,8 @@ class Cohorts:
 
     def _is_late(self, rows: Arrivals, number: IntArray) -> BoolArray:
         """Return a mask of the labels made after their cohort had matured."""
+        if rows.made is rows.event:
+            return np.zeros(number.shape, dtype=bool)
         return np.asarray(rows.has_label & (rows.made >= self.start(number + 1) + self.horizon))
 
 

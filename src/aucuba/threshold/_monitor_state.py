@@ -9,7 +9,7 @@ import numpy as np
 from aucuba._base._stream_labels import StreamLabels
 from aucuba._base._typing import ArrayLike, FloatArray, IntArray
 from aucuba._base._validation import finite_scores, missing_entries, one_per_row, query_index
-from aucuba.threshold._calendar import days_until, event_days, shown_day
+from aucuba.threshold._calendar import days_until, event_days, is_day, shown_day
 from aucuba.threshold._cohorts import WAITING, Arrivals, Cohorts, Reading, group_names
 from aucuba.threshold._monitor_history import STATUSES, Look
 from aucuba.threshold._promise import ALERTS, FPR, TPR, Promise
@@ -141,8 +141,9 @@ class MonitorState:
                 f"y_true has {int(np.sum(~given))} missing labels; leave these rows out."
             )
         event = days_until(event_time, "event_time", flagged.size, day, dated)
-        made = event.copy()
+        made = event
         if label_time is not None:
+            made = event.copy()
             times = one_per_row(label_time, flagged.size, "label_time")[given]
             made[given] = days_until(times, "label_time", times.size, day, dated)
             n_early = int(np.sum(made[given] < np.floor(event[given])))
@@ -154,7 +155,7 @@ class MonitorState:
         take = self.cohorts.add_labels if are_registered else self.cohorts.register
         self.n_late += take(rows)
         self.labels, self.day, self.dated = labels, day, dated
-        self.saw_unflagged_label |= bool(np.any(given & ~flagged))
+        self.saw_unflagged_label = self.saw_unflagged_label or bool(np.any(given & ~flagged))
         self._count_mature(self.cohorts, day, are_registered)
 
     def acknowledge(self, as_of: Any) -> None:
@@ -234,13 +235,17 @@ class MonitorState:
 
     def _present(self, as_of: Any) -> tuple[float, bool]:
         """Return the present day, and whether it was given as a date."""
-        day, dated = event_days(np.array([as_of]), "as_of", 1)
-        if self.day is not None and (dated != self.dated or day[0] < self.day):
+        if is_day(as_of):
+            day, dated = float(as_of), False
+        else:
+            days, dated = event_days(np.array([as_of]), "as_of", 1)
+            day = float(days[0])
+        if self.day is not None and (dated != self.dated or day < self.day):
             raise ValueError(
                 f"as_of={as_of!r} follows {self.shown(self.day)} of an earlier update; updates must "
                 "follow the calendar."
             )
-        return float(day[0]), dated
+        return day, dated
 
     def _count_mature(self, cohorts: Cohorts, day: float, have_labels_moved: bool) -> None:
         """Count mature cohorts, and look for early evidence among the others."""
@@ -290,6 +295,10 @@ def _labels_or_waiting(
 ) -> tuple[IntArray, StreamLabels]:
     """Read labels, some of which may be missing."""
     column = one_per_row(y_true, n_rows, "y_true")
+    if column.dtype.kind in "biu":
+        # None can be missing.
+        positive, labels = labels.read(column, "y_true")
+        return positive.astype(np.int64), labels
     given = ~missing_entries(column)
     label = np.full(n_rows, WAITING)
     if given.any():
