@@ -71,7 +71,7 @@ def run(
 ) -> None:
     """Measure all cells, or time one of them as its worker, and write ``results/<module>.md``.
 
-    ``summary`` returns the text that follows the table, from the seconds of every cell.
+    ``summary`` returns the text that follows a table of all cells, from the seconds of each.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("--before", type=Path, help="the src folder of earlier code")
@@ -98,7 +98,7 @@ def run(
     lines = [_line(name, rows[name]) for name in cells if name in rows]
     columns = ["call", "before", "after", "peer", "after / peer", "before / after"]
     parts = [f"# {title}", text.strip(), markdown_table(columns, lines)]
-    if summary is not None:
+    if summary is not None and rows.keys() >= cells.keys():
         parts.append(summary(rows))
     write_signed(result, "\n\n".join(parts), f"benchmarks {module}")
 

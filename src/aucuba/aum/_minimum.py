@@ -167,8 +167,9 @@ def minimize_aum(
         + |\Delta\mathrm{FN}_b|\,(T_b(s) - t)_+ ,
 
     convex and piecewise linear. The next trial is where a tangent on the falling side crosses one on
-    the rising side; the search ends when a tangent touches there, after some 10 to 25 evaluations of
-    O(B) each, however many thresholds cross on the way. Other errors are searched along the path.
+    the rising side; the search ends when a tangent touches there, after some 10 to 25 evaluations, of
+    which a few go through all thresholds and the others through ever fewer, however many cross on the
+    way. Other errors are searched along the path.
 
     Parameters
     ----------
