@@ -53,10 +53,11 @@ def run(options: PredictOptions) -> None:
         )
         _write_changes(saved.model, file, out, options)
         return
+    record = fit_record(saved, options.model)
     ranked = options.sort or options.top is not None
     written = [*_WRITTEN, *(f"reason_{k + 1}" for k in range(options.reasons or 0))]
     written += ["row"] * ranked + ["total"] * _ends_in_card(saved)
-    record, ids = fit_record(saved, options.model), _id_columns(options.id or [], file, written)
+    ids = _id_columns(options.id or [], file, written)
     far, rows, positives = FarRows(saved.baseline), 0, 0
     best, features, actions = list[pd.DataFrame](), list[Any](), Counter[str]()
     kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
