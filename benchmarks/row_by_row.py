@@ -1,8 +1,8 @@
 """Streams row by row: ``python -m benchmarks.row_by_row [--before SRC] [--only PART]``.
 
 Seconds per 1,000 updates of one row each, which is milliseconds per row. The peer of `RocSketch` is
-``kll_doubles_sketch`` of Apache DataSketches (k = 200, one sketch per class), which has to be on
-PYTHONPATH and whose quantiles are approximate; that of `RateMonitor` is two counters in plain Python,
+``kll_doubles_sketch`` of Apache DataSketches (k = 200, one sketch per class), whose quantiles are
+approximate; that of `RateMonitor` is two counters in plain Python,
 the least that a count of false alarms takes. ``--before`` names the ``src`` folder of earlier code,
 which is measured in the same run; it had no ``label_horizon``. Processor seconds of one thread, medians
 of calls in turn. Writes ``benchmarks/results/row_by_row.md``.

@@ -55,9 +55,7 @@ def run(options: PredictOptions) -> None:
         return
     record = fit_record(saved, options.model)
     ranked = options.sort or options.top is not None
-    written = [*_WRITTEN, *(f"reason_{k + 1}" for k in range(options.reasons or 0))]
-    written += ["row"] * ranked + ["total"] * _ends_in_card(saved)
-    ids = _id_columns(options.id or [], file, written)
+    ids = _id_columns(options.id or [], file, _written(options, saved, ranked))
     far, rows, positives = FarRows(saved.baseline), 0, 0
     best, features, actions = list[pd.DataFrame](), list[Any](), Counter[str]()
     kept = Kept(record.schema.text, tuple(ids), record.schema.first_index)
@@ -152,6 +150,12 @@ def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
             X = step.transform(X)
         columns["total"] = _promised_steps(saved)[-1].total(X)
     return columns
+
+
+def _written(options: PredictOptions, saved: SavedModel, ranked: bool) -> list[str]:
+    """List the columns that are written beside the copied ones."""
+    reasons = [f"reason_{k + 1}" for k in range(options.reasons or 0)]
+    return [*_WRITTEN, *reasons, *["row"] * ranked, *["total"] * _ends_in_card(saved)]
 
 
 def _promised_steps(saved: SavedModel) -> list[Any]:
