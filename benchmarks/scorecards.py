@@ -235,13 +235,10 @@ def write_table():
             "log-loss.",
             markdown_table(["the region", *sets[1:]], list(rule_lines(study))),
             "## Processor seconds\n\nOurs is the whole fit: five folds that choose, and risks from "
-            "held-out rows. FasterRisk fits once, for no range. Seconds of split 0: later splits were "
-            "computed beside other work on the same two cores, which lengthens processor seconds, as "
-            "were all cells of 10 items. Those of 5 items, but for fingerprints 10378, are of an "
-            "earlier search. Side by side on the busy machine, that search took 16.9 seconds on "
-            "satimage-2, the slowest set, and the present one 11.9; on landsat 6.3 and 5.9; the cards "
-            "were the same. Many conditions separate the 35 positives of "
-            "satimage-2 almost equally well, so bounds rule out few of them.",
+            "held-out rows. FasterRisk fits once, for no range. Seconds of split 0, both methods in "
+            "turn on one core, another benchmark on the other; later splits were computed beside more "
+            "work. Many conditions separate the 35 positives of satimage-2, the slowest set, almost "
+            "equally well, so bounds rule out few of them.",
             markdown_table(seconds, list(time_lines(study))),
             "## Sets\n\npAUC x 100, ours / FasterRisk's, - where none of it is finished. * looked at "
             "while the search was built.",
