@@ -261,7 +261,7 @@ columns, each with all its bins. Logistic regression and explainable boosting (E
 in the last table. The weight of the trees was then lowered from .5 to .35, and the step half way
 added, after looking at two further splits of most sets, which this table does not hold, but the rows
 are the same. The rule between the two cards was chosen with the whole table in view ("Which card"):
-before, the region had to lead by one standard error. Twenty other searches were tried on splits 10
+before, the region had to lead by one standard error. Some 25 other searches were tried on splits 10
 to 13: other weights and kinds of trees (random forests and boosting on the columns, too), wider
 regions, c from .03 to .5, more starts, and more conditions. None was better beyond chance.
 
