@@ -108,7 +108,7 @@ class Scorecard:
 
     @property
     def rows(self) -> list[tuple[str, int]]:
-        """Lines of the card in words, with their points; see `card_lines`."""
+        """Lines of the card in words, with their points; bands of one column do not overlap."""
         return [(line.text, line.points) for line in card_lines(self.items)]
 
     @property
