@@ -7,7 +7,7 @@ tolerance of 1e-3), that of `PartialAUCClassifier` LightGBM's lambdarank (100 tr
 "Solver alone" is `BundleSolver.solve` and dlib's ``train`` on converted data, "fit" what a user calls.
 ``--before`` names the ``src`` folder of earlier code, which is measured in the same run. Processor
 seconds of one thread, medians of three rounds in turn. The rows of `PartialAUCSVC` and of solvers are
-of 20 November 2026, beside another job on the second core; those of `PartialAUCClassifierCV` and
+of 20 November 2026, on a quiet machine; those of `PartialAUCClassifierCV` and
 `precision_at_k_score` are of 19 November, and those of `PartialAUCClassifier`, areas, ``bedroc_score``
 and intervals of 18 November. Writes ``benchmarks/results/queries.md``.
 """
