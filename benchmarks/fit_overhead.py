@@ -7,10 +7,10 @@ its own linear classifiers make before they start: ``validate_data``, `check_cla
 and `np.unique` of the labels. Made tables have Gaussian classes, one row in ten positive; real ones
 are scaled. ``--before`` names the ``src`` folder of earlier code, which is measured in the same run.
 Processor seconds of one thread, medians over repetitions in one interpreter, or of three such medians,
-of calls in turn, beside another job on the second core. Calls of a millisecond depend on what runs
-between them: compare the rows of one fit with its three peers. The rows of [0, .1] with C of 1 and 100
-were measured beside ten other jobs, those above 50 ms on 19 November 2026. Writes
-``benchmarks/results/fit_overhead.md``.
+of calls in turn; the AUC with C = .01 on a quiet machine, other rows beside another job on the second
+core. Calls of a millisecond depend on what runs between them: compare the rows of one fit with its
+three peers. The rows of [0, .1] with C of 1 and 100 were measured beside ten other jobs, those above
+50 ms on 19 November 2026. Writes ``benchmarks/results/fit_overhead.md``.
 """
 
 from __future__ import annotations
