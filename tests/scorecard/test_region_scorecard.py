@@ -131,6 +131,19 @@ def test_a_card_of_one_item_has_two_totals():
     assert Scorecard.from_model(model).call_at == points
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_no_card_is_listed_twice(seed):
+    rng = np.random.default_rng(seed)
+    met = rng.random((6, 150)) < rng.uniform(0.2, 0.8, (6, 1))
+    effect = rng.normal(size=6)
+    positive = effect @ met + rng.normal(size=150) > np.median(effect @ met)
+    model = RegionScorecard((0.0, 1.0), max_items=2, cv=2, random_state=0)
+    model.fit(met.T.astype(float), positive)
+    # The search ends at cards whose points differ by a factor, too.
+    listed = [str(one["items"]) for one in model.next_best_]
+    assert len({str(model.items_), *listed}) == 1 + len(listed)
+
+
 def test_counts_on_new_rows_are_those_of_this_card(fitted):
     X, y = clinic(seed=3)
     total = fitted.total(X)

@@ -76,7 +76,7 @@ def find_cards(
     fpr_range = (0.0, 1.0) if region is None else region.fpr_range
     search = Search(table, sample, limits, fpr_range, smoothed_classes(table, sample, seed))
     cards = {
-        caution: [lowest_terms(card) for card in ranked]
+        caution: list(dict.fromkeys(map(lowest_terms, ranked)))
         for caution, ranked in search.cards(cautions if region else (1.0,)).items()
     }
     incomplete = frozenset(
