@@ -302,6 +302,11 @@ def pipeline_steps(model: Any) -> list[Any]:
     return [*steps, model]
 
 
+def promised_steps(last: Any) -> list[Any]:
+    """List the steps of the model behind a promised threshold; any other model alone."""
+    return pipeline_steps(getattr(last, "estimator_", last))
+
+
 def positive_scores(
     estimator: Any, X: Any, positive_index: int = 1, response_method: str = "auto"
 ) -> tuple[AnyArray, bool]:

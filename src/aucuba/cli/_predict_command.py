@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
-from aucuba._base._estimator import pipeline_steps
+from aucuba._base._estimator import promised_steps
 from aucuba._base._files import (
     check_place,
     errors_naming,
@@ -145,28 +145,19 @@ def _decided(saved: SavedModel, record: FitRecord, X: Any) -> dict[str, Any]:
     columns["predicted"] = np.where(score > 0, record.labels.positive, record.labels.negative)
     if isinstance(last, TriageClassifier):
         columns["action"] = last.actions(saved.model[:-1].transform(X))
-    if _ends_in_card(saved):
-        for step in (*saved.model[:-1], *_promised_steps(saved)[:-1]):
+    *steps, card = promised_steps(last)
+    if isinstance(card, RegionScorecard):
+        for step in (*saved.model[:-1], *steps):
             X = step.transform(X)
-        columns["total"] = _promised_steps(saved)[-1].total(X)
+        columns["total"] = card.total(X)
     return columns
 
 
 def _written(options: PredictOptions, saved: SavedModel, ranked: bool) -> list[str]:
     """List the columns that are written beside the copied ones."""
     reasons = [f"reason_{k + 1}" for k in range(options.reasons or 0)]
-    return [*_WRITTEN, *reasons, *["row"] * ranked, *["total"] * _ends_in_card(saved)]
-
-
-def _promised_steps(saved: SavedModel) -> list[Any]:
-    """List the steps of the model behind a promised threshold, or the last step alone."""
-    last = saved.model[-1]
-    return pipeline_steps(vars(last).get("estimator_", last))
-
-
-def _ends_in_card(saved: SavedModel) -> bool:
-    """Return whether rows have a total of points."""
-    return isinstance(_promised_steps(saved)[-1], RegionScorecard)
+    has_total = isinstance(promised_steps(saved.model[-1])[-1], RegionScorecard)
+    return [*_WRITTEN, *reasons, *["row"] * ranked, *["total"] * has_total]
 
 
 def _output_rows(carried: dict[str, Any], decided: dict[str, Any], escape: bool) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from aucuba._base._estimator import pipeline_steps, response_of
+from aucuba._base._estimator import pipeline_steps, promised_steps, response_of
 from aucuba._columns._plain_columns import PlainColumns
 from aucuba._columns._table_columns import LinearColumns, NamedColumns
 from aucuba._roc._flagged import promised_rate
@@ -79,7 +79,7 @@ def to_sql(model: Any, table: str = "rows", *, columns: Any = None) -> str:
     table = str(table)
     _check_names([str(name) for name in columns], table)
     *steps, last = pipeline_steps(model)
-    if isinstance(pipeline_steps(getattr(last, "estimator_", last))[-1], RegionScorecard):
+    if isinstance(promised_steps(last)[-1], RegionScorecard):
         given = [str(name) for name in getattr(model, "feature_names_in_", names)]
         return Scorecard.from_model(model).to_sql(table, dict(zip(given, columns, strict=True)))
     # Qualified: some systems take an unknown name in quotes for a text.
